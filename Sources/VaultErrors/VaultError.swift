@@ -1,0 +1,66 @@
+/// The one error of every module: what was wrong, where, and what to do about it.
+///
+/// A category is stable and maps to one exit code of the command; the texts are for people and may
+/// change. No text ever holds a secret. Attacker-supplied names are shown with their control
+/// characters escaped, so that an error is always one line and never drives a terminal.
+public struct VaultError: Error, Sendable, Equatable {
+    /// What kind of failure this is; see `sysexits.h` for the codes of the command.
+    public enum Category: String, Sendable, CaseIterable {
+        /// The request itself makes no sense (64).
+        case usage
+        /// Data has the wrong size, hash, authentication tag or structure (65).
+        case corrupt
+        /// A named input does not exist (66).
+        case missing
+        /// A host can't be reached or fails (69).
+        case unavailable
+        /// An output exists already or can't be made (73).
+        case unwritable
+        /// Reading or writing failed, a full disk included (74).
+        case io
+        /// Somebody else holds what is needed; try again later (75).
+        case busy
+        /// Signatures, rollback or expiry forbid believing this (76).
+        case untrusted
+        /// A key is missing, wrong or badly kept (77).
+        case key
+    }
+
+    public let category: Category
+    /// What was wrong, as a clause without a full stop.
+    public let problem: String
+    /// Where: a file, a URL, an entry, a role.
+    public let place: String
+    /// What the reader can do, as a clause without a full stop.
+    public let remedy: String
+
+    public init(_ category: Category, _ problem: String, at place: String, remedy: String) {
+        self.category = category
+        self.problem = problem
+        self.place = place
+        self.remedy = remedy
+    }
+}
+
+extension VaultError: CustomStringConvertible {
+    /// One line: place, problem, remedy.
+    public var description: String {
+        "\(place): \(problem); \(remedy)".escapingControls
+    }
+}
+
+extension String {
+    /// The text with control and bidirectional formatting characters shown as `\u{…}`.
+    public var escapingControls: String {
+        var shown = ""
+        for scalar in unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                shown += scalar.escaped(asASCII: true)
+            default:
+                shown.unicodeScalars.append(scalar)
+            }
+        }
+        return shown
+    }
+}
