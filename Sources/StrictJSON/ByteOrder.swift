@@ -1,0 +1,28 @@
+extension String {
+    /// Equality of the UTF-8 bytes; `==` would also hold for canonically equivalent texts.
+    func hasSameBytes(as other: String) -> Bool {
+        let left = utf8Span.span
+        let right = other.utf8Span.span
+        guard left.count == right.count else { return false }
+        for index in left.indices where left[index] != right[index] {
+            return false
+        }
+        return true
+    }
+
+    /// The order of the UTF-8 bytes, which is also the order of the Unicode scalars.
+    func bytesPrecede(_ other: String) -> Bool {
+        let left = utf8Span.span
+        let right = other.utf8Span.span
+        for index in 0..<min(left.count, right.count) where left[index] != right[index] {
+            return left[index] < right[index]
+        }
+        return left.count < right.count
+    }
+
+    /// The beginning of an attacker's text, for an error message.
+    var excerpt: String {
+        let shown = String(unicodeScalars.prefix(80))
+        return shown.utf8.count == utf8.count ? self : shown + "…"
+    }
+}

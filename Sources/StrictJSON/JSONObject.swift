@@ -1,0 +1,109 @@
+/// The members of a JSON object, sorted by the UTF-8 bytes of their keys and looked up by exact bytes.
+public struct JSONObject: Sendable {
+    struct Member: Sendable {
+        let key: String
+        var value: JSONValue
+    }
+
+    /// Sorted, no key twice.
+    private(set) var members: [Member]
+
+    public init() {
+        members = []
+    }
+
+    /// Sorts parsed members; the first key that occurs twice makes it nil and is reported.
+    init(unsorted: consuming [Member], duplicate: inout String?) {
+        var members = unsorted
+        let isSorted = members.indices.dropFirst().allSatisfy { index in
+            members[index - 1].key.bytesPrecede(members[index].key)
+        }
+        if !isSorted {
+            members.sort { $0.key.bytesPrecede($1.key) }
+            let second = members.indices.dropFirst().first { index in
+                members[index - 1].key.hasSameBytes(as: members[index].key)
+            }
+            duplicate = second.map { members[$0].key }
+        }
+        self.members = members
+    }
+
+    init(lastWins elements: [(String, JSONValue)]) {
+        members = []
+        for (key, value) in elements {
+            self[key] = value
+        }
+    }
+
+    public var count: Int { members.count }
+    public var isEmpty: Bool { members.isEmpty }
+    public var keys: [String] { members.map(\.key) }
+
+    /// The value of the member with exactly these key bytes; setting nil removes the member.
+    public subscript(key: String) -> JSONValue? {
+        get {
+            let (index, isPresent) = place(of: key)
+            return isPresent ? members[index].value : nil
+        }
+        set {
+            let (index, isPresent) = place(of: key)
+            switch (newValue, isPresent) {
+            case (let value?, true): members[index].value = value
+            case (let value?, false): members.insert(Member(key: key, value: value), at: index)
+            case (nil, true): members.remove(at: index)
+            case (nil, false): break
+            }
+        }
+    }
+
+    /// The index of the key, or the index where it would be inserted.
+    private func place(of key: String) -> (index: Int, isPresent: Bool) {
+        var low = 0
+        var high = members.count
+        while low < high {
+            let middle = low + (high - low) / 2
+            if members[middle].key.bytesPrecede(key) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return (low, low < members.count && members[low].key.hasSameBytes(as: key))
+    }
+}
+
+extension JSONObject: Hashable {
+    public static func == (left: JSONObject, right: JSONObject) -> Bool {
+        left.members.elementsEqual(right.members) { left, right in
+            left.key.hasSameBytes(as: right.key) && left.value == right.value
+        }
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        for member in members {
+            hasher.combine(member.key)
+            hasher.combine(member.value)
+        }
+    }
+}
+
+extension JSONObject: ExpressibleByDictionaryLiteral {
+    /// A key that occurs twice keeps its last value.
+    public init(dictionaryLiteral elements: (String, JSONValue)...) {
+        self.init(lastWins: elements)
+    }
+}
+
+extension JSONObject: Sequence {
+    public struct Iterator: IteratorProtocol {
+        var members: [Member].Iterator
+
+        public mutating func next() -> (key: String, value: JSONValue)? {
+            members.next().map { ($0.key, $0.value) }
+        }
+    }
+
+    public func makeIterator() -> Iterator {
+        Iterator(members: members.makeIterator())
+    }
+}
