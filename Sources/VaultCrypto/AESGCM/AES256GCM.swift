@@ -1,0 +1,59 @@
+public import VaultErrors
+
+/// AES-256-GCM (NIST SP 800-38D) with 12-byte nonces and 16-byte tags, and no others.
+///
+/// A sealed message is the ciphertext and then the tag (RFC 5116, `AEAD_AES_256_GCM`).
+public enum AES256GCM {
+    public static let keyCount = 32
+    public static let nonceCount = 12
+    public static let tagCount = 16
+
+    /// Encrypts; a nonce must never come twice under one key. `.key` for a key, `.usage` for a nonce of another size.
+    public static func seal(
+        _ message: Span<UInt8>, nonce: Span<UInt8>, authenticating associated: Span<UInt8>,
+        key: borrowing SecretBytes
+    ) throws(VaultError) -> [UInt8] {
+        var cipher = try begin(.seal, nonce: nonce, authenticating: associated, key: key)
+        var sealed: [UInt8] = []
+        sealed.reserveCapacity(message.count + tagCount)
+        cipher.encrypt(message, appendingTo: &sealed)
+        cipher.appendTag(to: &sealed)
+        return sealed
+    }
+
+    /// Decrypts; nothing comes out unless the tag is right.
+    ///
+    /// `.corrupt` for a wrong or shortened tag, `.key` for a key, `.usage` for a nonce of another size.
+    public static func open(
+        _ sealed: Span<UInt8>, nonce: Span<UInt8>, authenticating associated: Span<UInt8>,
+        key: borrowing SecretBytes
+    ) throws(VaultError) -> [UInt8] {
+        var cipher = try begin(.open, nonce: nonce, authenticating: associated, key: key)
+        var message: [UInt8] = []
+        guard cipher.decrypt(sealed, appendingTo: &message) else {
+            throw VaultError(
+                .corrupt, "authentication failed", at: "encrypted message",
+                remedy: "use the right key, or fetch the data again")
+        }
+        return message
+    }
+
+    private static func begin(
+        _ direction: GCMCipher.Direction, nonce: Span<UInt8>, authenticating associated: Span<UInt8>,
+        key: borrowing SecretBytes
+    ) throws(VaultError) -> GCMCipher {
+        guard key.count == keyCount else {
+            throw VaultError(
+                .key, "the key has \(key.count) bytes", at: "AES-256-GCM", remedy: "use one of 32 bytes")
+        }
+        guard nonce.count == nonceCount else {
+            throw VaultError(
+                .usage, "the nonce has \(nonce.count) bytes", at: "AES-256-GCM", remedy: "use one of 12 bytes"
+            )
+        }
+        var cipher = key.withBytes { GCMCipher(direction, key: $0) }
+        cipher.begin(nonce: nonce)
+        cipher.authenticate(associated)
+        return cipher
+    }
+}

@@ -1,0 +1,120 @@
+import CVaultOpenSSL
+
+/// One OpenSSL context for many AES-256-GCM messages under one key.
+@safe
+struct GCMCipher: ~Copyable, @unchecked Sendable {
+    enum Direction: Int32 {
+        case open = 0
+        case seal = 1
+    }
+
+    /// OpenSSL counts in `Int32`; longer inputs go in parts.
+    private static let partCount = 1 << 30
+
+    private let context: OpaquePointer
+    private let direction: Direction
+
+    /// - Parameter key: exactly 32 bytes.
+    init(_ direction: Direction, key: Span<UInt8>) {
+        precondition(key.count == AES256GCM.keyCount, "an AES-256 key has 32 bytes")
+        guard let context = unsafe EVP_CIPHER_CTX_new() else { fatalError("out of memory") }
+        unsafe self.context = context
+        self.direction = direction
+        let succeeded = unsafe key.withUnsafeBufferPointer { key in
+            unsafe EVP_CipherInit_ex(
+                context, Algorithm.aes256GCM.pointer, nil, key.baseAddress, nil, direction.rawValue)
+        }
+        require(succeeded == 1, "AES-256-GCM")
+    }
+
+    deinit {
+        // Wipes the expanded key.
+        unsafe EVP_CIPHER_CTX_free(context)
+    }
+
+    /// Begins a message.
+    /// - Parameter nonce: exactly 12 bytes.
+    mutating func begin(nonce: Span<UInt8>) {
+        precondition(nonce.count == AES256GCM.nonceCount, "a nonce has 12 bytes")
+        let succeeded = unsafe nonce.withUnsafeBufferPointer { nonce in
+            unsafe EVP_CipherInit_ex(context, nil, nil, nil, nonce.baseAddress, direction.rawValue)
+        }
+        require(succeeded == 1, "AES-256-GCM")
+    }
+
+    /// Data that the tag covers but that is not encrypted; only before the first byte of the message.
+    mutating func authenticate(_ associated: Span<UInt8>) {
+        unsafe transform(associated, to: nil)
+    }
+
+    mutating func encrypt(_ plaintext: Span<UInt8>, appendingTo output: inout [UInt8]) {
+        output.append(addingCapacity: plaintext.count) { output in
+            unsafe output.withUnsafeMutableBufferPointer { target, initialized in
+                unsafe transform(plaintext, to: target.baseAddress)
+                initialized = plaintext.count
+            }
+        }
+    }
+
+    /// Ends a message that is being encrypted.
+    mutating func appendTag(to output: inout [UInt8]) {
+        output.append(addingCapacity: AES256GCM.tagCount) { output in
+            unsafe output.withUnsafeMutableBufferPointer { target, initialized in
+                var none: Int32 = 0
+                let tagCount = Int32(AES256GCM.tagCount)
+                // GCM has nothing left to write here; the pointer is only where it would.
+                unsafe require(EVP_CipherFinal_ex(context, target.baseAddress, &none) == 1, "AES-256-GCM")
+                unsafe require(
+                    EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, tagCount, target.baseAddress) == 1,
+                    "AES-256-GCM")
+                initialized = AES256GCM.tagCount
+            }
+        }
+    }
+
+    /// Decrypts one whole message with its tag at the end. False, and nothing appended, unless the tag is right:
+    /// OpenSSL writes plaintext before it looks at the tag, so that is wiped.
+    mutating func decrypt(_ sealed: Span<UInt8>, appendingTo output: inout [UInt8]) -> Bool {
+        let count = sealed.count - AES256GCM.tagCount
+        guard count >= 0 else { return false }
+        var genuine = false
+        output.append(addingCapacity: count) { output in
+            unsafe output.withUnsafeMutableBufferPointer { target, initialized in
+                unsafe transform(sealed.extracting(0..<count), to: target.baseAddress)
+                genuine = isGenuine(tag: sealed.extracting(count..<sealed.count))
+                if genuine {
+                    initialized = count
+                } else {
+                    unsafe OPENSSL_cleanse(target.baseAddress, count)
+                }
+            }
+        }
+        return genuine
+    }
+
+    private func isGenuine(tag: Span<UInt8>) -> Bool {
+        var unused: UInt8 = 0
+        var none: Int32 = 0
+        return unsafe tag.withUnsafeBufferPointer { tag in
+            // OpenSSL only reads the tag.
+            let start = unsafe UnsafeMutablePointer(mutating: tag.baseAddress)
+            return unsafe EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_SET_TAG, Int32(tag.count), start) == 1
+                && EVP_CipherFinal_ex(context, &unused, &none) == 1
+        }
+    }
+
+    private func transform(_ input: Span<UInt8>, to target: UnsafeMutablePointer<UInt8>?) {
+        unsafe input.withUnsafeBufferPointer { input in
+            var position = 0
+            while position < input.count {
+                let count = min(input.count - position, Self.partCount)
+                var written: Int32 = 0
+                let succeeded = unsafe EVP_CipherUpdate(
+                    context, target.map { unsafe $0 + position }, &written,
+                    input.baseAddress.map { unsafe $0 + position }, Int32(count))
+                require(succeeded == 1, "AES-256-GCM")
+                position += count
+            }
+        }
+    }
+}

@@ -1,0 +1,57 @@
+public import VaultErrors
+
+extension Cobblestone256 {
+    /// Seals a message that arrives in parts of any size.
+    ///
+    /// Nothing is buffered: what goes in comes out at once. The message is whole only after `finish`.
+    public struct Sealer: ~Copyable, Sendable {
+        /// Salt and commitment, the first 56 bytes of the sealed message.
+        public let header: [UInt8]
+        private var keys: MessageKeys
+        private var chunk: UInt64 = 0
+        private var chunkFilled = 0
+
+        /// - Parameter salt: 24 bytes that never come twice under one key with different messages; else `.usage`.
+        /// - Parameter key: 32 uniformly random bytes; `.key` for another size.
+        public init(salt: [UInt8], context: [UInt8], key: borrowing SecretBytes) throws(VaultError) {
+            guard salt.count == saltCount else {
+                throw VaultError(
+                    .usage, "the salt has \(salt.count) bytes", at: "Cobblestone-256",
+                    remedy: "use one of 24 bytes")
+            }
+            keys = try MessageKeys(.seal, salt: salt.span, context: context, key: key)
+            header = salt + keys.commitment
+            keys.begin(chunk: 0)
+        }
+
+        /// Encrypts the message's next part. `.usage` when the message exceeds 4 PiB - 1.
+        public mutating func update(
+            _ part: Span<UInt8>, appendingTo output: inout [UInt8]
+        ) throws(VaultError) {
+            var position = 0
+            while position < part.count {
+                let count = min(part.count - position, chunkCount - chunkFilled)
+                keys.cipher.encrypt(part.extracting(position..<position + count), appendingTo: &output)
+                position += count
+                chunkFilled += count
+                if chunkFilled == chunkCount { try beginNextChunk(appendingTo: &output) }
+            }
+        }
+
+        /// Ends the message with its last chunk, which is never full and may be empty.
+        public consuming func finish(appendingTo output: inout [UInt8]) {
+            keys.cipher.appendTag(to: &output)
+        }
+
+        private mutating func beginNextChunk(appendingTo output: inout [UInt8]) throws(VaultError) {
+            guard chunk + 1 < maximalChunks else {
+                throw VaultError(
+                    .usage, "the message exceeds 4 PiB", at: "Cobblestone-256", remedy: "seal it in parts")
+            }
+            keys.cipher.appendTag(to: &output)
+            chunk += 1
+            chunkFilled = 0
+            keys.begin(chunk: chunk)
+        }
+    }
+}

@@ -1,0 +1,66 @@
+public import VaultErrors
+
+extension Cobblestone256 {
+    /// Seals a whole message in memory.
+    /// - Parameter salt: 24 bytes that never come twice under one key with different messages; else `.usage`.
+    /// - Parameter key: 32 uniformly random bytes; `.key` for another size.
+    public static func seal(
+        _ message: Span<UInt8>, salt: [UInt8], context: [UInt8], key: borrowing SecretBytes
+    ) throws(VaultError) -> [UInt8] {
+        var sealed: [UInt8] = []
+        try seal(message, salt: salt, context: context, key: key, appendingTo: &sealed)
+        return sealed
+    }
+
+    /// The same, into a buffer that can be used again. After an error its content is undefined.
+    public static func seal(
+        _ message: Span<UInt8>, salt: [UInt8], context: [UInt8], key: borrowing SecretBytes,
+        appendingTo output: inout [UInt8]
+    ) throws(VaultError) {
+        var sealer = try Sealer(salt: salt, context: context, key: key)
+        let overhead = headerCount + (message.count / chunkCount + 1) * AES256GCM.tagCount
+        output.reserveCapacity(output.count + message.count + overhead)
+        output.append(contentsOf: sealer.header)
+        try sealer.update(message, appendingTo: &output)
+        sealer.finish(appendingTo: &output)
+    }
+
+    /// Opens a whole sealed message in memory; nothing comes out unless every byte is authentic.
+    /// - Throws: `.corrupt` for any other length, key, context or content than was sealed, `.key` for a key that is
+    ///   not of 32 bytes.
+    public static func open(
+        _ sealed: Span<UInt8>, context: [UInt8], key: borrowing SecretBytes
+    ) throws(VaultError) -> [UInt8] {
+        var message: [UInt8] = []
+        try open(sealed, context: context, key: key, appendingTo: &message)
+        return message
+    }
+
+    /// The same, into a buffer that can be used again. After an error nothing was appended.
+    public static func open(
+        _ sealed: Span<UInt8>, context: [UInt8], key: borrowing SecretBytes, appendingTo output: inout [UInt8]
+    ) throws(VaultError) {
+        guard let messageCount = messageCount(ofSealed: UInt64(sealed.count)) else {
+            throw corruption("no message is sealed to \(sealed.count) bytes, so it was cut off or changed")
+        }
+        var opener = try Opener(header: sealed.extracting(0..<headerCount), context: context, key: key)
+        let before = output.count
+        output.reserveCapacity(before + Int(messageCount))
+        do throws(VaultError) {
+            var position = headerCount
+            var number: UInt64 = 0
+            while position < sealed.count {
+                let end = min(position + sealedChunkCount, sealed.count)
+                try opener.openChunk(
+                    sealed.extracting(position..<end), number: number,
+                    isLast: end - position < sealedChunkCount,
+                    appendingTo: &output)
+                position = end
+                number += 1
+            }
+        } catch {
+            output.removeSubrange(before...)
+            throw error
+        }
+    }
+}

@@ -1,0 +1,18 @@
+/// HMAC-SHA-256 (RFC 2104, FIPS 198-1) with one key over many messages.
+///
+/// The key's state lives in OpenSSL's ordinary heap as long as this value does: make it where it is used.
+public struct HMACSHA256: ~Copyable, Sendable {
+    private var hmac: HMAC
+
+    public init(key: borrowing SecretBytes) {
+        hmac = HMAC(.hmacSHA256, key: key)
+    }
+
+    /// The tag of one whole message.
+    public mutating func authenticate(_ message: Span<UInt8>) -> Digest {
+        hmac.update(message)
+        return unsafe Digest { target in
+            unsafe hmac.finalize(into: UnsafeMutableBufferPointer(start: target, count: Digest.count))
+        }
+    }
+}
