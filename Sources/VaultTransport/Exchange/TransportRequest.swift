@@ -1,0 +1,19 @@
+/// One question to a site: a file, or a part of it.
+public struct TransportRequest: Sendable {
+    public var location: SiteLocation
+    /// The part that is wanted; nil asks for the whole file.
+    public var range: ByteRange?
+    /// Sends the part only while the file is still the one with this tag, else the whole (`If-Range`).
+    public var ifRange: EntityTag?
+    /// The most bytes that a body may have, the whole file's when the host ignores `range`: one more is an error.
+    public var limit: UInt64
+
+    public init(
+        _ location: SiteLocation, range: ByteRange? = nil, ifRange: EntityTag? = nil, limit: UInt64
+    ) {
+        self.location = location
+        self.range = range
+        self.ifRange = ifRange
+        self.limit = limit
+    }
+}

@@ -1,0 +1,53 @@
+import AsyncHTTPClient
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+import NIOSSL
+import SystemPackage
+import VaultErrors
+
+extension VaultError {
+    /// What a failed request or a broken body means to the reader: the host or the way to it failed.
+    init(transport error: any Error, at place: String) {
+        let (problem, remedy) = Self.explain(error)
+        self.init(.unavailable, problem, at: place, remedy: remedy)
+    }
+
+    private static func explain(_ error: any Error) -> (problem: String, remedy: String) {
+        switch error {
+        case is CancellationError: ("the transfer was cancelled", "start it again")
+        case let error as HTTPClientError: explain(error)
+        case let error as NIOConnectionError:
+            ("no connection (\(reason(error)))", "check the URL and the network")
+        case let error as IOError:
+            ("the connection broke (\(Errno(rawValue: error.errnoCode).description))", "try again")
+        case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
+            (
+                "no secure connection (\(brief(error)))",
+                "check the host's certificate and this machine's clock"
+            )
+        case is HTTPParserError:
+            ("the answer is not proper HTTP (\(brief(error)))", "check the URL and the host")
+        default: ("the request failed (\(brief(error)))", "check the URL and the host")
+        }
+    }
+
+    private static func explain(_ error: HTTPClientError) -> (problem: String, remedy: String) {
+        switch error {
+        case .cancelled: ("the transfer was cancelled", "start it again")
+        case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout:
+            ("no connection in time", "check the network and the host")
+        case .deadlineExceeded: ("the host didn't answer in time", "try again later")
+        case .readTimeout: ("the host stopped sending", "try again")
+        case .remoteConnectionClosed: ("the host closed the connection too early", "try again")
+        default: ("the request failed (\(error.shortDescription))", "check the URL and the host")
+        }
+    }
+
+    private static func reason(_ error: NIOConnectionError) -> String {
+        guard let failure = error.connectionErrors.last?.error else { return "unknown host \(error.host)" }
+        return (failure as? IOError).map { Errno(rawValue: $0.errnoCode).description } ?? brief(failure)
+    }
+
+    private static func brief(_ error: any Error) -> String { String(String(describing: error).prefix(200)) }
+}
