@@ -1,0 +1,248 @@
+// Linux calls for VaultFileSystem. Each repeats itself after EINTR and gives -errno on failure, so that
+// Swift neither reads `errno` nor loops. Also here: what Glibc's module doesn't export (renameat2,
+// fallocate, syncfs, prctl, and macros).
+#ifndef CVAULTSYSTEM_SHIM_H
+#define CVAULTSYSTEM_SHIM_H
+
+#ifndef _GNU_SOURCE
+#define _GNU_SOURCE
+#endif
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/file.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/resource.h>
+#include <sys/stat.h>
+#include <sys/statvfs.h>
+#include <sys/syscall.h>
+#include <unistd.h>
+
+#ifndef RENAME_NOREPLACE
+#define RENAME_NOREPLACE (1 << 0)
+#endif
+
+#define VAULT_RETRY(type, call)                    \
+    type result;                                   \
+    do {                                           \
+        result = (call);                           \
+    } while (result == -1 && errno == EINTR);      \
+    return result == -1 ? -(type)errno : result
+
+static const int VAULT_READ = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
+static const int VAULT_UPDATE = O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
+static const int VAULT_CREATE = O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW;
+static const int VAULT_LOCK_FILE = O_RDWR | O_CLOEXEC | O_CREAT | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
+static const int VAULT_FOLDER = O_RDONLY | O_CLOEXEC | O_DIRECTORY;
+static const int VAULT_PARENT = O_PATH | O_CLOEXEC | O_DIRECTORY;
+static const int VAULT_NO_FOLLOW = O_NOFOLLOW;
+static const int VAULT_HERE = AT_FDCWD;
+
+// Opening and closing.
+
+static inline int vault_open(int folder, const char *path, int flags, mode_t mode) {
+    VAULT_RETRY(int, openat(folder, path, flags, mode));
+}
+
+// On Linux the descriptor is gone even after EINTR: never repeated.
+static inline void vault_close(int file) {
+    close(file);
+}
+
+// Bytes.
+
+static inline ssize_t vault_pread(int file, void *buffer, size_t count, int64_t offset) {
+    VAULT_RETRY(ssize_t, pread(file, buffer, count, offset));
+}
+
+static inline ssize_t vault_pwrite(int file, const void *buffer, size_t count, int64_t offset) {
+    VAULT_RETRY(ssize_t, pwrite(file, buffer, count, offset));
+}
+
+static inline int vault_wait(int file, short events) {
+    struct pollfd waiting = {.fd = file, .events = events, .revents = 0};
+    VAULT_RETRY(int, poll(&waiting, 1, -1));
+}
+
+// Waits where the descriptor was made non-blocking by somebody else, as standard input often is.
+static inline ssize_t vault_read(int file, void *buffer, size_t count) {
+    for (;;) {
+        ssize_t result = read(file, buffer, count);
+        if (result >= 0) return result;
+        if (errno == EAGAIN) {
+            int waited = vault_wait(file, POLLIN);
+            if (waited < 0) return waited;
+        } else if (errno != EINTR) {
+            return -(ssize_t)errno;
+        }
+    }
+}
+
+static inline ssize_t vault_write(int file, const void *buffer, size_t count) {
+    for (;;) {
+        ssize_t result = write(file, buffer, count);
+        if (result >= 0) return result;
+        if (errno == EAGAIN) {
+            int waited = vault_wait(file, POLLOUT);
+            if (waited < 0) return waited;
+        } else if (errno != EINTR) {
+            return -(ssize_t)errno;
+        }
+    }
+}
+
+// Sizes and durability.
+
+static inline int vault_allocate(int file, int64_t count) {
+    VAULT_RETRY(int, fallocate(file, 0, 0, count));
+}
+
+static inline int vault_truncate(int file, int64_t count) {
+    VAULT_RETRY(int, ftruncate(file, count));
+}
+
+static inline int vault_fsync(int file) {
+    VAULT_RETRY(int, fsync(file));
+}
+
+static inline int vault_syncfs(int file) {
+    VAULT_RETRY(int, syncfs(file));
+}
+
+// Status.
+
+static inline int vault_fstat(int file, struct stat *status) {
+    VAULT_RETRY(int, fstat(file, status));
+}
+
+static inline int vault_stat(int folder, const char *path, int follow, struct stat *status) {
+    VAULT_RETRY(int, fstatat(folder, path, status, follow ? 0 : AT_SYMLINK_NOFOLLOW));
+}
+
+static inline int vault_fchmod(int file, mode_t mode) {
+    VAULT_RETRY(int, fchmod(file, mode));
+}
+
+// Never through a symbolic link (EOPNOTSUPP then).
+static inline int vault_chmod(int folder, const char *name, mode_t mode) {
+    VAULT_RETRY(int, fchmodat(folder, name, mode, AT_SYMLINK_NOFOLLOW));
+}
+
+static inline int vault_statvfs(const char *path, struct statvfs *status) {
+    VAULT_RETRY(int, statvfs(path, status));
+}
+
+// Names.
+
+static inline int vault_mkdir(int folder, const char *path, mode_t mode) {
+    VAULT_RETRY(int, mkdirat(folder, path, mode));
+}
+
+static inline int vault_unlink(int folder, const char *path) {
+    VAULT_RETRY(int, unlinkat(folder, path, 0));
+}
+
+static inline int vault_rmdir(int folder, const char *path) {
+    VAULT_RETRY(int, unlinkat(folder, path, AT_REMOVEDIR));
+}
+
+static inline int vault_link(int fromFolder, const char *from, int toFolder, const char *to) {
+    VAULT_RETRY(int, linkat(fromFolder, from, toFolder, to, 0));
+}
+
+static inline int vault_symlink(const char *target, int folder, const char *path) {
+    VAULT_RETRY(int, symlinkat(target, folder, path));
+}
+
+static inline ssize_t vault_readlink(int folder, const char *path, char *buffer, size_t count) {
+    VAULT_RETRY(ssize_t, readlinkat(folder, path, buffer, count));
+}
+
+static inline int vault_rename(int fromFolder, const char *from, int toFolder, const char *to) {
+    VAULT_RETRY(int, renameat(fromFolder, from, toFolder, to));
+}
+
+static inline int vault_rename_new(int fromFolder, const char *from, int toFolder, const char *to) {
+    VAULT_RETRY(int, (int)syscall(SYS_renameat2, fromFolder, from, toFolder, to, RENAME_NOREPLACE));
+}
+
+// A folder's names: the stream owns `file` once it was made.
+static inline DIR *vault_names(int file) {
+    return fdopendir(file);
+}
+
+// The next name, or null at the end and after a failure, which stands in `*failure`.
+static inline const char *vault_next_name(DIR *names, int *failure) {
+    errno = 0;
+    struct dirent *entry = readdir(names);
+    *failure = entry ? 0 : errno;
+    return entry ? entry->d_name : NULL;
+}
+
+// Locks: 0, or -EWOULDBLOCK when somebody else holds it.
+
+static inline int vault_try_lock(int file, int exclusive) {
+    VAULT_RETRY(int, flock(file, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB));
+}
+
+// The process.
+
+static inline int vault_random(void *buffer, size_t count) {
+    ssize_t result;
+    do {
+        result = getrandom(buffer, count, 0);
+    } while (result == -1 && errno == EINTR);
+    if (result == -1) return -errno;
+    return (size_t)result == count ? 0 : -EIO;
+}
+
+static inline int vault_undumpable(void) {
+    return prctl(PR_SET_DUMPABLE, 0, 0, 0, 0) == 0 ? 0 : -errno;
+}
+
+static inline int vault_no_core(void) {
+    struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
+    return setrlimit(RLIMIT_CORE, &none) == 0 ? 0 : -errno;
+}
+
+// Termination signals: the handler only writes the signal's number into a pipe.
+
+static int vault_signal_pipe = -1;
+
+static void vault_on_signal(int number) {
+    int saved = errno;
+    unsigned char byte = (unsigned char)number;
+    ssize_t ignored = write(vault_signal_pipe, &byte, 1);
+    (void)ignored;
+    errno = saved;
+}
+
+// Gives the end to read from. A signal that is ignored stays ignored (`nohup`); a new program started
+// by exec gets the default actions back. Call once.
+static inline int vault_catch_signals(const int *numbers, int count) {
+    int ends[2];
+    if (pipe2(ends, O_CLOEXEC) == -1) return -errno;
+    vault_signal_pipe = ends[1];
+    for (int i = 0; i < count; i++) {
+        struct sigaction old, action = {.sa_handler = vault_on_signal, .sa_flags = SA_RESTART};
+        sigemptyset(&action.sa_mask);
+        if (sigaction(numbers[i], NULL, &old) == -1) return -errno;
+        if (old.sa_handler == SIG_IGN) continue;
+        if (sigaction(numbers[i], &action, NULL) == -1) return -errno;
+    }
+    return ends[0];
+}
+
+static inline void vault_exit(int status) {
+    _exit(status);
+}
+
+#endif

@@ -1,0 +1,74 @@
+internal import CVaultSystem
+internal import SystemPackage
+
+/// What the system knows about a file, a folder or a link, at one moment.
+public struct FileStatus: Sendable, Hashable {
+    public enum Kind: Sendable, Hashable {
+        case file, folder, link
+        case pipe, socket, device
+
+        /// With its article: "a folder".
+        var described: String {
+            switch self {
+            case .file: "a regular file"
+            case .folder: "a folder"
+            case .link: "a symbolic link"
+            case .pipe: "a pipe"
+            case .socket: "a socket"
+            case .device: "a device"
+            }
+        }
+    }
+
+    public let kind: Kind
+    /// Bytes, meaningful for files.
+    public let size: UInt64
+    /// The twelve permission bits.
+    public let permissions: UInt16
+    /// The user ID of the owner.
+    public let owner: UInt32
+    /// The number of hard links.
+    public let links: UInt64
+    /// Device and inode together say which file this is.
+    public let device: UInt64
+    public let inode: UInt64
+    /// When the content was last changed: nanoseconds since 1970.
+    public let modified: Int64
+    /// When content or status was last changed, which a program can't set: nanoseconds since 1970.
+    public let changed: Int64
+
+    init(_ status: stat) {
+        kind =
+            switch Int32(bitPattern: status.st_mode) & S_IFMT {
+            case S_IFREG: .file
+            case S_IFDIR: .folder
+            case S_IFLNK: .link
+            case S_IFIFO: .pipe
+            case S_IFSOCK: .socket
+            default: .device
+            }
+        size = UInt64(clamping: status.st_size)
+        permissions = UInt16(truncatingIfNeeded: status.st_mode & 0o7777)
+        owner = status.st_uid
+        links = UInt64(clamping: status.st_nlink)
+        device = UInt64(truncatingIfNeeded: status.st_dev)
+        inode = UInt64(truncatingIfNeeded: status.st_ino)
+        modified = status.st_mtim.nanoseconds
+        changed = status.st_ctim.nanoseconds
+    }
+
+    /// Whether both are the same file, by device and inode.
+    public func isSameFile(as other: FileStatus) -> Bool {
+        device == other.device && inode == other.inode
+    }
+}
+
+extension timespec {
+    /// Since 1970, cut to what an `Int64` holds (the years 1678 to 2262).
+    fileprivate var nanoseconds: Int64 {
+        let (product, overflow) = Int64(tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
+        if overflow { return tv_sec < 0 ? .min : .max }
+        let (sum, tooMuch) = product.addingReportingOverflow(Int64(tv_nsec))
+        return tooMuch ? .max : sum
+    }
+}

@@ -1,0 +1,125 @@
+internal import CVaultSystem
+public import SystemPackage
+public import VaultErrors
+
+/// What is done by path. Links in the folders of a path are followed.
+public enum FileSystem {
+    /// The status of what stands at a path; nil when nothing does. A link that leads nowhere is nothing
+    /// when links are followed.
+    public static func status(of path: FilePath, followingLinks: Bool = false) throws(VaultError)
+        -> FileStatus?
+    {
+        var status = stat()
+        let result = unsafe path.withPlatformString {
+            unsafe vault_stat(VAULT_HERE, $0, followingLinks ? 1 : 0, &status)
+        }
+        if result == -ENOENT || result == -ENOTDIR { return nil }
+        try check(result, .reading, "read the status", path)
+        return FileStatus(status)
+    }
+
+    /// Whether anything stands at a path, be it a link that leads nowhere.
+    public static func exists(_ path: FilePath) throws(VaultError) -> Bool {
+        try status(of: path) != nil
+    }
+
+    /// Moves a file or folder within one file system, in one step.
+    ///
+    /// Without `replacing` an existing name throws `.unwritable`; with it, a file replaces a file and a
+    /// folder an empty folder. Not durable by itself, and `.io` across file systems: see
+    /// ``DurableFile/move(from:to:verify:)``.
+    public static func move(_ source: FilePath, to target: FilePath, replacing: Bool = false)
+        throws(VaultError)
+    {
+        try checkRename(rename(source, target, replacing: replacing), from: source, to: target)
+    }
+
+    static func rename(_ source: FilePath, _ target: FilePath, replacing: Bool) -> Int32 {
+        unsafe source.withPlatformString { old in
+            unsafe target.withPlatformString { new in
+                unsafe vaultRename(VAULT_HERE, old, VAULT_HERE, new, replacing: replacing)
+            }
+        }
+    }
+
+    /// Removes a file. Throws `.missing` when there is none.
+    public static func unlink(_ path: FilePath) throws(VaultError) {
+        let result = unsafe path.withPlatformString { unsafe vault_unlink(VAULT_HERE, $0) }
+        try check(result, .changing, "remove", path)
+    }
+
+    /// Makes a folder and those above it where they are missing, durably, each with exactly these
+    /// permissions; existing ones stay as they are. Throws `.unwritable`.
+    public static func createFolders(_ path: FilePath, permissions: UInt16) throws(VaultError) {
+        var missing: [FilePath] = []
+        var next = path
+        while !next.isEmpty, try status(of: next, followingLinks: true) == nil {
+            missing.append(next)
+            next = next.removingLastComponent()
+        }
+        for path in missing.reversed() {
+            do {
+                _ = try Folder(creating: path, permissions: permissions)
+                try Folder(opening: path.parent).synchronize()
+            } catch {
+                // Somebody else may have been faster.
+                guard try status(of: path, followingLinks: true)?.kind == .folder else { throw error }
+            }
+        }
+        guard let found = try status(of: path.isEmpty ? "." : path, followingLinks: true),
+            found.kind == .folder
+        else {
+            throw VaultError(
+                .unwritable, "can't create the folder: a file has that name", at: path.string,
+                remedy: "remove it or choose another name")
+        }
+    }
+
+    /// Removes whatever stands at a path, a folder with all it holds; absent is fine.
+    ///
+    /// Follows no link, stays on one file system, needs two descriptors at any depth, and makes folders
+    /// writable where they aren't. Stops at the first error.
+    public static func removeTree(_ path: FilePath) throws(VaultError) {
+        guard let name = path.lastComponent, name.kind == .regular else {
+            throw VaultError(
+                .usage, "can't remove this folder", at: path.string, remedy: "name it by its own name")
+        }
+        let parent = path.parent
+        let opened = unsafe parent.withPlatformString { unsafe vault_open(VAULT_HERE, $0, VAULT_PARENT, 0) }
+        if opened == -ENOENT || opened == -ENOTDIR { return }
+        let folder = Folder(
+            takingOwnershipOf: try check(opened, .changing, "open the folder", parent), named: parent)
+        try folder.removeTree(name.string)
+    }
+
+    /// How many bytes an ordinary user may still write on the file system of an existing path.
+    public static func availableSpace(at path: FilePath) throws(VaultError) -> UInt64 {
+        var status = statvfs()
+        let result = unsafe path.withPlatformString { unsafe vault_statvfs($0, &status) }
+        try check(result, .reading, "measure the free space", path)
+        let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(
+            by: UInt64(status.f_frsize))
+        return overflow ? .max : bytes
+    }
+
+    /// Whether two existing paths are on one file system. A hint: mounts can still keep a rename from
+    /// working, so only the rename itself is proof.
+    public static func sameFileSystem(_ one: FilePath, _ other: FilePath) throws(VaultError) -> Bool {
+        try requireStatus(of: one).device == requireStatus(of: other).device
+    }
+
+    private static func requireStatus(of path: FilePath) throws(VaultError) -> FileStatus {
+        guard let status = try status(of: path, followingLinks: true) else {
+            throw .system(ENOENT, .reading, "read the status", path)
+        }
+        return status
+    }
+}
+
+extension FilePath {
+    /// The folder that holds this name: "." for a relative path of one component.
+    var parent: FilePath {
+        let parent = removingLastComponent()
+        return parent.isEmpty ? "." : parent
+    }
+}

@@ -1,0 +1,114 @@
+internal import CVaultSystem
+internal import SystemPackage
+public import VaultErrors
+
+extension OpenFile {
+    /// Reads `count` bytes from `offset`, or fewer at the end of the file, which replace the content of
+    /// `buffer`; returns how many. A buffer that is used again costs no new memory and no zero-filling.
+    @discardableResult
+    public func read(into buffer: inout [UInt8], upTo count: Int, at offset: UInt64) throws(VaultError) -> Int
+    {
+        try fill(&buffer, upTo: count) { (span) throws(VaultError) in try read(into: &span, at: offset) }
+    }
+
+    /// Reads from `offset` until the span is full or the file ends; returns how many bytes.
+    public func read(into span: inout MutableSpan<UInt8>, at offset: UInt64) throws(VaultError) -> Int {
+        try unsafe loop(&span) { (memory, count, done) throws(VaultError) in
+            let place = try self.offset(offset, plus: done)
+            return unsafe vault_pread(descriptor, memory, count, place)
+        }
+    }
+
+    /// Exactly `count` bytes from `offset`. Throws `.corrupt` when the file ends before, without
+    /// reserving memory for what isn't there.
+    public func readExactly(_ count: Int, at offset: UInt64) throws(VaultError) -> [UInt8] {
+        let size = try status().size
+        guard let wanted = UInt64(exactly: count), offset <= size, wanted <= size - offset else {
+            throw endsEarly(count, at: offset)
+        }
+        var bytes: [UInt8] = []
+        guard try read(into: &bytes, upTo: count, at: offset) == count else {
+            throw endsEarly(count, at: offset)
+        }
+        return bytes
+    }
+
+    /// The whole content. Throws `.corrupt` when it has more than `limit` bytes.
+    public func readAll(limit: Int) throws(VaultError) -> [UInt8] {
+        let size = try status().size
+        var bytes: [UInt8] = []
+        // One byte more than there should be shows a file that grows.
+        if size <= UInt64(max(limit, 0)), try read(into: &bytes, upTo: Int(size) + 1, at: 0) <= limit {
+            return bytes
+        }
+        throw VaultError(
+            .corrupt, "is larger than the \(limit) bytes that are allowed", at: path.string,
+            remedy: "check that this is the right file")
+    }
+
+    /// Reads the next bytes of a pipe or file into the place of `buffer`'s content, waiting until there
+    /// are `count` or the end is reached; returns how many.
+    @discardableResult
+    public func readNext(into buffer: inout [UInt8], upTo count: Int) throws(VaultError) -> Int {
+        try fill(&buffer, upTo: count) { (span) throws(VaultError) in try readNext(into: &span) }
+    }
+
+    /// Reads the next bytes of a pipe or file until the span is full or the end is reached.
+    public func readNext(into span: inout MutableSpan<UInt8>) throws(VaultError) -> Int {
+        try unsafe loop(&span) { (memory, count, _) throws(VaultError) in
+            unsafe vault_read(descriptor, memory, count)
+        }
+    }
+
+    /// An offset as the system wants it.
+    func offset(_ offset: UInt64, plus done: Int) throws(VaultError) -> Int64 {
+        let (sum, overflow) = offset.addingReportingOverflow(UInt64(done))
+        guard !overflow, let place = Int64(exactly: sum) else {
+            throw VaultError(
+                .io, "offset \(offset) is beyond what a file can have", at: path.string,
+                remedy: "check the sizes")
+        }
+        return place
+    }
+
+    /// Gives the buffer `count` bytes, lets `body` write them, and cuts off what it didn't.
+    private func fill(
+        _ buffer: inout [UInt8], upTo count: Int,
+        _ body: (inout MutableSpan<UInt8>) throws(VaultError) -> Int
+    ) throws(VaultError) -> Int {
+        let count = max(count, 0)
+        if buffer.count > count {
+            buffer.removeLast(buffer.count - count)
+        } else if buffer.count < count {
+            buffer.append(contentsOf: repeatElement(0, count: count - buffer.count))
+        }
+        var span = buffer.mutableSpan
+        let done = try body(&span)
+        buffer.removeLast(count - done)
+        return done
+    }
+
+    /// Repeats a reading call until the span is full or the call gives nothing more.
+    private func loop(
+        _ span: inout MutableSpan<UInt8>,
+        _ call: (UnsafeMutableRawPointer, Int, Int) throws(VaultError) -> Int
+    ) throws(VaultError) -> Int {
+        try unsafe span.withUnsafeMutableBytes { (memory) throws(VaultError) in
+            guard let start = memory.baseAddress else { return 0 }
+            var done = 0
+            while done < memory.count {
+                let got = try check(
+                    unsafe call(start + done, memory.count - done, done), .reading, "read", path)
+                if got == 0 { break }
+                done += got
+            }
+            return done
+        }
+    }
+
+    private func endsEarly(_ count: Int, at offset: UInt64) -> VaultError {
+        VaultError(
+            .corrupt, "ends before the \(count) bytes wanted at offset \(offset)", at: path.string,
+            remedy: "get the file again")
+    }
+}

@@ -1,0 +1,28 @@
+internal import CVaultSystem
+internal import SystemPackage
+public import VaultErrors
+
+/// Leaves nothing behind when the command is told to end.
+public enum TerminationSignals {
+    /// From now on SIGINT, SIGTERM and SIGHUP remove every live ``ScratchFile`` and ``ScratchFolder`` and
+    /// end the process with 128 + the signal's number. A signal that was ignored stays ignored (`nohup`).
+    ///
+    /// For the command, once, at its start: a library never calls it.
+    public static func cleanUpAndExit() throws(VaultError) {
+        let signals = [SIGINT, SIGTERM, SIGHUP]
+        let pipe = try check(
+            unsafe vault_catch_signals(signals, Int32(signals.count)), .changing, "catch signals",
+            "this process")
+        var thread = pthread_t()
+        let started = unsafe pthread_create(
+            &thread, nil,
+            { pipe in
+                var number: UInt8 = 0
+                let descriptor = Int32(Int(bitPattern: pipe))
+                while unsafe vault_read(descriptor, &number, 1) != 1 {}
+                LiveScratch.removeAllAndExit(128 + Int32(number))
+                return nil
+            }, UnsafeMutableRawPointer(bitPattern: Int(pipe)))
+        try check(-started, .changing, "start a thread", "this process")
+    }
+}
