@@ -1,0 +1,108 @@
+import Glibc
+import SystemPackage
+public import VaultErrors
+
+/// How a key is named on a command line: `env:NAME`, `file:PATH`, `fd:N`, `dir:PATH` or `exec:COMMAND`, never by
+/// the key itself, which others could read there.
+///
+/// `exec:` is split at spaces; there is no shell and no quoting.
+public struct KeySpec: Sendable {
+    private enum Source: Sendable {
+        case environment(String)
+        case file(FilePath)
+        case descriptor(Int32)
+        case directory(FilePath)
+        case command(executable: String, arguments: [String])
+    }
+
+    private let source: Source
+
+    /// - Throws: ``VaultErrors/VaultError`` of category `usage`, which never repeats the text: it might be a key.
+    public init(parsing text: String) throws(VaultError) {
+        let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(
+            String.init)
+        guard parts.count == 2, let source = Self.source(kind: parts[0], value: parts[1]) else {
+            throw Self.isLikelyKey(text) || Self.isLikelyKey(parts.last ?? "") ? .literalKey : .unknownSpec
+        }
+        self.source = source
+    }
+
+    /// - Throws: ``VaultErrors/VaultError`` of category `key` when a descriptor was not handed over.
+    public func provider() throws(VaultError) -> any KeyProvider {
+        switch source {
+        case .environment(let name): return EnvironmentKeyProvider(variable: name)
+        case .file(let path): return FileKeyProvider(path: path)
+        case .directory(let path): return DirectoryKeyProvider(path: path)
+        case .command(let executable, let arguments):
+            return CommandKeyProvider(executable: executable, arguments: arguments)
+        case .descriptor(let number):
+            // What this program opened itself closes on exec, what it was started with does not.
+            guard fcntl(number, F_GETFD) & FD_CLOEXEC == 0 else { throw .notHandedOver(number) }
+            return try DescriptorKeyProvider(descriptor: number)
+        }
+    }
+
+    private static func source(kind: String, value: String) -> Source? {
+        guard !value.isEmpty, !isLikelyKey(value) else { return nil }
+        switch kind {
+        case "env": return isVariableName(value) ? .environment(value) : nil
+        case "file": return .file(FilePath(value))
+        case "dir": return .directory(FilePath(value))
+        case "fd":
+            guard value.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int32(value),
+                number != 1, number != 2
+            else { return nil }
+            return .descriptor(number)
+        case "exec":
+            let words = value.split(separator: " ").map(String.init)
+            return words.first.map { .command(executable: $0, arguments: Array(words.dropFirst())) }
+        default: return nil
+        }
+    }
+
+    private static func isVariableName(_ text: String) -> Bool {
+        guard let first = text.utf8.first, !(0x30...0x39).contains(first) else { return false }
+        return text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "_"):
+                true
+            default: false
+            }
+        }
+    }
+
+    /// JSON, or 32 bytes in base64, base64url or hexadecimal digits: no name that a person gives.
+    private static func isLikelyKey(_ text: String) -> Bool {
+        if text.utf8.first == UInt8(ascii: "{") || text.contains("\"k\"") { return true }
+        let alphabet = text.utf8.allSatisfy { byte in
+            switch byte {
+            case UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "a")...UInt8(ascii: "z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"), UInt8(ascii: "_"),
+                UInt8(ascii: "+"),
+                UInt8(ascii: "="):
+                true
+            default: false
+            }
+        }
+        return alphabet && [43, 44, 64].contains(text.utf8.count)
+    }
+}
+
+extension VaultError {
+    private static let kinds = "env:NAME, file:PATH, fd:N, dir:PATH or exec:COMMAND"
+
+    fileprivate static let unknownSpec = VaultError(
+        .usage, "that is no way to give keys", at: "--keys",
+        remedy: "use \(kinds); a key itself never belongs there")
+
+    fileprivate static let literalKey = VaultError(
+        .usage, "a key seems to stand on the command line, where others can read it", at: "--keys",
+        remedy: "put it into a file with mode 600 and use \(kinds); replace the key if it was a real one")
+
+    fileprivate static func notHandedOver(_ number: Int32) -> VaultError {
+        VaultError(
+            .key, "was not handed over to this program", at: "file descriptor \(number)",
+            remedy: "open it in the shell, as in: \(number)< key-file")
+    }
+}

@@ -1,0 +1,35 @@
+public import VaultErrors
+
+/// Several providers, asked in order; all their candidates count.
+public struct ChainedKeyProvider: KeyProvider {
+    private let providers: [any KeyProvider]
+
+    public init(_ providers: [any KeyProvider]) {
+        self.providers = providers
+    }
+
+    /// A provider that fails (a key service out of reach) doesn't keep the others from answering: its error
+    /// is thrown only when no other provider has a candidate.
+    public func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
+        var ring = KeyRing()
+        var failure: VaultError?
+        for provider in providers {
+            do throws(VaultError) {
+                ring.append(try await provider.keys(for: id))
+            } catch {
+                failure = failure ?? error
+            }
+        }
+        if ring.isEmpty, let failure { throw failure }
+        return ring
+    }
+
+    /// Fails when any provider does: a pack must not be sealed for fewer keys than was asked.
+    public func allKeys() async throws(VaultError) -> KeyRing {
+        var ring = KeyRing()
+        for provider in providers {
+            ring.append(try await provider.allKeys())
+        }
+        return ring
+    }
+}

@@ -1,0 +1,37 @@
+public import SystemPackage
+import VaultCrypto
+public import VaultErrors
+import VaultFileSystem
+
+/// A JWK or JWK Set in a file that only its owner may read. It is read again at each ask, so that keys can be
+/// exchanged under a running program.
+///
+/// Mode 0600 or stricter leaves the file to its owner and the administrator, so the owner needs no check.
+public struct FileKeyProvider: KeyProvider {
+    private let path: FilePath
+
+    public init(path: FilePath) {
+        self.path = path
+    }
+
+    public func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
+        try ring().keys(for: id)
+    }
+
+    public func allKeys() async throws(VaultError) -> KeyRing {
+        try ring()
+    }
+
+    private func ring() throws(VaultError) -> KeyRing {
+        let text = try VaultError.aboutKeys { () throws(VaultError) in
+            let file = try OpenFile(reading: path)
+            guard try file.status().permissions & 0o077 == 0 else {
+                throw VaultError(
+                    .key, "the key file can be read by others", at: path.string,
+                    remedy: "run: chmod 600 followed by its name")
+            }
+            return try SecretBytes(readingAll: file)
+        }
+        return try KeyRing(parsingJWK: text, place: path.string)
+    }
+}

@@ -1,0 +1,75 @@
+import StrictJSON
+public import VaultCrypto
+public import VaultErrors
+
+extension KeyRing {
+    /// Reads one JWK or a JWK Set (RFC 7517), strictly: duplicate members and duplicate kids are refused,
+    /// and so is a symmetric key that isn't fit for the vault. Keys of other types in a set are passed over.
+    ///
+    /// - Parameter place: the source, for messages.
+    /// - Throws: ``VaultErrors/VaultError`` of category `key`, which never holds anything of a key but its ID.
+    public init(parsingJWK text: borrowing SecretBytes, place: String) throws(VaultError) {
+        guard let ring = try KeyRing(ifJWK: text, place: place) else {
+            throw VaultError(
+                .key, "holds neither a JWK (\"kty\") nor a JWK Set (\"keys\")", at: place,
+                remedy: "write the key as JWK, as `assetvault keygen` does")
+        }
+        self = ring
+    }
+
+    /// Nil for a JSON object that is about something else.
+    init?(ifJWK text: borrowing SecretBytes, place: String) throws(VaultError) {
+        let read: KeyRing?
+        do throws(VaultError) {
+            read = try text.withBytes { (source) throws(VaultError) in try Self.read(source, place: place) }
+        } catch {
+            throw VaultError(.key, error.problem, at: error.place, remedy: error.remedy)
+        }
+        guard let read else { return nil }
+        self = read
+    }
+
+    private static func read(_ source: Span<UInt8>, place: String) throws(VaultError) -> KeyRing? {
+        var reader = JSONReader(place: place)
+        guard try reader.next(in: source) == .beginObject else {
+            throw VaultError(
+                .key, "is not a JWK or JWK Set", at: place, remedy: "write the key as JWK (RFC 7517)")
+        }
+        let outer = try JWKMembers(from: &reader, in: source, place: place, canBeSet: true)
+        _ = try reader.next(in: source)
+
+        var ring = KeyRing()
+        switch (outer.type, outer.elements) {
+        case (nil, nil): return nil
+        case (_?, nil): try ring.append(outer, in: source, place: place)
+        case (nil, let elements?):
+            for element in elements where element.isSymmetric {
+                try ring.append(element, in: source, place: place)
+            }
+        case (_?, _?):
+            throw VaultError(
+                .key, "is a JWK and a JWK Set at once", at: place, remedy: "remove either \"kty\" or \"keys\""
+            )
+        }
+        return ring
+    }
+
+    private mutating func append(
+        _ members: JWKMembers, in source: Span<UInt8>, place: String
+    ) throws(VaultError) {
+        let secret = try members.secret(in: source, place: place)
+        let id: KeyID
+        if let text = members.id {
+            id = try KeyID(text, place: place)
+        } else {
+            id = try KeyID(members.thumbprint(in: source), place: place)
+        }
+        guard !holds(id) else {
+            throw VaultError(.key, "two keys have the kid '\(id)'", at: place, remedy: "remove one of them")
+        }
+        switch try members.purpose(place: place) {
+        case .wrapping: append(try VaultKey(id: id, secret: secret))
+        case .content: append(try InjectedContentKey(id: id, secret: secret, place: place))
+        }
+    }
+}

@@ -1,0 +1,64 @@
+import StrictJSON
+public import VaultCrypto
+public import VaultErrors
+
+/// A key that wraps content keys: 256 bits, JWK `"alg": "A256KW"` (RFC 7518, section 4.4).
+///
+/// A handle: the bytes exist once, however often it is passed on.
+public final class VaultKey: Sendable {
+    public static let byteCount = 32
+
+    public let id: KeyID
+    /// 32 bytes.
+    public let secret: SecretBytes
+
+    /// - Throws: ``VaultErrors/VaultError`` of category `key` unless `secret` has 32 bytes.
+    public init(id: KeyID, secret: consuming SecretBytes) throws(VaultError) {
+        guard secret.count == Self.byteCount else { throw .wrongSize(secret.count, at: "key '\(id)'") }
+        self.id = id
+        self.secret = secret
+    }
+}
+
+/// The content key of one pack ID, injected by itself (one pack, one purchaser): JWK
+/// `"alg": "x-assetvault-content-1"`, `"key_ops": ["deriveKey"]`, `kid` the base64url of the content key ID.
+///
+/// It opens that pack, and its later versions until the content key is rotated, but unwraps nothing.
+public final class InjectedContentKey: Sendable {
+    public static let algorithm = "x-assetvault-content-1"
+    public static let byteCount = 32
+    public static let contentKeyIDByteCount = 16
+
+    /// The base64url of the content key ID: 22 characters.
+    public let id: KeyID
+    /// 16 bytes, as the JWK claims. Whoever uses the key checks that it derives this ID.
+    public let contentKeyID: [UInt8]
+    /// 32 bytes.
+    public let secret: SecretBytes
+
+    /// - Throws: ``VaultErrors/VaultError`` of category `key` unless the ID has 16 bytes and `secret` 32.
+    public convenience init(contentKeyID: [UInt8], secret: consuming SecretBytes) throws(VaultError) {
+        try self.init(id: KeyID(Base64URL.encode(contentKeyID.span)), secret: secret, place: "content key")
+    }
+
+    init(id: KeyID, secret: consuming SecretBytes, place: String) throws(VaultError) {
+        guard let contentKeyID = Base64URL.decode(id.description.utf8),
+            contentKeyID.count == Self.contentKeyIDByteCount
+        else {
+            throw VaultError(
+                .key, "the kid of a content key is not the base64url of a 16-byte content key ID", at: place,
+                remedy: "export the content key again")
+        }
+        guard secret.count == Self.byteCount else { throw .wrongSize(secret.count, at: place) }
+        self.id = id
+        self.contentKeyID = contentKeyID
+        self.secret = secret
+    }
+}
+
+extension VaultError {
+    fileprivate static func wrongSize(_ count: Int, at place: String) -> VaultError {
+        VaultError(
+            .key, "the key has \(count) bytes, not 32", at: place, remedy: "give the 256-bit key itself")
+    }
+}
