@@ -1,0 +1,104 @@
+public import VaultArchive
+import VaultErrors
+
+/// The verified list of a pack's files, searched in place: it is held as the bytes that were decrypted.
+///
+/// Only `UnverifiedCatalog.verified` makes one, so every offset below lies inside `bytes`.
+public struct Catalog: Sendable {
+    let bytes: [UInt8]
+    let pieceCount: Int
+    public let entryCount: Int
+    /// Bytes of all files together.
+    public let contentCount: UInt64
+    let piecesOffset: Int
+    let entriesOffset: Int
+    let pathsOffset: Int
+
+    /// One file or empty folder.
+    public struct Entry: Sendable {
+        public let path: EntryPath
+        public let kind: PackEntryKind
+        /// The file's place in the stream of all files' bytes.
+        public let content: Range<UInt64>
+        public var size: UInt64 { content.upperBound - content.lowerBound }
+    }
+
+    /// The entry number `index`, counted from zero in the order of the paths' bytes.
+    public func entry(_ index: Int) -> Entry? {
+        guard (0..<entryCount).contains(index),
+            let path = try? EntryPath(bytes.span.extracting(pathRange(index))),
+            let kind = PackEntryKind(
+                rawValue: bytes[entriesOffset + index * CatalogFormat.entryRecordCount + 4])
+        else { return nil }
+        return Entry(path: path, kind: kind, content: entryEnd(index - 1)..<entryEnd(index))
+    }
+
+    /// The entry at `path`, by binary search.
+    public func entry(at path: EntryPath) -> Entry? {
+        firstIndex(notBefore: path.utf8Bytes).flatMap(entry).flatMap { $0.path == path ? $0 : nil }
+    }
+
+    /// The first entry whose path's bytes are not less than `path`; nil when all are.
+    func firstIndex(notBefore path: [UInt8]) -> Int? {
+        var low = 0
+        var high = entryCount
+        while low < high {
+            let middle = low + (high - low) / 2
+            if bytes[pathRange(middle)].lexicographicallyPrecedes(path) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        return low < entryCount ? low : nil
+    }
+
+    /// The piece that holds the stream's byte at `offset`, by binary search.
+    func piece(holding offset: UInt64) -> Int {
+        var low = 0
+        var high = pieceCount
+        while low < high {
+            let middle = low + (high - low) / 2
+            if pieceEnd(middle) <= offset { low = middle + 1 } else { high = middle }
+        }
+        return low
+    }
+
+    /// The numbers of the pieces that hold `content`.
+    func pieces(holding content: Range<UInt64>) -> Range<Int> {
+        guard !content.isEmpty else { return 0..<0 }
+        return piece(holding: content.lowerBound)..<(piece(holding: content.upperBound - 1) + 1)
+    }
+
+    /// Where piece `index` lies in the stream of all files' bytes.
+    func pieceRange(_ index: Int) -> Range<UInt64> { pieceEnd(index - 1)..<pieceEnd(index) }
+
+    /// SHA-256 of the plaintext of piece `index`.
+    func digestBytes(_ index: Int) -> ArraySlice<UInt8> {
+        let start = piecesOffset + index * CatalogFormat.pieceRecordCount + 8
+        return bytes[start..<(start + 32)]
+    }
+
+    /// The piece, entry and path tables: all that is said about the content.
+    var tables: ArraySlice<UInt8> { bytes[piecesOffset...] }
+
+    private func pieceEnd(_ index: Int) -> UInt64 {
+        index < 0 ? 0 : load(UInt64.self, at: piecesOffset + index * CatalogFormat.pieceRecordCount)
+    }
+
+    private func entryEnd(_ index: Int) -> UInt64 {
+        index < 0 ? 0 : load(UInt64.self, at: entriesOffset + index * CatalogFormat.entryRecordCount + 8)
+    }
+
+    func pathRange(_ index: Int) -> Range<Int> {
+        func end(_ index: Int) -> Int {
+            index < 0 ? 0 : Int(load(UInt32.self, at: entriesOffset + index * CatalogFormat.entryRecordCount))
+        }
+        return (pathsOffset + end(index - 1))..<(pathsOffset + end(index))
+    }
+
+    private func load<Value: FixedWidthInteger & UnsignedInteger>(_ type: Value.Type, at offset: Int) -> Value
+    {
+        bytes.span.bigEndian(type, at: offset) ?? 0
+    }
+}

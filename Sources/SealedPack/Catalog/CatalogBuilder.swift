@@ -1,0 +1,69 @@
+import VaultArchive
+import VaultCrypto
+import VaultErrors
+
+/// Collects the records of a catalog while a pack is sealed: 40 bytes a piece, 16 bytes and the path an entry.
+struct CatalogBuilder {
+    private(set) var pieceCount: UInt32 = 0
+    private(set) var entryCount: UInt32 = 0
+    private var pieces: [UInt8] = []
+    private var entries: [UInt8] = []
+    private var paths: [UInt8] = []
+    private var piecesEnd: UInt64 = 0
+    private var entriesEnd: UInt64 = 0
+
+    /// Bytes of all files together.
+    var contentCount: UInt64 { entriesEnd }
+
+    mutating func appendPiece(count: Int, digest: Digest) throws(VaultError) {
+        guard pieceCount < FormatLimits.maximumPieces else {
+            throw Self.tooLarge("it would need more than 2^21 pieces")
+        }
+        pieceCount += 1
+        piecesEnd += UInt64(count)
+        pieces.appendBigEndian(piecesEnd)
+        digest.append(to: &pieces)
+    }
+
+    /// Entries come in the order of their paths' bytes.
+    mutating func appendEntry(_ path: EntryPath, kind: PackEntryKind, size: UInt64) throws(VaultError) {
+        let (end, overflow) = entriesEnd.addingReportingOverflow(size)
+        guard entryCount < FormatLimits.maximumEntries, !overflow else {
+            throw Self.tooLarge("it has more than 2^22 entries")
+        }
+        paths += path.utf8Bytes
+        guard let pathEnd = UInt32(exactly: paths.count) else {
+            throw Self.tooLarge("its paths take more than 4 GiB")
+        }
+        entryCount += 1
+        entriesEnd = end
+        entries.appendBigEndian(pathEnd)
+        entries += [kind.rawValue, 0, 0, 0]
+        entries.appendBigEndian(entriesEnd)
+    }
+
+    /// Hands the catalog's bytes to `body`, table by table, so that no second copy of them is made.
+    func forEachPart<Failure>(
+        id: PackID, version: UInt64, indexDigest: Digest, _ body: (Span<UInt8>) throws(Failure) -> Void
+    ) throws(Failure) {
+        var head: [UInt8] = []
+        indexDigest.append(to: &head)
+        head.appendBigEndian(version)
+        head.appendBigEndian(UInt16(id.description.utf8.count))
+        head.appendBigEndian(UInt16(0))
+        head.appendBigEndian(pieceCount)
+        head.appendBigEndian(entryCount)
+        head.appendBigEndian(UInt32(paths.count))
+        head += id.description.utf8
+        for part in [head, pieces, entries, paths] { try body(part.span) }
+    }
+
+    /// Whether `catalog` describes the same files in the same pieces.
+    func hasSameContent(as catalog: Catalog) -> Bool {
+        catalog.tables.elementsEqual([pieces, entries, paths].joined())
+    }
+
+    private static func tooLarge(_ problem: String) -> VaultError {
+        VaultError(.usage, problem, at: "source", remedy: "split it into several packs")
+    }
+}

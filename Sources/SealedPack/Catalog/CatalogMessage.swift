@@ -1,0 +1,59 @@
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+
+/// The catalog as a Cobblestone message: codec 0, then the catalog's bytes, in a context that binds the header.
+enum CatalogMessage {
+    static func context(header: PackHeader) -> [UInt8] {
+        Array("assetvault/v1/catalog".utf8) + header.bytes
+    }
+
+    private static let blockCount = 64 * Cobblestone256.sealedChunkCount
+
+    /// Reads and decrypts the catalog of `pack`. Throws `.corrupt` when it is not the one that the footer names.
+    static func open(of pack: PackFile, key: ContentKey) throws(VaultError) -> [UInt8] {
+        func refuse(_ problem: String) -> VaultError {
+            VaultError(.corrupt, problem, at: pack.place, remedy: "fetch the pack again")
+        }
+        let layout = pack.footer.layout
+        guard let messageCount = Cobblestone256.messageCount(ofSealed: layout.catalogCount), messageCount > 0
+        else {
+            throw refuse("the catalog has an impossible length")
+        }
+        let head = try pack.file.readExactly(Cobblestone256.headerCount, at: layout.catalogOffset)
+        var digest = SHA256()
+        digest.update(head.span)
+        var opener = try Cobblestone256.Opener(
+            header: head.span, context: context(header: pack.header), key: key.catalogKey)
+        var message: [UInt8] = []
+        message.reserveCapacity(Int(messageCount))
+        var position = layout.catalogOffset + UInt64(Cobblestone256.headerCount)
+        var block: [UInt8] = []
+        var number: UInt64 = 0
+        while position < layout.footerOffset {
+            let count = Int(min(UInt64(blockCount), layout.footerOffset - position))
+            guard try pack.file.read(into: &block, upTo: count, at: position) == count else {
+                throw refuse("the pack is cut short")
+            }
+            digest.update(block.span)
+            position += UInt64(count)
+            var start = 0
+            while start < count {
+                let end = min(count, start + Cobblestone256.sealedChunkCount)
+                try opener.openChunk(
+                    block.span.extracting(start..<end), number: number,
+                    isLast: position == layout.footerOffset && end == count, appendingTo: &message)
+                number += 1
+                start = end
+            }
+        }
+        guard digest.finalize() == pack.footer.catalogDigest else {
+            throw refuse("the catalog has the wrong digest")
+        }
+        guard message.first == PieceCodec.stored.rawValue else {
+            throw refuse("the catalog has an unknown codec")
+        }
+        message.removeFirst()
+        return message
+    }
+}

@@ -1,0 +1,31 @@
+extension [UInt8] {
+    mutating func appendBigEndian(_ value: some FixedWidthInteger & UnsignedInteger) {
+        var shift = value.bitWidth - 8
+        while shift >= 0 {
+            append(UInt8(truncatingIfNeeded: value >> shift))
+            shift -= 8
+        }
+    }
+
+    mutating func append(copying span: Span<UInt8>) {
+        reserveCapacity(count + span.count)
+        for index in span.indices { append(span[index]) }
+    }
+}
+
+extension Span where Element == UInt8 {
+    /// The unsigned big-endian integer that begins at `offset`, or nil when the bytes end before it does.
+    func bigEndian<Value: FixedWidthInteger & UnsignedInteger>(_: Value.Type, at offset: Int) -> Value? {
+        let width = Value.bitWidth / 8
+        guard offset >= 0, offset <= count, count - offset >= width else { return nil }
+        var value: Value = 0
+        for index in offset..<(offset + width) { value = (value << 8) | Value(self[index]) }
+        return value
+    }
+
+    func equals(_ other: [UInt8]) -> Bool {
+        guard count == other.count else { return false }
+        for index in indices where self[index] != other[index] { return false }
+        return true
+    }
+}

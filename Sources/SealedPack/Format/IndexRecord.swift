@@ -1,0 +1,34 @@
+import VaultCrypto
+import VaultErrors
+
+/// One record of the index: `ciphertext length u32 | SHA-256 of the ciphertext 32`.
+struct IndexRecord: Equatable, Sendable {
+    static let count = 36
+
+    let ciphertextCount: UInt32
+    let digest: Digest
+
+    init(ciphertextCount: UInt32, digest: Digest) {
+        self.ciphertextCount = ciphertextCount
+        self.digest = digest
+    }
+
+    /// Throws `.corrupt` when no piece can have the stated length.
+    init(parsing bytes: Span<UInt8>, place: String) throws(VaultError) {
+        guard let count = bytes.bigEndian(UInt32.self, at: 0), bytes.count == Self.count,
+            let digest = Digest(bytes.extracting(4..<36)),
+            let message = Cobblestone256.messageCount(ofSealed: UInt64(count)),
+            message >= 2, message <= UInt64(FormatLimits.maximumPieceCount + 1)
+        else {
+            throw VaultError(
+                .corrupt, "the index states a piece of impossible length", at: place,
+                remedy: "fetch the pack again")
+        }
+        self.init(ciphertextCount: count, digest: digest)
+    }
+
+    func append(to bytes: inout [UInt8]) {
+        bytes.appendBigEndian(ciphertextCount)
+        digest.append(to: &bytes)
+    }
+}

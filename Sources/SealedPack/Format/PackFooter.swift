@@ -1,0 +1,54 @@
+import VaultCrypto
+import VaultErrors
+
+/// The last 128 bytes of a pack: `index offset u64 | piece count u32 | zero u32 | catalog offset u64 |
+/// catalog length u64 | SHA-256 of the index 32 | SHA-256 of the catalog's ciphertext 32 | zero 24 | magic 8`.
+struct PackFooter: Sendable {
+    static let count = 128
+
+    let layout: PackLayout
+    let indexDigest: Digest
+    let catalogDigest: Digest
+
+    var bytes: [UInt8] {
+        var bytes: [UInt8] = []
+        bytes.reserveCapacity(Self.count)
+        bytes.appendBigEndian(layout.indexOffset)
+        bytes.appendBigEndian(layout.pieceCount)
+        bytes.appendBigEndian(UInt32(0))
+        bytes.appendBigEndian(layout.catalogOffset)
+        bytes.appendBigEndian(layout.catalogCount)
+        indexDigest.append(to: &bytes)
+        catalogDigest.append(to: &bytes)
+        bytes += [UInt8](repeating: 0, count: 24)
+        bytes += PackHeader.magic
+        return bytes
+    }
+
+    init(layout: PackLayout, indexDigest: Digest, catalogDigest: Digest) {
+        self.layout = layout
+        self.indexDigest = indexDigest
+        self.catalogDigest = catalogDigest
+    }
+
+    /// Reads the footer of a pack of `packCount` bytes. Throws `.corrupt` when any byte differs from
+    /// what the layout that it states would have.
+    init(parsing bytes: Span<UInt8>, packCount: UInt64, place: String) throws(VaultError) {
+        guard bytes.count == Self.count,
+            let pieceCount = bytes.bigEndian(UInt32.self, at: 8),
+            let catalogCount = bytes.bigEndian(UInt64.self, at: 24),
+            let indexDigest = Digest(bytes.extracting(32..<64)),
+            let catalogDigest = Digest(bytes.extracting(64..<96))
+        else { throw Self.refusal(at: place) }
+        let layout = try PackLayout(
+            packCount: packCount, pieceCount: pieceCount, catalogCount: catalogCount, place: place)
+        self.init(layout: layout, indexDigest: indexDigest, catalogDigest: catalogDigest)
+        guard bytes.equals(self.bytes) else { throw Self.refusal(at: place) }
+    }
+
+    static func refusal(at place: String) -> VaultError {
+        VaultError(
+            .corrupt, "the pack's footer is damaged or the pack is cut short", at: place,
+            remedy: "fetch the pack again")
+    }
+}

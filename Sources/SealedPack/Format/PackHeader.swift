@@ -1,0 +1,54 @@
+import VaultErrors
+
+/// The first 64 bytes of a pack: `magic 8 | version u16 | suite u16 | header length u32 |
+/// content key ID 16 | zero 32`.
+struct PackHeader: Equatable, Sendable {
+    static let count = 64
+    static let magic: [UInt8] = [0x89, 0x41, 0x56, 0x50, 0x0D, 0x0A, 0x1A, 0x0A]
+    static let version: UInt16 = 1
+    /// Cobblestone-256 pieces, SHA-256 digests.
+    static let suite: UInt16 = 1
+
+    let contentKeyID: ContentKeyID
+
+    init(contentKeyID: ContentKeyID) { self.contentKeyID = contentKeyID }
+
+    var bytes: [UInt8] {
+        var bytes = Self.magic
+        bytes.appendBigEndian(Self.version)
+        bytes.appendBigEndian(Self.suite)
+        bytes.appendBigEndian(UInt32(Self.count))
+        bytes += contentKeyID.bytes
+        bytes += [UInt8](repeating: 0, count: Self.count - bytes.count)
+        return bytes
+    }
+
+    /// Reads a header of exactly `count` bytes. Throws `.corrupt` for anything that this version
+    /// would not have written itself.
+    init(parsing bytes: Span<UInt8>, place: String) throws(VaultError) {
+        guard bytes.count == Self.count, bytes.extracting(0..<8).equals(Self.magic) else {
+            throw VaultError(
+                .corrupt, "this is not an asset pack", at: place,
+                remedy: "check the file's name and its download")
+        }
+        guard let version = bytes.bigEndian(UInt16.self, at: 8), version == Self.version else {
+            throw VaultError(
+                .corrupt, "pack format version \(bytes.bigEndian(UInt16.self, at: 8) ?? 0) is unknown",
+                at: place,
+                remedy: "use a newer release of this program")
+        }
+        guard let suite = bytes.bigEndian(UInt16.self, at: 10), suite == Self.suite else {
+            throw VaultError(
+                .corrupt, "cipher suite \(bytes.bigEndian(UInt16.self, at: 10) ?? 0) is unknown", at: place,
+                remedy: "use a newer release of this program")
+        }
+        var id: [UInt8] = []
+        id.append(copying: bytes.extracting(16..<32))
+        self.init(contentKeyID: try ContentKeyID(id, place: place))
+        guard bytes.equals(self.bytes) else {
+            throw VaultError(
+                .corrupt, "the header's reserved bytes are not zero", at: place,
+                remedy: "fetch the pack again")
+        }
+    }
+}

@@ -1,0 +1,69 @@
+public import VaultErrors
+
+/// The name of a pack: lowercase segments joined by `/`, for example `levels/one`.
+///
+/// Each segment matches `[a-z0-9][a-z0-9._-]{0,63}` and holds no `..`; the whole is at most 512 bytes.
+/// The segment `current` is reserved: on a client it names the pointer to a pack's live version.
+/// An ID can therefore stand in a URL path and in a file path as it is.
+public struct PackID: Hashable, Sendable, Comparable, CustomStringConvertible {
+    public static let maximumCount = 512
+
+    public let description: String
+
+    /// Checks `text`. Throws `.usage`, naming the rule that it breaks.
+    public init(_ text: String) throws(VaultError) {
+        func refuse(_ problem: String) -> VaultError {
+            VaultError(
+                .usage, problem, at: "pack ID '\(text.prefix(80))'",
+                remedy: "use lowercase segments like 'levels/one': letters, digits, '.', '_' and '-'")
+        }
+        guard !text.isEmpty, text.utf8.count <= Self.maximumCount else {
+            throw refuse("an ID has 1 to \(Self.maximumCount) bytes")
+        }
+        for segment in text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            guard let first = segment.first, segment.count <= 64 else {
+                throw refuse("each segment has 1 to 64 characters")
+            }
+            guard Self.isAlphanumeric(first), segment.allSatisfy(Self.isAllowed) else {
+                throw refuse("a segment begins with a lowercase letter or digit and holds only [a-z0-9._-]")
+            }
+            var previous: UInt8 = 0
+            for byte in segment {
+                guard !(byte == UInt8(ascii: ".") && previous == byte) else {
+                    throw refuse("'..' is not allowed")
+                }
+                previous = byte
+            }
+            guard !segment.elementsEqual("current".utf8) else {
+                throw refuse("the segment 'current' is reserved")
+            }
+        }
+        description = text
+    }
+
+    /// The path of the pack's target on a site, before its hash is put in front of the name.
+    public var targetPath: String { "packs/\(description).avpack" }
+
+    /// The ID whose target has this path, or nil when the path is no pack's.
+    public init?(targetPath: String) {
+        let path = targetPath.utf8
+        guard path.starts(with: "packs/".utf8), path.count > 13, path.suffix(7).elementsEqual(".avpack".utf8),
+            let middle = String(path.dropFirst(6).dropLast(7)), let id = try? PackID(middle)
+        else { return nil }
+        self = id
+    }
+
+    public static func < (left: PackID, right: PackID) -> Bool {
+        left.description.utf8.lexicographicallyPrecedes(right.description.utf8)
+    }
+
+    private static func isAlphanumeric(_ byte: UInt8) -> Bool {
+        (UInt8(ascii: "a")...UInt8(ascii: "z")).contains(byte)
+            || (UInt8(ascii: "0")...UInt8(ascii: "9")).contains(byte)
+    }
+
+    private static func isAllowed(_ byte: UInt8) -> Bool {
+        isAlphanumeric(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
+            || byte == UInt8(ascii: "-")
+    }
+}

@@ -1,0 +1,48 @@
+import VaultCrypto
+public import VaultErrors
+
+/// The key of one pack ID, and the keys derived from it: `HKDF-Expand-SHA-512(content key,
+/// "assetvault/v1/" || name)` (RFC 5869, section 2.3). A handle: the secret bytes exist once.
+public final class ContentKey: Sendable {
+    public static let count = 32
+
+    public let id: ContentKeyID
+    let secret: SecretBytes
+    /// Cobblestone input keys.
+    let pieceKey: SecretBytes
+    let catalogKey: SecretBytes
+    /// HMAC-SHA-256 keys.
+    let saltKey: SecretBytes
+    let cutKey: SecretBytes
+
+    /// Throws `.key` unless `secret` has 32 bytes.
+    init(_ secret: consuming SecretBytes) throws(VaultError) {
+        guard secret.count == Self.count else {
+            throw VaultError(
+                .key, "a content key has \(Self.count) bytes", at: "content key",
+                remedy: "inject the right key")
+        }
+        let name = try Self.derive("key-id", count: ContentKeyID.count, from: secret)
+        pieceKey = try Self.derive("piece", count: 32, from: secret)
+        catalogKey = try Self.derive("catalog", count: 32, from: secret)
+        saltKey = try Self.derive("salt", count: 32, from: secret)
+        cutKey = try Self.derive("cut", count: 32, from: secret)
+        var bytes: [UInt8] = []
+        name.withBytes { bytes.append(copying: $0) }
+        id = try ContentKeyID(bytes, place: "content key")
+        self.secret = secret
+    }
+
+    /// A fresh random key.
+    public static func generate() throws(VaultError) -> ContentKey {
+        try ContentKey(SecretBytes(randomCount: count))
+    }
+
+    private static func derive(_ name: String, count: Int, from secret: borrowing SecretBytes)
+        throws(VaultError)
+        -> SecretBytes
+    {
+        let info = Array("assetvault/v1/\(name)".utf8)
+        return try HKDF.expandSHA512(secret, info: info.span, count: count)
+    }
+}

@@ -1,0 +1,51 @@
+public import StrictJSON
+import VaultCrypto
+public import VaultErrors
+public import VaultKeys
+
+/// A content key wrapped under one vault key: `{"kid", "alg": "A256KW", "wrapped"}` (RFC 3394; RFC 7518,
+/// section 4.4). Slots stand in metadata, never in the pack, so that vault keys rotate without a download.
+public struct KeySlot: Hashable, Sendable {
+    public static let algorithm = "A256KW"
+
+    public let keyID: KeyID
+    public let wrapped: [UInt8]
+
+    public init(wrapping key: ContentKey, under vaultKey: VaultKey) throws(VaultError) {
+        keyID = vaultKey.id
+        wrapped = try AESKeyWrap.wrap(key.secret, under: vaultKey.secret)
+    }
+
+    /// Reads a slot. Throws `.corrupt`; an algorithm that is not known gives nil, so that later kinds can be added.
+    public init?(parsing json: JSONObject, place: String) throws(VaultError) {
+        guard try json.string("alg", at: place).utf8.elementsEqual(Self.algorithm.utf8) else { return nil }
+        let text = try json.string("wrapped", at: place)
+        guard let wrapped = Base64URL.decode(text.utf8), wrapped.count == ContentKey.count + 8 else {
+            throw VaultError(
+                .corrupt, "a slot's wrapped key has the wrong form", at: place,
+                remedy: "get the descriptor again")
+        }
+        guard let keyID = try? KeyID(try json.string("kid", at: place)) else {
+            throw VaultError(
+                .corrupt, "a slot's key ID has the wrong form", at: place, remedy: "get the descriptor again")
+        }
+        self.keyID = keyID
+        self.wrapped = wrapped
+    }
+
+    public var json: JSONObject {
+        var object = JSONObject()
+        object["kid"] = .string(keyID.description)
+        object["alg"] = .string(Self.algorithm)
+        object["wrapped"] = .string(Base64URL.encode(wrapped.span))
+        return object
+    }
+
+    /// The wrapped content key, when `vaultKey` unwraps it and it is the key named `expected`.
+    func unwrapped(under vaultKey: VaultKey, expecting expected: ContentKeyID) -> ContentKey? {
+        guard let secret = try? AESKeyWrap.unwrap(wrapped.span, under: vaultKey.secret),
+            let key = try? ContentKey(secret), key.id == expected
+        else { return nil }
+        return key
+    }
+}

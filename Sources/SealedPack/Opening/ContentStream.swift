@@ -1,0 +1,68 @@
+public import VaultErrors
+
+extension OpenPack {
+    /// Hands the bytes of `content` to `deliver` in order, piece by proven piece; pieces are opened in parallel.
+    public func read(_ content: Range<UInt64>, _ deliver: (Span<UInt8>) throws(VaultError) -> Void)
+        async throws(VaultError)
+    {
+        var pieces = catalog.pieces(holding: content).makeIterator()
+        try await runInOrder(
+            next: { () throws(VaultError) -> Int? in pieces.next() },
+            work: { (number: Int) throws(VaultError) -> (number: Int, plain: [UInt8]) in
+                (
+                    number,
+                    try self.plaintext(ofPiece: number, ciphertext: try self.ciphertext(ofPiece: number))
+                )
+            },
+            deliver: { (piece: (number: Int, plain: [UInt8])) throws(VaultError) in
+                let wanted = self.catalog.pieceRange(piece.number).clamped(to: content)
+                let start = self.catalog.pieceRange(piece.number).lowerBound
+                try deliver(
+                    piece.plain.span.extracting(
+                        Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)))
+            })
+    }
+
+    /// Writes everything to `sink`, entry by entry in the order of the paths.
+    public func extract(to sink: inout some ContentSink & ~Copyable, progress: (UInt64) -> Void = { _ in })
+        async throws(VaultError)
+    {
+        var index = 0
+        var current: Catalog.Entry?
+        // Entries without bytes need no piece: they are passed as soon as they are reached.
+        func advance(to position: UInt64) throws(VaultError) {
+            while current.map({ $0.content.upperBound == position }) ?? true {
+                if current != nil { try sink.endEntry() }
+                current = catalog.entry(index)
+                guard let entry = current else { return }
+                index += 1
+                try sink.beginEntry(entry)
+            }
+        }
+        var position: UInt64 = 0
+        try advance(to: 0)
+        try await read(0..<catalog.contentCount) { (plain: Span<UInt8>) throws(VaultError) in
+            var start = 0
+            while start < plain.count, let entry = current {
+                let count = Int(min(UInt64(plain.count - start), entry.content.upperBound - position))
+                try sink.write(plain.extracting(start..<(start + count)))
+                start += count
+                position += UInt64(count)
+                try advance(to: position)
+            }
+            progress(position)
+        }
+        guard index == catalog.entryCount, current == nil else {
+            throw VaultError(
+                .corrupt, "the pack ends inside a file", at: id.description, remedy: "fetch the pack again")
+        }
+    }
+}
+
+/// Takes the entries of a pack in the order of their paths.
+public protocol ContentSink: ~Copyable {
+    mutating func beginEntry(_ entry: Catalog.Entry) throws(VaultError)
+    /// The next bytes of the entry that was begun last.
+    mutating func write(_ bytes: Span<UInt8>) throws(VaultError)
+    mutating func endEntry() throws(VaultError)
+}

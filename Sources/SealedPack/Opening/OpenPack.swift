@@ -1,0 +1,82 @@
+import VaultArchive
+import VaultCrypto
+public import VaultErrors
+import VaultFileSystem
+
+/// A pack read with its content key: its catalog is authentic and sound, its index is the one that the catalog names.
+/// Pieces are proven one by one as they are read. Many tasks may read at once.
+public final class OpenPack: Sendable {
+    public let catalog: Catalog
+    public let id: PackID
+    public let version: UInt64
+    let pack: PackFile
+    let key: ContentKey
+    /// Where each piece ends in the file: 8 bytes a piece.
+    private let pieceEnds: [UInt64]
+
+    /// Throws `.key` when `key` is another pack's, `.corrupt` when the parts do not belong together.
+    public init(_ pack: PackFile, key: ContentKey) throws(VaultError) {
+        func refuse(_ problem: String) -> VaultError {
+            VaultError(.corrupt, problem, at: pack.place, remedy: "use the pack with its own descriptor")
+        }
+        guard key.id == pack.header.contentKeyID else {
+            throw VaultError(
+                .key, "the content key is another pack's", at: pack.place,
+                remedy: "inject the key that the pack was sealed for")
+        }
+        let unverified = try UnverifiedCatalog(
+            parsing: CatalogMessage.open(of: pack, key: key), place: pack.place)
+        if let descriptor = pack.descriptor {
+            guard unverified.id == descriptor.id, unverified.version == descriptor.version else {
+                throw refuse("the catalog is that of \(unverified.id) version \(unverified.version)")
+            }
+        }
+        catalog = try unverified.verified(pieceCount: pack.pieceCount, indexDigest: pack.footer.indexDigest)
+        if let descriptor = pack.descriptor, descriptor.openedSize != catalog.contentCount {
+            throw refuse("the opened size differs from the descriptor")
+        }
+        id = unverified.id
+        version = unverified.version
+        var ends: [UInt64] = []
+        ends.reserveCapacity(catalog.pieceCount)
+        try pack.forEachIndexRecord { _, record, offset in
+            ends.append(offset + UInt64(record.ciphertextCount))
+        }
+        pieceEnds = ends
+        self.pack = pack
+        self.key = key
+    }
+
+    /// The ciphertext of piece `number`, as it stands in the file.
+    func ciphertext(ofPiece number: Int) throws(VaultError) -> [UInt8] {
+        guard pieceEnds.indices.contains(number) else { throw damaged(number) }
+        let start = number == 0 ? PackLayout.piecesOffset : pieceEnds[number - 1]
+        return try pack.file.readExactly(Int(pieceEnds[number] - start), at: start)
+    }
+
+    /// Decrypts and proves a piece: authentic, and exactly the bytes that the catalog states.
+    func plaintext(ofPiece number: Int, ciphertext: [UInt8]) throws(VaultError) -> [UInt8] {
+        let range = catalog.pieceRange(number)
+        let count = Int(range.upperBound - range.lowerBound)
+        var plain: [UInt8]
+        do {
+            plain = try Cobblestone256.open(ciphertext.span, context: PieceSealer.context, key: key.pieceKey)
+            guard let byte = plain.first, let codec = PieceCodec(rawValue: byte) else {
+                throw damaged(number)
+            }
+            switch codec {
+            case .stored: plain.removeFirst()
+            case .zstd: plain = try Zstd.decompress(plain.span.extracting(1...), exactly: count)
+            }
+        } catch { throw damaged(number) }
+        guard plain.count == count, SHA256.hash(plain.span).bytes.elementsEqual(catalog.digestBytes(number))
+        else {
+            throw damaged(number)
+        }
+        return plain
+    }
+
+    private func damaged(_ number: Int) -> VaultError {
+        VaultError(.corrupt, "piece \(number) is damaged", at: pack.place, remedy: "fetch the pack again")
+    }
+}

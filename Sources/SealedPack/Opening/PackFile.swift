@@ -1,0 +1,64 @@
+public import SystemPackage
+import VaultCrypto
+public import VaultErrors
+public import VaultFileSystem
+
+/// A file descriptor that several tasks read at once.
+public final class OpenFileReference: Sendable {
+    public let file: OpenFile
+
+    public init(_ file: consuming OpenFile) { self.file = file }
+}
+
+/// A pack whose header and footer are sound, and are those of its descriptor when there is one. Nothing is known
+/// of its pieces and its catalog yet.
+public final class PackFile: Sendable {
+    public let descriptor: PackDescriptor?
+    let header: PackHeader
+    let footer: PackFooter
+    let place: String
+    private let reference: OpenFileReference
+
+    var file: OpenFile { _read { yield reference.file } }
+
+    public var contentKeyID: ContentKeyID { header.contentKeyID }
+    public var pieceCount: UInt32 { footer.layout.pieceCount }
+    /// Bytes of the whole file.
+    public var length: UInt64 { footer.layout.packCount }
+
+    /// Opens the pack at `path`. With a descriptor, length, header and footer must be exactly those that it
+    /// determines. Throws `.corrupt`, `.missing`, `.io`.
+    public convenience init(opening path: FilePath, as descriptor: PackDescriptor?) throws(VaultError) {
+        try self.init(OpenFileReference(try OpenFile(reading: path)), as: descriptor)
+    }
+
+    public init(_ reference: OpenFileReference, as descriptor: PackDescriptor?) throws(VaultError) {
+        let place = reference.file.path.description
+        let size = try reference.file.status().size
+        if let descriptor, descriptor.length != size {
+            throw VaultError(
+                .corrupt, "the pack has \(size) bytes, not the \(descriptor.length) of its descriptor",
+                at: place,
+                remedy: "fetch the pack again")
+        }
+        guard size >= UInt64(PackHeader.count + PackFooter.count) else {
+            throw VaultError(
+                .corrupt, "the file is too short to be a pack", at: place, remedy: "fetch the pack again")
+        }
+        let head = try reference.file.readExactly(PackHeader.count, at: 0)
+        let header = try PackHeader(parsing: head.span, place: place)
+        let tail = try reference.file.readExactly(PackFooter.count, at: size - UInt64(PackFooter.count))
+        if let descriptor {
+            guard head == descriptor.header.bytes, tail == (try descriptor.footer(place: place)).bytes else {
+                throw VaultError(
+                    .corrupt, "header or footer differ from the descriptor", at: place,
+                    remedy: "use the descriptor of exactly this pack, or fetch the pack again")
+            }
+        }
+        self.reference = reference
+        self.descriptor = descriptor
+        self.header = header
+        self.footer = try PackFooter(parsing: tail.span, packCount: size, place: place)
+        self.place = place
+    }
+}

@@ -1,0 +1,111 @@
+public import VaultArchive
+public import VaultErrors
+import VaultFileSystem
+
+/// Which version a sealed pack gets.
+public enum PackVersioning: Sendable {
+    case exactly(UInt64)
+    /// The previous version's if the content is the same, else one more.
+    case following(OpenPack)
+}
+
+/// What to make of a source.
+public struct SealingOrder: Sendable {
+    public var id: PackID
+    public var versioning: PackVersioning
+    public var key: ContentKey
+    public var slots: [KeySlot]
+    public var offer: PackOffer
+    public var compression: Compression
+    /// The pack whose unchanged pieces are taken over. It must have been opened with the same content key.
+    public var previous: OpenPack?
+
+    public init(
+        id: PackID, versioning: PackVersioning, key: ContentKey, slots: [KeySlot],
+        offer: PackOffer = PackOffer(),
+        compression: Compression = .standard, previous: OpenPack? = nil
+    ) {
+        self.id = id
+        self.versioning = versioning
+        self.key = key
+        self.slots = slots
+        self.offer = offer
+        self.compression = compression
+        self.previous = previous
+    }
+}
+
+/// What became of a source.
+public struct SealingResult: Sendable {
+    public let descriptor: PackDescriptor
+    /// Pieces taken over from the previous version.
+    public let reusedPieces: UInt32
+}
+
+extension SealingOrder {
+    /// Seals `source` into `output`, front to back. The same content, order and key give the same bytes. Pieces are
+    /// compressed, encrypted and hashed on all cores. Throws `.usage` for impossible orders, `.io`.
+    public func seal(
+        _ source: borrowing SourceFolder, into output: OpenFileReference,
+        progress: (UInt64) -> Void = { _ in }
+    ) async throws(VaultError) -> SealingResult {
+        try checkPrevious()
+        var cutter = try PieceCutter(key: key)
+        var writer = try PackWriter(to: output, key: key)
+        let sealer = PieceSealer(key: key, compression: compression, previous: previous.map(PieceReuse.init))
+        var done: UInt64 = 0
+        try await runInOrder(
+            next: { () throws(VaultError) in try cutter.next(from: source) },
+            work: { (plain: [UInt8]) throws(VaultError) in try sealer.seal(plain) },
+            deliver: { (piece: SealedPiece) throws(VaultError) in
+                try writer.append(piece)
+                done += UInt64(piece.plainCount)
+                progress(done)
+            })
+        for index in 0..<source.entries.count {
+            let entry = source.entries[index]
+            try writer.catalog.appendEntry(entry.path, kind: PackEntryKind(entry.kind), size: entry.size)
+        }
+        let reused = writer.reusedPieces
+        let version = try version(of: writer.catalog)
+        let descriptor = try writer.finish(id: id, version: version, offer: offer, slots: slots)
+        return SealingResult(descriptor: descriptor, reusedPieces: reused)
+    }
+
+    private func checkPrevious() throws(VaultError) {
+        guard let previous else { return }
+        guard previous.id == id else {
+            throw VaultError(
+                .usage, "the previous pack is '\(previous.id)', not '\(id)'", at: previous.pack.place,
+                remedy: "give an earlier version of the same pack")
+        }
+        guard previous.key.id == key.id else {
+            throw VaultError(
+                .key, "the previous pack has another content key", at: previous.pack.place,
+                remedy: "seal without it, or with its key")
+        }
+    }
+
+    private func version(of catalog: CatalogBuilder) throws(VaultError) -> UInt64 {
+        let version: UInt64
+        switch versioning {
+        case .exactly(let number): version = number
+        case .following(let previous):
+            version = catalog.hasSameContent(as: previous.catalog) ? previous.version : previous.version + 1
+        }
+        guard (1...FormatLimits.maximumVersion).contains(version) else {
+            throw VaultError(
+                .usage, "version \(version) is out of range", at: id.description, remedy: "use 1 to 2^53 - 1")
+        }
+        return version
+    }
+}
+
+extension PackEntryKind {
+    init(_ kind: SourceFolder.Entry.Kind) {
+        switch kind {
+        case .emptyFolder: self = .emptyFolder
+        case .file(let isExecutable): self = isExecutable ? .executable : .file
+        }
+    }
+}

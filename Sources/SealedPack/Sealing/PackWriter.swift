@@ -1,0 +1,88 @@
+import SystemPackage
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+
+/// Writes a pack front to back, so that the output may be a pipe: header, pieces, index, catalog, footer.
+struct PackWriter: ~Copyable {
+    private let output: OpenFileReference
+    private let key: ContentKey
+    private var packDigest = SHA256()
+    private var index: [UInt8] = []
+    private var written: UInt64 = 0
+    var catalog = CatalogBuilder()
+    private(set) var reusedPieces: UInt32 = 0
+
+    init(to output: OpenFileReference, key: ContentKey) throws(VaultError) {
+        self.output = output
+        self.key = key
+        try write(PackHeader(contentKeyID: key.id).bytes.span)
+    }
+
+    mutating func append(_ piece: SealedPiece) throws(VaultError) {
+        try catalog.appendPiece(count: piece.plainCount, digest: piece.plainDigest)
+        IndexRecord(ciphertextCount: UInt32(piece.ciphertext.count), digest: piece.digest).append(to: &index)
+        if piece.isReused { reusedPieces += 1 }
+        try write(piece.ciphertext.span)
+    }
+
+    /// Writes what follows the pieces and tells what has become of the pack.
+    consuming func finish(id: PackID, version: UInt64, offer: PackOffer, slots: [KeySlot]) throws(VaultError)
+        -> PackDescriptor
+    {
+        let index = index
+        let indexDigest = SHA256.hash(index.span)
+        try write(index.span)
+        let beforeCatalog = written
+        let catalogDigest = try writeCatalog(id: id, version: version, indexDigest: indexDigest)
+        let layout = try PackLayout(
+            packCount: written + UInt64(PackFooter.count), pieceCount: catalog.pieceCount,
+            catalogCount: written - beforeCatalog, place: output.file.path.string)
+        try write(
+            PackFooter(layout: layout, indexDigest: indexDigest, catalogDigest: catalogDigest).bytes.span)
+        let sha256 = packDigest.finalize()
+        return PackDescriptor(
+            length: written, sha256: sha256, id: id, version: version, contentKeyID: key.id,
+            pieceCount: catalog.pieceCount, indexDigest: indexDigest, catalogCount: layout.catalogCount,
+            catalogDigest: catalogDigest, openedSize: catalog.contentCount, offer: offer, slots: slots)
+    }
+
+    /// Seals the catalog as one message of codec 0, and returns the digest of its ciphertext.
+    private mutating func writeCatalog(id: PackID, version: UInt64, indexDigest: Digest) throws(VaultError)
+        -> Digest
+    {
+        let context = CatalogMessage.context(header: PackHeader(contentKeyID: key.id))
+        let builder = catalog
+        var dataDigest = SHA256()
+        builder.forEachPart(id: id, version: version, indexDigest: indexDigest) { dataDigest.update($0) }
+        let codec = PieceCodec.stored.rawValue
+        let salt = MessageSalt.make(
+            context: context, codec: codec, dataDigest: dataDigest.finalize(), key: key)
+        var sealer = try Cobblestone256.Sealer(salt: salt, context: context, key: key.catalogKey)
+        var digest = SHA256()
+        var sealed = sealer.header
+        try sealer.update([codec].span, appendingTo: &sealed)
+        try builder.forEachPart(id: id, version: version, indexDigest: indexDigest) {
+            part throws(VaultError) in
+            var position = 0
+            while position < part.count {
+                let end = min(part.count, position + (1 << 20))
+                try sealer.update(part.extracting(position..<end), appendingTo: &sealed)
+                digest.update(sealed.span)
+                try write(sealed.span)
+                sealed.removeAll(keepingCapacity: true)
+                position = end
+            }
+        }
+        sealer.finish(appendingTo: &sealed)
+        digest.update(sealed.span)
+        try write(sealed.span)
+        return digest.finalize()
+    }
+
+    private mutating func write(_ bytes: Span<UInt8>) throws(VaultError) {
+        packDigest.update(bytes)
+        try output.file.writeNext(bytes)
+        written += UInt64(bytes.count)
+    }
+}

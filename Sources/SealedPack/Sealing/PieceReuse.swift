@@ -1,0 +1,46 @@
+import VaultCrypto
+import VaultErrors
+
+/// Finds pieces of the previous version by the digest of their plaintext: 4 bytes a piece.
+struct PieceReuse: Sendable {
+    private let previous: OpenPack
+    /// Piece numbers, sorted by plaintext digest.
+    private let order: [UInt32]
+
+    init(_ previous: OpenPack) {
+        self.previous = previous
+        let catalog = previous.catalog
+        order = (0..<UInt32(catalog.pieceCount)).sorted { left, right in
+            catalog.digestBytes(Int(left)).lexicographicallyPrecedes(catalog.digestBytes(Int(right)))
+        }
+    }
+
+    /// The ciphertext of an earlier piece with exactly this plaintext. It is decrypted and compared first: a holder of
+    /// the content key could have made a piece that its catalog describes wrongly.
+    func ciphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8]? {
+        guard let number = find(digest.bytes) else { return nil }
+        let ciphertext = try previous.ciphertext(ofPiece: number)
+        guard let opened = try? previous.plaintext(ofPiece: number, ciphertext: ciphertext), opened == plain
+        else {
+            return nil
+        }
+        return ciphertext
+    }
+
+    private func find(_ digest: [UInt8]) -> Int? {
+        var low = 0
+        var high = order.count
+        while low < high {
+            let middle = low + (high - low) / 2
+            if previous.catalog.digestBytes(Int(order[middle])).lexicographicallyPrecedes(digest) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        guard low < order.count, previous.catalog.digestBytes(Int(order[low])).elementsEqual(digest) else {
+            return nil
+        }
+        return Int(order[low])
+    }
+}
