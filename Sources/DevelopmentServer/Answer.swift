@@ -1,0 +1,56 @@
+import NIOHTTP1
+
+/// The answer to one request.
+struct Answer {
+    enum Body {
+        case empty
+        case text(String)
+        case file(StaticFile, Range<UInt64>)
+    }
+
+    private(set) var status: HTTPResponseStatus
+    private(set) var headers: HTTPHeaders
+    /// What a GET sends; HEAD sends the headers alone.
+    private(set) var body: Body
+
+    init(to request: HTTPRequestHead, from site: StaticSite) {
+        guard request.method == .GET || request.method == .HEAD else {
+            self.init(.methodNotAllowed, ["Allow": "GET, HEAD"])
+            return
+        }
+        guard let file = site.file(at: request.uri) else {
+            self.init(.notFound)
+            return
+        }
+        let validators: HTTPHeaders = ["ETag": file.entityTag, "Cache-Control": file.cacheControl]
+        switch Precondition(request.headers, entityTag: file.entityTag) {
+        case .failed: self.init(.preconditionFailed)
+        case .notModified: self.init(.notModified, validators, .empty)
+        case .holds(let range):
+            switch RangeSelection(header: range, size: file.size) {
+            case .unsatisfiable: self.init(.rangeNotSatisfiable, ["Content-Range": "bytes */\(file.size)"])
+            case .whole: self.init(.ok, validators, .file(file, 0..<file.size))
+            case .part(let part):
+                self.init(.partialContent, validators, .file(file, part))
+                headers.add(
+                    name: "Content-Range",
+                    value: "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(file.size)")
+            }
+        }
+    }
+
+    private init(_ status: HTTPResponseStatus, _ headers: HTTPHeaders = [:], _ body: Body? = nil) {
+        (self.status, self.headers) = (status, headers)
+        self.body = body ?? .text("\(status.code) \(status.reasonPhrase)\n")
+        switch self.body {
+        case .empty: break
+        case .text(let text):
+            self.headers.add(name: "Content-Type", value: "text/plain; charset=utf-8")
+            self.headers.add(name: "Content-Length", value: String(text.utf8.count))
+        case .file(let file, let part):
+            self.headers.add(name: "Content-Type", value: file.contentType)
+            self.headers.add(name: "Content-Length", value: String(part.count))
+            self.headers.add(name: "Accept-Ranges", value: "bytes")
+        }
+    }
+}

@@ -1,0 +1,70 @@
+import NIOCore
+import NIOHTTP1
+import NIOPosix
+public import SystemPackage
+public import VaultErrors
+import VaultFileSystem
+
+/// Serves a site's folder over HTTP/1.1 to this machine alone, for development and tests.
+///
+/// It answers as nginx does with plain static files: strong entity tags, conditional requests, single
+/// ranges. It differs in three points: links, hidden names and folders don't exist (404); a path is taken
+/// as it is written, `..` and `//` lead nowhere (404); and several ranges in one request get the whole
+/// file, which RFC 9110 (section 14.2) allows.
+public struct DevelopmentServer: Sendable {
+    private let root: FilePath
+    private let port: UInt16
+
+    /// - Parameters:
+    ///   - root: The folder with the site; it may be reached through a link.
+    ///   - port: The port on 127.0.0.1; 0 lets the system pick a free one.
+    public init(root: FilePath, port: UInt16 = 0) {
+        (self.root, self.port) = (root, port)
+    }
+
+    /// Serves until the surrounding task is cancelled; then every connection is closed, in use or not.
+    ///
+    /// - Parameter whenReady: Called once with the URL, when the first request can come.
+    /// - Throws: `.missing` when there is no such folder, `.busy` when the port is taken, `.io` when
+    ///   listening fails otherwise.
+    public func run(whenReady: (_ url: String) -> Void) async throws(VaultError) {
+        let site = StaticSite(try Folder(opening: root))
+        let threads = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        do {
+            let channel = try await listen(on: threads, to: site)
+            await withTaskCancellationHandler {
+                whenReady("http://127.0.0.1:\(channel.localAddress?.port ?? Int(port))/")
+                try? await channel.closeFuture.get()
+            } onCancel: {
+                channel.close(promise: nil)
+            }
+        } catch {
+            try? await threads.shutdownGracefully()
+            throw cannotListen(error)
+        }
+        try? await threads.shutdownGracefully()
+    }
+
+    private func listen(on threads: MultiThreadedEventLoopGroup, to site: StaticSite) async throws
+        -> any Channel
+    {
+        try await ServerBootstrap(group: threads)
+            .serverChannelOption(.backlog, value: 256)
+            .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    try channel.pipeline.syncOperations.configureHTTPServerPipeline()
+                    try channel.pipeline.syncOperations.addHandler(RequestHandler(site: site))
+                }
+            }
+            .bind(host: "127.0.0.1", port: Int(port)).get()
+    }
+
+    private func cannotListen(_ error: any Error) -> VaultError {
+        let reason = (error as? IOError).map { Errno(rawValue: $0.errnoCode) }
+        return VaultError(
+            reason == .addressInUse ? .busy : .io,
+            "can't listen (\(reason.map(\.description) ?? String(describing: error)))",
+            at: "127.0.0.1:\(port)", remedy: "choose another port, or 0 for any that is free")
+    }
+}

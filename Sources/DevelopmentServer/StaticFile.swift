@@ -1,0 +1,43 @@
+import VaultErrors
+import VaultFileSystem
+
+/// A file that is open to be served, as it was at that moment.
+final class StaticFile: Sendable {
+    private let file: OpenFile
+    private let name: [UInt8]
+    /// Bytes.
+    let size: UInt64
+    /// Strong: it changes with the file's identity, size and times, which go to the nanosecond.
+    let entityTag: String
+
+    init(_ file: consuming OpenFile, name: [UInt8]) throws(VaultError) {
+        let status = try file.status()
+        self.file = file
+        self.name = name
+        size = status.size
+        let parts = [
+            status.inode, status.size, UInt64(bitPattern: status.modified),
+            UInt64(bitPattern: status.changed),
+        ]
+        entityTag = "\"\(parts.map { String($0, radix: 16) }.joined(separator: "-"))\""
+    }
+
+    var contentType: String {
+        name.suffix(5).elementsEqual(".json".utf8) ? "application/json" : "application/octet-stream"
+    }
+
+    /// A file whose name begins with its SHA-256 never changes; every other one is asked for again.
+    var cacheControl: String {
+        let stem = name.prefix { $0 != UInt8(ascii: ".") }
+        let isDigest =
+            stem.count == 64 && stem.allSatisfy { (0x30...0x39).contains($0) || (0x61...0x66).contains($0) }
+        return isDigest ? "public, max-age=31536000, immutable" : "no-cache"
+    }
+
+    /// At most `count` bytes from `offset`; fewer, and in the end none, only behind the end of the file.
+    func read(upTo count: Int, at offset: UInt64) throws(VaultError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        try file.read(into: &bytes, upTo: count, at: offset)
+        return bytes
+    }
+}

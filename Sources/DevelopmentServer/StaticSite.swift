@@ -1,0 +1,60 @@
+import VaultErrors
+import VaultFileSystem
+
+/// The folder that is served.
+final class StaticSite: Sendable {
+    private let root: Folder
+
+    init(_ root: consuming Folder) { self.root = root }
+
+    /// The file that a request's target names; nil for everything that is not a readable file below the root.
+    ///
+    /// Every component is opened in its folder without following links, so that nothing leads out.
+    func file(at target: String) -> StaticFile? {
+        guard let names = Self.names(in: target), let last = names.last else { return nil }
+        return try? open(names.dropLast(), last)
+    }
+
+    private func open(_ folders: ArraySlice<[UInt8]>, _ name: [UInt8]) throws(VaultError) -> StaticFile {
+        guard let first = folders.first else { return try StaticFile(try root.openFile(name), name: name) }
+        var folder = try root.openFolder(first)
+        for name in folders.dropFirst() { folder = try folder.openFolder(name) }
+        return try StaticFile(try folder.openFile(name), name: name)
+    }
+
+    /// The components of `/a/b%20c?query`, decoded one by one; nil when one is empty, hidden, or holds a
+    /// slash or NUL.
+    static func names(in target: String) -> [[UInt8]]? {
+        let path = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard path.first == UInt8(ascii: "/") else { return nil }
+        var names: [[UInt8]] = []
+        for segment in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
+        {
+            guard let name = decoded(segment), let first = name.first, first != UInt8(ascii: "."),
+                !name.contains(0), !name.contains(UInt8(ascii: "/"))
+            else { return nil }
+            names.append(name)
+        }
+        return names
+    }
+
+    /// RFC 3986, section 2.1.
+    private static func decoded(_ segment: Substring.UTF8View) -> [UInt8]? {
+        var name: [UInt8] = []
+        var bytes = segment.makeIterator()
+        while let byte = bytes.next() {
+            guard byte == UInt8(ascii: "%") else {
+                name.append(byte)
+                continue
+            }
+            guard let high = bytes.next().flatMap(hexDigit), let low = bytes.next().flatMap(hexDigit)
+            else { return nil }
+            name.append(high << 4 | low)
+        }
+        return name
+    }
+
+    private static func hexDigit(_ byte: UInt8) -> UInt8? {
+        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
+    }
+}
