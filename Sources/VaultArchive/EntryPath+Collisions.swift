@@ -1,0 +1,60 @@
+import VaultErrors
+
+extension EntryPath {
+    /// What two paths share when some file system takes them for one: compare it with `==`, which in
+    /// Swift is Unicode canonical equivalence, after folding case.
+    ///
+    /// Folding is that of Unicode but for a few rare sequences: lower, upper, and lower again, each by
+    /// the full mapping of every scalar, so that ß and ẞ both become ss.
+    public var collisionKey: String {
+        let isASCII = utf8Bytes.allSatisfy { $0 < 0x80 }
+        return isASCII ? string.lowercased() : string.lowercased().uppercased().lowercased()
+    }
+}
+
+/// Finds entries whose names differ but would meet on a file system that ignores case or normalisation.
+///
+/// Folders may meet, their contents just join. Anything else may not: `Map` and `map/a` can't both exist.
+struct CollisionSearch {
+    /// A hash stands for a key; equal hashes are compared by the keys themselves.
+    private struct Candidate {
+        var hash: Int
+        /// An entry itself, or one of the folders above it.
+        var entry: Int
+        var isFolderAbove: Bool
+        var count: Int
+    }
+
+    /// Throws `.corrupt`, naming both paths, if any two of the entries meet.
+    ///
+    /// - Parameter entries: Sorted by bytes, without exact duplicates.
+    static func check(_ entries: SourceFolder.Entries, of folder: String) throws(VaultError) {
+        var candidates: [Candidate] = []
+        candidates.reserveCapacity(entries.count)
+        var previous: [UInt8] = []
+        for (index, entry) in entries.enumerated() {
+            let path = entry.path.utf8Bytes
+            // Sorted, so everything below a folder stands together: a folder above is new once.
+            let common = zip(path, previous).prefix { $0 == $1 }.count
+            for slash in path.indices.dropFirst(common) where path[slash] == UInt8(ascii: "/") {
+                let hash = EntryPath(checked: Array(path[..<slash])).collisionKey.hashValue
+                candidates.append(Candidate(hash: hash, entry: index, isFolderAbove: true, count: slash))
+            }
+            let hash = entry.path.collisionKey.hashValue
+            candidates.append(Candidate(hash: hash, entry: index, isFolderAbove: false, count: path.count))
+            previous = path
+        }
+        candidates.sort { ($0.hash, $0.entry) < ($1.hash, $1.entry) }
+
+        for (one, other) in zip(candidates, candidates.dropFirst())
+        where one.hash == other.hash && !(one.isFolderAbove && other.isFolderAbove) {
+            let paths = [one, other].map {
+                EntryPath(checked: Array(entries[$0.entry].path.utf8Bytes[..<$0.count]))
+            }
+            guard paths[0].collisionKey == paths[1].collisionKey else { continue }
+            throw VaultError(
+                .corrupt, "differs from '\(paths[0])' only by letter case or Unicode normalisation",
+                at: "\(folder): entry '\(paths[1])'", remedy: "rename one of the two")
+        }
+    }
+}

@@ -1,0 +1,121 @@
+import Glibc
+public import SystemPackage
+public import VaultErrors
+public import VaultFileSystem
+
+/// A folder whose files are to be packed, as it stood when it was scanned.
+///
+/// Only regular files and folders: a link, device, FIFO or socket, a name against the rules of
+/// ``EntryPath``, and two paths that would meet on a file system that ignores letter case or
+/// normalisation are refused by name. A file costs 24 bytes of memory beside its path.
+public struct SourceFolder: ~Copyable, Sendable {
+    /// What was found, sorted by the UTF-8 bytes of the whole path.
+    public let entries: Entries
+    private let root: Folder
+    private let followLinks: Bool
+
+    /// Looks at everything below a folder; reads no file.
+    ///
+    /// - Parameters:
+    ///   - path: The folder; a link to it is followed.
+    ///   - followLinks: Take what symbolic links lead to as if it stood in their place, even outside of the folder.
+    /// - Throws: `.corrupt` for what can't be packed, `.missing` if there is no such folder, `.io` if
+    ///   something can't be read.
+    public init(scanning path: FilePath, followLinks: Bool = false) throws(VaultError) {
+        root = try Folder(opening: path)
+        self.followLinks = followLinks
+        entries = try SourceScan.run(root, followLinks: followLinks)
+        try CollisionSearch.check(entries, of: path.string)
+    }
+
+    /// Opens one of ``entries``, a file, for reading: folder by folder, through no link unless links are
+    /// followed.
+    ///
+    /// - Throws: `.io` if the file's size is not that of the scan, `.corrupt` if its place was taken by
+    ///   something else, `.missing` if it is gone.
+    public func open(_ entry: Entry) throws(VaultError) -> OpenFile {
+        let file =
+            followLinks
+            ? try OpenFile(reading: root.path.appending(entry.path.string))
+            : try Self.open(entry.path.utf8Bytes[...], in: root)
+        guard try file.status().size == entry.size else {
+            throw VaultError(
+                .io, "the file changed its size while it was packed", at: file.path.string,
+                remedy: "try again when nothing writes to it")
+        }
+        return file
+    }
+
+    private static func open(
+        _ path: ArraySlice<UInt8>, in folder: borrowing Folder
+    ) throws(VaultError) -> OpenFile {
+        guard let slash = path.firstIndex(of: UInt8(ascii: "/")) else {
+            return try folder.openFile(Array(path))
+        }
+        let next = try folder.openFolder(Array(path[..<slash]))
+        return try open(path[(slash + 1)...], in: next)
+    }
+}
+
+extension SourceFolder {
+    /// One file, or one folder that holds nothing.
+    public struct Entry: Sendable, Hashable {
+        public enum Kind: Sendable, Hashable {
+            /// A regular file; executable if its owner may execute it.
+            case file(executable: Bool)
+            /// A folder without entries. Other folders show in the paths of what they hold.
+            case emptyFolder
+        }
+
+        public let path: EntryPath
+        public let kind: Kind
+        /// Bytes, 0 for a folder.
+        public let size: UInt64
+    }
+
+    /// The sorted entries. Copies share one store; a path is made when its entry is asked for.
+    public struct Entries: RandomAccessCollection, Sendable {
+        private var paths: [UInt8] = []
+        private var records: [Record] = []
+
+        private struct Record {
+            var pathStart: Int
+            var size: UInt64
+            var pathCount: UInt16
+            var kind: Entry.Kind
+        }
+
+        public var startIndex: Int { 0 }
+        public var endIndex: Int { records.count }
+
+        public subscript(index: Int) -> Entry {
+            let record = records[index]
+            let path = paths[record.pathStart..<record.pathStart + Int(record.pathCount)]
+            return Entry(path: EntryPath(checked: Array(path)), kind: record.kind, size: record.size)
+        }
+    }
+}
+
+extension SourceFolder.Entries {
+    /// Adds an entry whose path, `folder` and `name`, passed the rules of ``EntryPath``.
+    mutating func append(
+        folder: [UInt8], name: [UInt8], kind: SourceFolder.Entry.Kind, size: UInt64
+    ) {
+        let start = paths.count
+        paths.append(contentsOf: folder)
+        paths.append(contentsOf: name)
+        records.append(
+            Record(pathStart: start, size: size, pathCount: UInt16(paths.count - start), kind: kind))
+    }
+
+    mutating func sort() {
+        unsafe paths.withUnsafeBytes { paths in
+            guard let base = paths.baseAddress else { return }
+            unsafe records.sort { left, right in
+                let common = Int(min(left.pathCount, right.pathCount))
+                let order = unsafe memcmp(base + left.pathStart, base + right.pathStart, common)
+                return order == 0 ? left.pathCount < right.pathCount : order < 0
+            }
+        }
+    }
+}
