@@ -1,3 +1,5 @@
+import VaultErrors
+
 extension EntryPath {
     /// The first rule that a whole path breaks, as a clause for an error; nil if it breaks none.
     static func brokenRule(of path: Span<UInt8>) -> StaticString? {

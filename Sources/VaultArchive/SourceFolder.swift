@@ -22,10 +22,12 @@ public struct SourceFolder: ~Copyable, Sendable {
     /// - Throws: `.corrupt` for what can't be packed, `.missing` if there is no such folder, `.io` if
     ///   something can't be read.
     public init(scanning path: FilePath, followLinks: Bool = false) throws(VaultError) {
-        root = try Folder(opening: path)
-        self.followLinks = followLinks
-        entries = try SourceScan.run(root, followLinks: followLinks)
+        let root = try Folder(opening: path)
+        let entries = try SourceScan.run(root, followLinks: followLinks)
         try CollisionSearch.check(entries, of: path.string)
+        self.root = root
+        self.entries = entries
+        self.followLinks = followLinks
     }
 
     /// Opens one of ``entries``, a file, for reading: folder by folder, through no link unless links are
@@ -111,8 +113,8 @@ extension SourceFolder.Entries {
     mutating func sort() {
         unsafe paths.withUnsafeBytes { paths in
             guard let base = paths.baseAddress else { return }
-            unsafe records.sort { left, right in
-                let common = Int(min(left.pathCount, right.pathCount))
+            records.sort { left, right in
+                let common = Int(Swift.min(left.pathCount, right.pathCount))
                 let order = unsafe memcmp(base + left.pathStart, base + right.pathStart, common)
                 return order == 0 ? left.pathCount < right.pathCount : order < 0
             }

@@ -35,7 +35,9 @@ struct SourceScan {
         try folder.forEachName { (name) throws(VaultError) in
             isEmpty = false
             try check(name)
-            guard var status = try folder.status(of: name) else { throw error("vanished while it was scanned", name) }
+            guard var status = try folder.status(of: name) else {
+                throw error("vanished while it was scanned", name)
+            }
             let isLink = status.kind == .link
             if isLink { status = try target(of: name, in: folder) }
             switch status.kind {
@@ -81,7 +83,9 @@ struct SourceScan {
 
     /// What a link leads to, if links are followed.
     private func target(of name: [UInt8], in folder: borrowing Folder) throws(VaultError) -> FileStatus {
-        guard followLinks else { throw error("is a symbolic link", name, remedy: "leave it out, or follow links") }
+        guard followLinks else {
+            throw error("is a symbolic link", name, remedy: "leave it out, or follow links")
+        }
         let path = folder.path.appending(String(decoding: name, as: UTF8.self))
         guard let status = try FileSystem.status(of: path, followingLinks: true) else {
             throw error("is a symbolic link that leads nowhere", name)
