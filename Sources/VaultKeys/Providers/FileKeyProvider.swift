@@ -28,7 +28,7 @@ public struct FileKeyProvider: KeyProvider {
             guard try file.status().permissions & 0o077 == 0 else {
                 throw VaultError(
                     .key, "the key file can be read by others", at: path.string,
-                    remedy: "run: chmod 600 followed by its name")
+                    remedy: "run: chmod 600 \(path)")
             }
             return try SecretBytes(readingAll: file)
         }
