@@ -40,7 +40,6 @@
 static const int VAULT_READ = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 static const int VAULT_UPDATE = O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
 static const int VAULT_CREATE = O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW;
-static const int VAULT_LOCK_FILE = O_RDWR | O_CLOEXEC | O_CREAT | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
 static const int VAULT_FOLDER = O_RDONLY | O_CLOEXEC | O_DIRECTORY;
 static const int VAULT_PARENT = O_PATH | O_CLOEXEC | O_DIRECTORY;
 static const int VAULT_NO_FOLLOW = O_NOFOLLOW;
@@ -50,6 +49,10 @@ static const int VAULT_HERE = AT_FDCWD;
 
 static inline int vault_open(int folder, const char *path, int flags, mode_t mode) {
     VAULT_RETRY(int, openat(folder, path, flags, mode));
+}
+
+static inline int vault_duplicate(int file) {
+    VAULT_RETRY(int, fcntl(file, F_DUPFD_CLOEXEC, 3));
 }
 
 // On Linux the descriptor is gone even after EINTR: never repeated.

@@ -28,10 +28,13 @@ public enum DurableFile {
     ) throws(VaultError) {
         let file = try OpenFile(reading: source)
         let scratch = try ScratchFile(for: target)
-        try scratch.file.allocate(try file.status().size)
+        let size = try file.status().size
+        try scratch.file.allocate(size)
         var buffer: [UInt8] = []
         var offset: UInt64 = 0
-        while try file.read(into: &buffer, upTo: 1 << 20, at: offset) > 0 {
+        while offset < size,
+            try file.read(into: &buffer, upTo: Int(min(1 << 20, size - offset)), at: offset) > 0
+        {
             try scratch.file.write(buffer.span, at: offset)
             offset += UInt64(buffer.count)
         }
@@ -46,7 +49,8 @@ public enum DurableFile {
     /// ``copy(from:to:permissions:verify:)`` and removing the source at the end.
     ///
     /// `verify` looks at what will have the new name, before it has it, and throws to refuse it; then the
-    /// source stays. An existing target throws `.unwritable`.
+    /// source stays. An existing target throws `.unwritable`. When the target is complete but the source
+    /// can't be removed, that is thrown, and both are there.
     public static func move(
         from source: FilePath, to target: FilePath, verify: (borrowing OpenFile) throws(VaultError) -> Void
     ) throws(VaultError) {

@@ -4,10 +4,11 @@ public import VaultErrors
 
 /// Exclusive or shared control between processes: `flock` on a lock file that is never removed.
 ///
-/// Held until the value goes away; the system gives it back when the process dies.
+/// Held until the value goes away; the system gives it back when the process dies. Two values in one
+/// process exclude each other as two processes do.
 public struct FileLock: ~Copyable, Sendable {
     public enum Mode: Sendable, Hashable {
-        /// Held by any number of processes at once, while nobody has it exclusively.
+        /// Held by any number at once, while nobody has it exclusively.
         case shared
         case exclusive
     }
@@ -15,21 +16,27 @@ public struct FileLock: ~Copyable, Sendable {
     public let mode: Mode
     private let file: OpenFile
 
-    /// Takes the lock if nobody stands in the way, else nil. The lock file is made (0600) where it is
-    /// missing. Throws `.unwritable` when it can't be made.
-    public static func tryAcquire(_ path: FilePath, _ mode: Mode) throws(VaultError) -> FileLock? {
-        let file = try open(path)
-        return try file.tryLock(exclusive: mode == .exclusive) ? FileLock(mode: mode, file: file) : nil
+    /// Takes the lock if nobody stands in the way, else nil. The lock file is made where it is missing.
+    /// Throws `.unwritable` when it can't be made.
+    public static func tryAcquire(
+        _ path: FilePath, _ mode: Mode, permissions: UInt16 = 0o600
+    ) throws(VaultError) -> FileLock? {
+        while true {
+            let file = try open(path, permissions)
+            guard try file.tryLock(exclusive: mode == .exclusive) else { return nil }
+            // Whoever removes lock files (with the whole store) must not make two owners.
+            if try file.status().links > 0 { return FileLock(mode: mode, file: file) }
+        }
     }
 
     /// Waits for the lock up to `patience`, then throws `.busy`; also when the task is cancelled.
     public static func acquire(
-        _ path: FilePath, _ mode: Mode, patience: Duration
+        _ path: FilePath, _ mode: Mode, patience: Duration, permissions: UInt16 = 0o600
     ) async throws(VaultError) -> FileLock {
         let deadline = ContinuousClock.now + patience
-        let file = try open(path)
         var pause = Duration.milliseconds(1)
-        while try !file.tryLock(exclusive: mode == .exclusive) {
+        while true {
+            if let lock = try tryAcquire(path, mode, permissions: permissions) { return lock }
             let left = deadline - .now
             guard left > .zero else { throw busy(path, "somebody else is using it") }
             do {
@@ -39,7 +46,6 @@ public struct FileLock: ~Copyable, Sendable {
             }
             pause = min(pause * 2, .milliseconds(100))
         }
-        return FileLock(mode: mode, file: file)
     }
 
     private init(mode: Mode, file: consuming OpenFile) {
@@ -47,19 +53,26 @@ public struct FileLock: ~Copyable, Sendable {
         self.file = file
     }
 
-    private static func open(_ path: FilePath) throws(VaultError) -> OpenFile {
-        let opened = unsafe path.withPlatformString { path in
-            let opened = unsafe vault_open(VAULT_HERE, path, VAULT_LOCK_FILE, 0o600)
-            // A lock needs no right to write.
-            guard opened == -EACCES || opened == -EROFS else { return opened }
-            let flags = VAULT_READ | VAULT_NO_FOLLOW
-            let readable = unsafe vault_open(VAULT_HERE, path, flags, 0)
-            return readable == -ENOENT ? opened : readable
+    private static func open(_ path: FilePath, _ permissions: UInt16) throws(VaultError) -> OpenFile {
+        while true {
+            var opened = unsafe vault_open(VAULT_HERE, path.characters, VAULT_UPDATE, 0)
+            if opened == -EACCES || opened == -EROFS {
+                // Only NFS wants a right to write for an exclusive lock.
+                opened = unsafe vault_open(VAULT_HERE, path.characters, VAULT_READ | VAULT_NO_FOLLOW, 0)
+            }
+            if opened != -ENOENT {
+                let file = OpenFile(
+                    takingOwnershipOf: try check(opened, .reading, "open the lock file", path), named: path)
+                try file.status().require(.file, path)
+                return file
+            }
+            let made = unsafe vault_open(VAULT_HERE, path.characters, VAULT_CREATE, 0o600)
+            if made == -EEXIST { continue }
+            let file = OpenFile(
+                takingOwnershipOf: try check(made, .creating, "create the lock file", path), named: path)
+            try file.setFirstPermissions(permissions)
+            return file
         }
-        let file = OpenFile(
-            takingOwnershipOf: try check(opened, .creating, "open the lock file", path), named: path)
-        try file.requireRegular()
-        return file
     }
 
     private static func busy(_ path: FilePath, _ problem: String) -> VaultError {

@@ -1,7 +1,7 @@
 internal import SystemPackage
 internal import VaultErrors
 
-/// A name inside one folder: a `String`, or the raw bytes that `Folder.names()` gives.
+/// A name inside one folder: a `String`, or the raw bytes that ``Folder/names()`` gives.
 ///
 /// Every method that takes one refuses (`.usage`) what is not exactly one component: empty, `.`, `..`,
 /// longer than 255 bytes, or with a slash or NUL.
@@ -25,27 +25,50 @@ extension [UInt8]: FileName {
 struct CheckedName {
     let characters: [CChar]
 
-    init(_ name: some FileName, in folder: FilePath) throws(VaultError) {
+    init(_ name: some FileName, in folder: borrowing Folder) throws(VaultError) {
         let bytes = name.fileNameBytes
         let dot = UInt8(ascii: ".")
         guard !bytes.isEmpty, bytes.count <= 255, bytes != [dot], bytes != [dot, dot],
-            !bytes.contains(where: { $0 == 0 || $0 == UInt8(ascii: "/") })
+            !bytes.contains(0), !bytes.contains(UInt8(ascii: "/"))
         else {
             throw VaultError(
                 .usage, "\"\(String(decoding: bytes, as: UTF8.self))\" is not the name of one file",
-                at: folder.string,
+                at: folder.path.string,
                 remedy: "use a name of 1 to 255 bytes without \"/\", other than \".\" and \"..\"")
         }
-        var characters: [CChar] = []
-        characters.reserveCapacity(bytes.count + 1)
-        for byte in bytes { characters.append(CChar(bitPattern: byte)) }
-        characters.append(0)
-        self.characters = characters
+        characters = bytes.map(CChar.init(bitPattern:)) + [0]
     }
 
-    /// The path of this name inside `folder`, for messages and for calls that take paths.
+    /// The last component of a path in `folder`.
+    init(_ path: FilePath, in folder: borrowing Folder) throws(VaultError) {
+        guard let name = path.lastComponent, name.kind == .regular else {
+            throw VaultError(
+                .usage, "is not the name of one file or folder", at: path.string,
+                remedy: "name it by its own name")
+        }
+        characters = FilePath(root: nil, CollectionOfOne(name)).characters
+    }
+
+    /// The path of this name inside `folder`.
     func path(in folder: FilePath) -> FilePath {
-        guard let component = FilePath.Component(platformString: characters) else { return folder }
-        return folder.appending(component)
+        folder.appending(characters: characters)
+    }
+}
+
+extension FilePath {
+    /// NUL-terminated, for the system.
+    var characters: [CChar] {
+        unsafe withPlatformString { unsafe Array(UnsafeBufferPointer(start: $0, count: length + 1)) }
+    }
+
+    /// The folder that holds this name: "." for a relative path of one component.
+    var parent: FilePath {
+        let parent = removingLastComponent()
+        return parent.isEmpty ? "." : parent
+    }
+
+    func appending(characters: [CChar]) -> FilePath {
+        guard let component = Component(platformString: characters) else { return self }
+        return appending(component)
     }
 }

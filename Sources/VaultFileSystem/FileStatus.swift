@@ -1,5 +1,6 @@
 internal import CVaultSystem
 internal import SystemPackage
+internal import VaultErrors
 
 /// What the system knows about a file, a folder or a link, at one moment.
 public struct FileStatus: Sendable, Hashable {
@@ -55,6 +56,14 @@ public struct FileStatus: Sendable, Hashable {
         inode = UInt64(truncatingIfNeeded: status.st_ino)
         modified = status.st_mtim.nanoseconds
         changed = status.st_ctim.nanoseconds
+    }
+
+    /// Throws `.corrupt` when it is of another kind than is needed.
+    func require(_ wanted: Kind, _ path: FilePath) throws(VaultError) {
+        guard kind != wanted else { return }
+        throw VaultError(
+            .corrupt, "is \(kind.described), not \(wanted.described)", at: path.string,
+            remedy: "put \(wanted.described) there or name another place")
     }
 
     /// Whether both are the same file, by device and inode.

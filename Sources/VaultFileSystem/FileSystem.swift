@@ -10,9 +10,7 @@ public enum FileSystem {
         -> FileStatus?
     {
         var status = stat()
-        let result = unsafe path.withPlatformString {
-            unsafe vault_stat(VAULT_HERE, $0, followingLinks ? 1 : 0, &status)
-        }
+        let result = unsafe vault_stat(VAULT_HERE, path.characters, followingLinks ? 1 : 0, &status)
         if result == -ENOENT || result == -ENOTDIR { return nil }
         try check(result, .reading, "read the status", path)
         return FileStatus(status)
@@ -35,16 +33,13 @@ public enum FileSystem {
     }
 
     static func rename(_ source: FilePath, _ target: FilePath, replacing: Bool) -> Int32 {
-        unsafe source.withPlatformString { old in
-            unsafe target.withPlatformString { new in
-                unsafe vaultRename(VAULT_HERE, old, VAULT_HERE, new, replacing: replacing)
-            }
-        }
+        unsafe vaultRename(
+            VAULT_HERE, source.characters, VAULT_HERE, target.characters, replacing: replacing)
     }
 
     /// Removes a file. Throws `.missing` when there is none.
     public static func unlink(_ path: FilePath) throws(VaultError) {
-        let result = unsafe path.withPlatformString { unsafe vault_unlink(VAULT_HERE, $0) }
+        let result = unsafe vault_unlink(VAULT_HERE, path.characters)
         try check(result, .changing, "remove", path)
     }
 
@@ -80,22 +75,18 @@ public enum FileSystem {
     /// Follows no link, stays on one file system, needs two descriptors at any depth, and makes folders
     /// writable where they aren't. Stops at the first error.
     public static func removeTree(_ path: FilePath) throws(VaultError) {
-        guard let name = path.lastComponent, name.kind == .regular else {
-            throw VaultError(
-                .usage, "can't remove this folder", at: path.string, remedy: "name it by its own name")
-        }
-        let parent = path.parent
-        let opened = unsafe parent.withPlatformString { unsafe vault_open(VAULT_HERE, $0, VAULT_PARENT, 0) }
+        let opened = unsafe vault_open(VAULT_HERE, path.parent.characters, VAULT_PARENT, 0)
         if opened == -ENOENT || opened == -ENOTDIR { return }
-        let folder = Folder(
-            takingOwnershipOf: try check(opened, .changing, "open the folder", parent), named: parent)
-        try folder.removeTree(name.string)
+        try check(opened, .changing, "open the folder", path.parent)
+        let folder = Folder(takingOwnershipOf: opened, named: path.parent)
+        let name = try CheckedName(path, in: folder)
+        try TreeRemoval.remove(name.characters, in: opened, path: path)
     }
 
     /// How many bytes an ordinary user may still write on the file system of an existing path.
     public static func availableSpace(at path: FilePath) throws(VaultError) -> UInt64 {
         var status = statvfs()
-        let result = unsafe path.withPlatformString { unsafe vault_statvfs($0, &status) }
+        let result = unsafe vault_statvfs(path.characters, &status)
         try check(result, .reading, "measure the free space", path)
         let (bytes, overflow) = UInt64(status.f_bavail).multipliedReportingOverflow(
             by: UInt64(status.f_frsize))
@@ -113,13 +104,5 @@ public enum FileSystem {
             throw .system(ENOENT, .reading, "read the status", path)
         }
         return status
-    }
-}
-
-extension FilePath {
-    /// The folder that holds this name: "." for a relative path of one component.
-    var parent: FilePath {
-        let parent = removingLastComponent()
-        return parent.isEmpty ? "." : parent
     }
 }

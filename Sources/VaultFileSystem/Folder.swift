@@ -5,10 +5,8 @@ public import VaultErrors
 /// A folder that is open: whatever happens to its path, this stays the same folder.
 ///
 /// Methods that take names take single components, and never follow a symbolic link.
-public struct Folder: ~Copyable, Sendable {
-    /// Where it was opened, for messages.
+public struct Folder: Opened, ~Copyable, Sendable {
     public let path: FilePath
-    /// Valid as long as this value lives; closing it elsewhere is an error.
     public let descriptor: Int32
 
     init(takingOwnershipOf descriptor: Int32, named path: FilePath) {
@@ -16,35 +14,27 @@ public struct Folder: ~Copyable, Sendable {
         self.path = path
     }
 
-    /// Opens an existing folder; symbolic links are followed. Throws `.missing` when there is none.
+    /// Opens an existing folder; symbolic links are followed. Throws `.missing` when there is none,
+    /// `.corrupt` when it is something else.
     public init(opening path: FilePath) throws(VaultError) {
-        let opened = unsafe path.withPlatformString { unsafe vault_open(VAULT_HERE, $0, VAULT_FOLDER, 0) }
-        self = Folder(takingOwnershipOf: try check(opened, .reading, "open the folder", path), named: path)
+        self = try unsafe Self.open(VAULT_HERE, path.characters, VAULT_FOLDER, path)
     }
 
     /// Makes a new folder with exactly these permissions whatever the umask; the folder that holds it
     /// must exist. Throws `.unwritable` when the name exists or can't be made.
     public init(creating path: FilePath, permissions: UInt16) throws(VaultError) {
-        let opened = unsafe path.withPlatformString { unsafe makeFolder(VAULT_HERE, $0) }
-        let folder = Folder(
-            takingOwnershipOf: try check(opened, .creating, "create the folder", path), named: path)
-        try folder.setPermissions(permissions)
-        self = folder
+        self = try unsafe Self.create(VAULT_HERE, path.characters, permissions, path)
+    }
+
+    /// The folder in which `target` is to be made. Throws `.unwritable` where that can't be.
+    init(holding target: FilePath) throws(VaultError) {
+        let opened = unsafe vault_open(VAULT_HERE, target.parent.characters, VAULT_FOLDER, 0)
+        self = Folder(
+            takingOwnershipOf: try check(opened, .creating, "create", target), named: target.parent)
     }
 
     deinit {
         vault_close(descriptor)
-    }
-
-    public func status() throws(VaultError) -> FileStatus {
-        var status = stat()
-        try check(unsafe vault_fstat(descriptor, &status), .reading, "read the status", path)
-        return FileStatus(status)
-    }
-
-    /// Sets the twelve permission bits, whatever the umask.
-    public func setPermissions(_ permissions: UInt16) throws(VaultError) {
-        try check(vault_fchmod(descriptor, mode_t(permissions)), .changing, "set the permissions", path)
     }
 
     /// Waits until the names in this folder are on the disk (`fsync`).
@@ -54,29 +44,33 @@ public struct Folder: ~Copyable, Sendable {
         try check(result, .changing, "save the folder to the disk", path)
     }
 
-    /// Waits until everything written to this file system is on the disk (`syncfs`), for many files at
-    /// once. After an error all of them must be thrown away.
-    public func synchronizeFileSystem() throws(VaultError) {
-        try check(vault_syncfs(descriptor), .changing, "save the file system to the disk", path)
+    /// Opens a folder by its name in the folder `parent`.
+    static func open(
+        _ parent: Int32, _ name: UnsafePointer<CChar>, _ flags: Int32, _ path: FilePath
+    ) throws(VaultError) -> Folder {
+        let opened = unsafe vault_open(parent, name, flags, 0)
+        if opened == -ENOTDIR || opened == -ELOOP {
+            var status = stat()
+            let found = unsafe vault_stat(parent, name, flags & VAULT_NO_FOLLOW == 0 ? 1 : 0, &status)
+            if found == 0 { try FileStatus(status).require(.folder, path) }
+        }
+        return Folder(takingOwnershipOf: try check(opened, .reading, "open the folder", path), named: path)
     }
 
-    /// Takes an advisory lock (`flock`) on this folder if nobody stands in the way.
-    public func tryLock(exclusive: Bool) throws(VaultError) -> Bool {
-        let result = vault_try_lock(descriptor, exclusive ? 1 : 0)
-        if result == -EWOULDBLOCK { return false }
-        try check(result, .changing, "lock", path)
-        return true
+    /// Makes a new folder by its name in the folder `parent`.
+    static func create(
+        _ parent: Int32, _ name: UnsafePointer<CChar>, _ permissions: UInt16, _ path: FilePath
+    ) throws(VaultError) -> Folder {
+        try check(unsafe vault_mkdir(parent, name, 0o700), .creating, "create the folder", path)
+        var opened = unsafe vault_open(parent, name, VAULT_FOLDER | VAULT_NO_FOLLOW, 0)
+        // A umask can take away even the owner's rights.
+        if opened == -EACCES, unsafe vault_chmod(parent, name, 0o700) == 0 {
+            opened = unsafe vault_open(parent, name, VAULT_FOLDER | VAULT_NO_FOLLOW, 0)
+        }
+        if opened < 0 { _ = unsafe vault_rmdir(parent, name) }
+        let folder = Folder(
+            takingOwnershipOf: try check(opened, .creating, "create the folder", path), named: path)
+        try folder.setFirstPermissions(permissions)
+        return folder
     }
-}
-
-/// Makes and opens a folder that only its owner can use; gives its descriptor or -errno.
-func makeFolder(_ parent: Int32, _ name: UnsafePointer<CChar>) -> Int32 {
-    let made = unsafe vault_mkdir(parent, name, 0o700)
-    guard made == 0 else { return made }
-    let flags = VAULT_FOLDER | VAULT_NO_FOLLOW
-    let opened = unsafe vault_open(parent, name, flags, 0)
-    guard opened == -EACCES else { return opened }
-    // A umask that takes the owner's own rights away.
-    let changed = unsafe vault_chmod(parent, name, 0o700)
-    return changed < 0 ? changed : unsafe vault_open(parent, name, flags, 0)
 }

@@ -38,12 +38,6 @@ extension OpenFile {
         try check(vault_fsync(descriptor), .changing, "save to the disk", path)
     }
 
-    /// Waits until everything written to this file system is on the disk (`syncfs`), for many files at
-    /// once. After an error all of them must be thrown away.
-    public func synchronizeFileSystem() throws(VaultError) {
-        try check(vault_syncfs(descriptor), .changing, "save the file system to the disk", path)
-    }
-
     private func loop(
         _ bytes: Span<UInt8>, _ call: (UnsafeRawPointer, Int, Int) throws(VaultError) -> Int
     ) throws(VaultError) {

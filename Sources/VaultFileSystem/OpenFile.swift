@@ -6,10 +6,8 @@ public import VaultErrors
 ///
 /// Every open sets `O_CLOEXEC` and never waits for the other end of a pipe. Interrupted calls are
 /// repeated, short reads and writes go on until all is done. Offsets and sizes are bytes.
-public struct OpenFile: ~Copyable, Sendable {
-    /// Where it was opened, for messages.
+public struct OpenFile: Opened, ~Copyable, Sendable {
     public let path: FilePath
-    /// Valid as long as this value lives; closing it elsewhere is an error.
     public let descriptor: Int32
 
     /// Takes over an open descriptor; `path` is for messages only.
@@ -18,66 +16,61 @@ public struct OpenFile: ~Copyable, Sendable {
         self.path = path
     }
 
+    /// A descriptor of its own for what is open already, standard input, say; `path` is for messages
+    /// only. Throws `.io` when nothing is open under that number.
+    public init(duplicating descriptor: Int32, named path: FilePath) throws(VaultError) {
+        let opened = vault_duplicate(descriptor)
+        self = OpenFile(
+            takingOwnershipOf: try check(opened, .reading, "use descriptor \(descriptor)", path), named: path)
+    }
+
     /// Opens a regular file for reading; symbolic links are followed.
     ///
     /// Throws `.missing` when there is none, `.corrupt` for a folder, pipe or device, `.io` when it
     /// can't be read.
     public init(reading path: FilePath) throws(VaultError) {
-        self = try Self.open(path, VAULT_READ, .reading)
+        self = try unsafe Self.open(VAULT_HERE, path.characters, VAULT_READ, .reading, path)
     }
 
     /// Makes a new file, for reading and writing, with exactly these permissions whatever the umask.
     ///
     /// Throws `.unwritable` when the name exists (a symbolic link too) or can't be made.
     public init(creating path: FilePath, permissions: UInt16) throws(VaultError) {
-        let opened = unsafe path.withPlatformString { unsafe vault_open(VAULT_HERE, $0, VAULT_CREATE, 0o600) }
-        let file = OpenFile(takingOwnershipOf: try check(opened, .creating, "create", path), named: path)
-        try file.setPermissions(permissions)
-        self = file
+        self = try unsafe Self.create(VAULT_HERE, path.characters, permissions, path)
     }
 
     /// Opens a regular file for reading and writing; a symbolic link is refused (`.corrupt`).
     public init(updating path: FilePath) throws(VaultError) {
-        self = try Self.open(path, VAULT_UPDATE, .changing)
+        self = try unsafe Self.open(VAULT_HERE, path.characters, VAULT_UPDATE, .changing, path)
     }
 
     deinit {
         vault_close(descriptor)
     }
 
-    public func status() throws(VaultError) -> FileStatus {
-        var status = stat()
-        try check(unsafe vault_fstat(descriptor, &status), .reading, "read the status", path)
-        return FileStatus(status)
-    }
-
-    /// Sets the twelve permission bits, whatever the umask.
-    public func setPermissions(_ permissions: UInt16) throws(VaultError) {
-        try check(vault_fchmod(descriptor, mode_t(permissions)), .changing, "set the permissions", path)
-    }
-
-    /// Takes an advisory lock (`flock`) on this file if nobody stands in the way.
-    ///
-    /// It lasts until the value goes away or the process dies. Returns false when somebody else holds
-    /// it; throws `.io` where the file system has no locks.
-    public func tryLock(exclusive: Bool) throws(VaultError) -> Bool {
-        let result = vault_try_lock(descriptor, exclusive ? 1 : 0)
-        if result == -EWOULDBLOCK { return false }
-        try check(result, .changing, "lock", path)
-        return true
-    }
-
-    private static func open(_ path: FilePath, _ flags: Int32, _ purpose: Purpose) throws(VaultError)
-        -> OpenFile
-    {
-        let opened = unsafe path.withPlatformString { unsafe vault_open(VAULT_HERE, $0, flags, 0) }
+    /// Opens a regular file by its name in the folder `parent`.
+    static func open(
+        _ parent: Int32, _ name: UnsafePointer<CChar>, _ flags: Int32, _ purpose: Purpose, _ path: FilePath
+    ) throws(VaultError) -> OpenFile {
+        let opened = unsafe vault_open(parent, name, flags, 0)
+        // What can't even be opened this way: links (ELOOP), folders for writing, sockets.
+        if opened == -ELOOP || opened == -EISDIR || opened == -ENXIO {
+            var status = stat()
+            let found = unsafe vault_stat(parent, name, flags & VAULT_NO_FOLLOW == 0 ? 1 : 0, &status)
+            if found == 0 { try FileStatus(status).require(.file, path) }
+        }
         let file = OpenFile(takingOwnershipOf: try check(opened, purpose, "open", path), named: path)
-        try file.requireRegular()
+        try file.status().require(.file, path)
         return file
     }
 
-    func requireRegular() throws(VaultError) {
-        let kind = try status().kind
-        guard kind == .file else { throw .wrongKind(kind, wanted: .file, path) }
+    /// Makes a new file by its name in the folder `parent`.
+    static func create(
+        _ parent: Int32, _ name: UnsafePointer<CChar>, _ permissions: UInt16, _ path: FilePath
+    ) throws(VaultError) -> OpenFile {
+        let opened = unsafe vault_open(parent, name, VAULT_CREATE, 0o600)
+        let file = OpenFile(takingOwnershipOf: try check(opened, .creating, "create", path), named: path)
+        try file.setFirstPermissions(permissions)
+        return file
     }
 }

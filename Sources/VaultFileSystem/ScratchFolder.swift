@@ -1,85 +1,56 @@
-internal import CVaultSystem
 public import SystemPackage
 public import VaultErrors
 
-/// A fresh folder (0700) beside a path, removed with all it holds when the value goes away, unless it
-/// became final.
+/// A fresh folder (0700), removed with all it holds when the value goes away, unless it became final.
 public struct ScratchFolder: ~Copyable, Sendable {
-    /// The folder itself; it stays valid after ``commit(to:permissions:replacingEmptyFolder:)``.
     public let folder: Folder
-    private let parent: Folder
-    private let entry: LiveScratch.Entry
-    private var isFinal: Bool
+    private var place: ScratchPlace
 
     public var path: FilePath { folder.path }
 
     /// Beside `path`, so on the same file system as what will stand there. Throws `.unwritable`.
     public init(beside path: FilePath) throws(VaultError) {
-        self = try Self.make(in: try Folder(holding: path))
+        self = try Self.make(try Folder(holding: path))
     }
 
-    /// In an existing folder. Throws `.unwritable`.
+    /// In an existing folder. Throws `.missing` where there is none, `.unwritable` where it can't be.
     public init(in folder: FilePath) throws(VaultError) {
-        self = try Self.make(in: try Folder(opening: folder))
+        self = try Self.make(try Folder(opening: folder))
     }
 
-    private init(folder: consuming Folder, parent: consuming Folder, entry: LiveScratch.Entry) {
-        self.folder = folder
-        self.parent = parent
-        self.entry = entry
-        isFinal = false
-    }
-
-    private static func make(in parent: consuming Folder) throws(VaultError) -> ScratchFolder {
-        let name = try ScratchName.random(for: parent.path)
-        let entry = LiveScratch.Entry(
-            parent: parent.descriptor, name: try CheckedName(name, in: parent.path).characters)
-        LiveScratch.add(entry)
-        do {
-            let folder = try parent.createFolder(name, permissions: 0o700)
-            _ = vault_try_lock(folder.descriptor, 1)
-            return ScratchFolder(folder: folder, parent: parent, entry: entry)
-        } catch {
-            LiveScratch.forget(entry)
-            throw error
-        }
-    }
-
-    /// Saves the whole file system to the disk and gives the folder its final name, which must be in the
-    /// same folder, and permissions.
+    /// Saves the whole file system to the disk and gives the folder its final name, on the same file
+    /// system, and permissions.
     ///
     /// An existing name throws `.unwritable`, except an empty folder where `replacingEmptyFolder`. On any
-    /// error the folder is removed.
+    /// error before the rename the folder is removed.
     public consuming func commit(
         to target: FilePath, permissions: UInt16, replacingEmptyFolder: Bool = false
     ) throws(VaultError) {
-        guard let final = target.lastComponent, final.kind == .regular else {
-            throw .system(EISDIR, .creating, "create", target)
-        }
-        let place = try Folder(holding: target)
-        guard try place.status().isSameFile(as: try parent.status()) else {
-            throw .system(EXDEV, .creating, "move \(path.string) here", target)
-        }
-        try folder.setPermissions(permissions)
+        let parent = try Folder(holding: target)
+        let name = try CheckedName(target, in: parent)
+        try folder.setFirstPermissions(permissions)
         try folder.synchronizeFileSystem()
-        try LiveScratch.settle(entry) { () throws(VaultError) in
-            try place.finish(entry.name, as: final, replacing: replacingEmptyFolder, target: target)
-        }
-        isFinal = true
+        try place.settle(
+            as: name, in: parent.descriptor, path: target, replacing: replacingEmptyFolder)
         try parent.synchronize()
+        try place.folder.synchronize()
     }
 
-    /// Leaves the folder where it is, for the caller to remove or rename.
+    /// Leaves the folder where it is, for the caller to move or remove.
     public consuming func keep() -> FilePath {
-        isFinal = true
-        LiveScratch.forget(entry)
+        place.keep()
         return path
     }
 
-    deinit {
-        if !isFinal {
-            try? TreeRemoval.remove(entry.name, in: entry.parent, path: path)
-            LiveScratch.forget(entry)
-        }
+    private init(folder: consuming Folder, place: consuming ScratchPlace) {
+        self.folder = folder
+        self.place = place
+    }
+
+    private static func make(_ parent: consuming Folder) throws(VaultError) -> ScratchFolder {
+        let place = try ScratchPlace(in: parent)
+        let folder = try place.folder.createFolder(place.name, permissions: 0o700)
+        try place.claim(folder)
+        return ScratchFolder(folder: folder, place: place)
     }
 }

@@ -1,11 +1,11 @@
 internal import CVaultSystem
-public import SystemPackage
+internal import SystemPackage
 public import VaultErrors
 
 /// Names of scratch files and folders: hidden, unlike any other, and known again after a crash.
 enum ScratchName {
-    static let prefix = ".assetvault-"
-    static let suffix = ".tmp"
+    private static let prefix = ".assetvault-"
+    private static let suffix = ".tmp"
 
     /// A name that nobody has or can foresee.
     static func random(for path: FilePath) throws(VaultError) -> String {
@@ -14,31 +14,40 @@ enum ScratchName {
             unsafe vault_random($0.baseAddress, $0.count)
         }
         try check(result, .creating, "get random bytes", path)
-        return prefix + String(words.0, radix: 36) + String(words.1, radix: 36) + suffix
+        return prefix + String(words.0, radix: 36) + "-" + String(words.1, radix: 36) + suffix
     }
 
     static func matches(_ name: [UInt8]) -> Bool {
-        name.starts(with: prefix.utf8) && name.suffix(suffix.utf8.count).elementsEqual(suffix.utf8)
+        name.starts(with: prefix.utf8) && name.reversed().starts(with: suffix.utf8.reversed())
     }
 }
 
-extension FileSystem {
-    /// Removes the scratch files and folders that processes which died have left in a folder; those of
+extension Folder {
+    /// Removes the scratch files and folders that died processes of this user have left here; those of
     /// living ones are locked and stay. Returns how many were removed.
+    ///
+    /// Links can't be locked: call it while nobody uses ``replaceLink(_:target:)`` here.
     @discardableResult
-    public static func removeAbandonedScratch(in path: FilePath) throws(VaultError) -> Int {
-        let folder = try Folder(opening: path)
+    public func removeAbandonedScratch() throws(VaultError) -> Int {
         var removed = 0
-        for name in try folder.names() where ScratchName.matches(name) {
-            guard let status = try folder.status(of: name) else { continue }
+        for name in try names() where ScratchName.matches(name) {
+            guard let status = try status(of: name), status.owner == geteuid() else { continue }
             switch status.kind {
-            case .file: guard try folder.updateFile(name).tryLock(exclusive: true) else { continue }
-            case .folder: guard try folder.openFolder(name).tryLock(exclusive: true) else { continue }
-            default: continue
+            case .file: removed += try removeIfAbandoned(try openFile(name), name) ? 1 : 0
+            case .folder: removed += try removeIfAbandoned(try openFolder(name), name) ? 1 : 0
+            default:
+                try unlink(name)
+                removed += 1
             }
-            try folder.removeTree(name)
-            removed += 1
         }
         return removed
+    }
+
+    private func removeIfAbandoned(
+        _ opened: borrowing some Opened & ~Copyable, _ name: [UInt8]
+    ) throws(VaultError) -> Bool {
+        guard try opened.tryLock(exclusive: true) else { return false }
+        try removeTree(name)
+        return true
     }
 }

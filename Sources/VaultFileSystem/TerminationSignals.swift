@@ -20,7 +20,7 @@ public enum TerminationSignals {
                 var number: UInt8 = 0
                 let descriptor = Int32(Int(bitPattern: pipe))
                 while unsafe vault_read(descriptor, &number, 1) != 1 {}
-                LiveScratch.removeAllAndExit(128 + Int32(number))
+                ScratchPlace.removeAllAndExit(128 + Int32(number))
                 return nil
             }, UnsafeMutableRawPointer(bitPattern: Int(pipe)))
         try check(-started, .changing, "start a thread", "this process")

@@ -11,6 +11,7 @@ struct TreeRemoval: ~Copyable {
     private struct Level {
         let name: [CChar]
         let status: FileStatus
+        /// The folders in it that are still to be removed.
         var subfolders: [[CChar]] = []
         var attempts = 0
     }
@@ -18,6 +19,7 @@ struct TreeRemoval: ~Copyable {
     /// How often a folder is emptied again because somebody puts new files into it.
     private static let patience = 100
 
+    private let parent: Int32
     private let path: FilePath
     private var current: Folder
     private var levels: [Level]
@@ -28,76 +30,74 @@ struct TreeRemoval: ~Copyable {
         if removed == 0 || removed == -ENOENT { return }
         if removed != -EISDIR { throw .system(removed, .changing, "remove", path) }
         guard let folder = try open(name, in: parent, path: path) else { return }
-        var removal = TreeRemoval(path: path, current: folder, levels: [])
-        removal.levels.append(Level(name: name, status: try removal.current.status()))
-        try removal.run(in: parent)
+        let top = Level(name: name, status: try folder.status())
+        var removal = TreeRemoval(parent: parent, path: path, current: folder, levels: [top])
+        try removal.run()
     }
 
-    private init(path: FilePath, current: consuming Folder, levels: [Level]) {
+    private init(parent: Int32, path: FilePath, current: consuming Folder, levels: [Level]) {
+        self.parent = parent
         self.path = path
         self.current = current
         self.levels = levels
     }
 
-    private mutating func run(in parent: Int32) throws(VaultError) {
+    private mutating func run() throws(VaultError) {
         try removeFiles()
         while !levels.isEmpty {
             if let subfolder = levels[levels.count - 1].subfolders.popLast() {
                 try descend(into: subfolder)
             } else {
-                try ascend(to: parent)
+                try ascend()
             }
         }
     }
 
     /// Unlinks what is no folder in the current one, and remembers the folders.
     private mutating func removeFiles() throws(VaultError) {
-        var subfolders: [[CChar]] = []
-        let folder = current.descriptor
+        let descriptor = current.descriptor
+        let levels = levels
         let path = path
+        var subfolders: [[CChar]] = []
         try current.forEachName { (bytes) throws(VaultError) in
             let name = bytes.map(CChar.init(bitPattern:)) + [0]
-            let removed = unsafe vault_unlink(folder, name)
+            let removed = unsafe vault_unlink(descriptor, name)
             if removed == -EISDIR {
                 subfolders.append(name)
             } else if removed != -ENOENT {
-                try check(removed, .changing, "remove a file", path)
+                try check(removed, .changing, "remove", Self.place(of: name, in: levels, path))
             }
         }
-        levels[levels.count - 1].subfolders = subfolders
+        self.levels[levels.count - 1].subfolders = subfolders
     }
 
     private mutating func descend(into name: [CChar]) throws(VaultError) {
-        guard let folder = try Self.open(name, in: current.descriptor, path: path) else { return }
+        let levels = levels
+        let path = path
+        guard
+            let folder = try Self.open(
+                name, in: current.descriptor, path: Self.place(of: name, in: levels, path))
+        else { return }
         let status = try folder.status()
         guard status.device == levels[0].status.device else {
             throw VaultError(
-                .io, "can't remove the folder: another file system is mounted in it", at: path.string,
+                .io, "can't remove: another file system is mounted here",
+                at: Self.place(of: name, in: levels, path).string,
                 remedy: "unmount it first")
         }
-        levels.append(Level(name: name, status: status))
+        self.levels.append(Level(name: name, status: status))
         current = folder
         try removeFiles()
     }
 
     /// Removes the current folder, which was emptied, and goes to the one that holds it.
-    private mutating func ascend(to parent: Int32) throws(VaultError) {
+    private mutating func ascend() throws(VaultError) {
         let level = levels[levels.count - 1]
-        var removed: Int32
+        let removed: Int32
         if levels.count == 1 {
             removed = unsafe vault_rmdir(parent, level.name)
         } else {
-            let opened = unsafe "..".withCString {
-                unsafe vault_open(current.descriptor, $0, VAULT_FOLDER, 0)
-            }
-            try check(opened, .changing, "remove the folder", path)
-            let above = Folder(takingOwnershipOf: opened, named: path)
-            guard try above.status().isSameFile(as: levels[levels.count - 2].status) else {
-                throw VaultError(
-                    .io, "can't remove the folder: somebody moves its folders elsewhere meanwhile",
-                    at: path.string,
-                    remedy: "try again when nobody uses it")
-            }
+            let above = try folderAbove()
             removed = unsafe vault_rmdir(above.descriptor, level.name)
             if removed != -ENOTEMPTY { current = above }
         }
@@ -105,28 +105,49 @@ struct TreeRemoval: ~Copyable {
             levels[levels.count - 1].attempts += 1
             return try removeFiles()
         }
-        if removed != -ENOENT { try check(removed, .changing, "remove the folder", path) }
         levels.removeLast()
+        if removed != -ENOENT {
+            try check(removed, .changing, "remove the folder", Self.place(of: level.name, in: levels, path))
+        }
+    }
+
+    private func folderAbove() throws(VaultError) -> Folder {
+        let opened = unsafe vault_open(current.descriptor, FilePath("..").characters, VAULT_FOLDER, 0)
+        try check(opened, .changing, "remove the folder", path)
+        let above = Folder(takingOwnershipOf: opened, named: path)
+        guard try above.status().isSameFile(as: levels[levels.count - 2].status) else {
+            throw VaultError(
+                .io, "can't remove the folder: somebody moved parts of it elsewhere", at: path.string,
+                remedy: "try again when nobody uses it")
+        }
+        return above
+    }
+
+    /// Where an entry of the innermost level stands, for messages only: with many levels, this is long.
+    private static func place(of name: [CChar], in levels: [Level], _ top: FilePath) -> FilePath {
+        var place = top
+        for level in levels.dropFirst() { place = place.appending(characters: level.name) }
+        return levels.isEmpty ? top : place.appending(characters: name)
     }
 
     /// Opens a folder and makes it the owner's to change; nil when it is none (any more), and then gone.
-    private static func open(_ name: [CChar], in parent: Int32, path: FilePath) throws(VaultError) -> Folder?
-    {
-        let flags = VAULT_FOLDER | VAULT_NO_FOLLOW
-        var opened = unsafe vault_open(parent, name, flags, 0)
+    private static func open(
+        _ name: [CChar], in parent: Int32, path: @autoclosure () -> FilePath
+    ) throws(VaultError) -> Folder? {
+        var opened = unsafe vault_open(parent, name, VAULT_FOLDER | VAULT_NO_FOLLOW, 0)
         if opened == -EACCES, unsafe vault_chmod(parent, name, 0o700) == 0 {
-            opened = unsafe vault_open(parent, name, flags, 0)
+            opened = unsafe vault_open(parent, name, VAULT_FOLDER | VAULT_NO_FOLLOW, 0)
         }
         if opened == -ENOENT { return nil }
         if opened == -ENOTDIR || opened == -ELOOP {
             let removed = unsafe vault_unlink(parent, name)
-            if removed != -ENOENT { try check(removed, .changing, "remove", path) }
+            if removed != -ENOENT { try check(removed, .changing, "remove", path()) }
             return nil
         }
-        let folder = Folder(
-            takingOwnershipOf: try check(opened, .changing, "remove the folder", path), named: path)
+        try check(opened, .changing, "open the folder to remove it", path())
+        let folder = Folder(takingOwnershipOf: opened, named: "")
         if try folder.status().permissions & 0o700 != 0o700 {
-            // Somebody else's folder can't be changed; then removing says what is wrong.
+            // Where this is not allowed, removing the content says so.
             _ = vault_fchmod(folder.descriptor, 0o700)
         }
         return folder

@@ -1,0 +1,79 @@
+internal import CVaultSystem
+public import SystemPackage
+public import VaultErrors
+
+/// Changes of names; durable only after `synchronize()` of each folder concerned.
+extension Folder {
+    /// Removes a file, link, pipe or socket, but no folder. Throws `.missing` when there is none.
+    public func unlink(_ name: some FileName) throws(VaultError) {
+        let name = try CheckedName(name, in: self)
+        try check(
+            unsafe vault_unlink(descriptor, name.characters), .changing, "remove", name.path(in: path))
+    }
+
+    /// Removes an empty folder. Throws `.unwritable` when it holds something.
+    public func removeFolder(_ name: some FileName) throws(VaultError) {
+        let name = try CheckedName(name, in: self)
+        let result = unsafe vault_rmdir(descriptor, name.characters)
+        if result == -ENOTEMPTY || result == -EEXIST {
+            throw VaultError(
+                .unwritable, "can't remove the folder: it is not empty", at: name.path(in: path).string,
+                remedy: "remove what it holds first")
+        }
+        try check(result, .changing, "remove the folder", name.path(in: path))
+    }
+
+    /// Removes an entry and all it holds; absent is fine. See ``FileSystem/removeTree(_:)``.
+    public func removeTree(_ name: some FileName) throws(VaultError) {
+        let name = try CheckedName(name, in: self)
+        try TreeRemoval.remove(name.characters, in: descriptor, path: name.path(in: path))
+    }
+
+    /// Moves an entry to a name in a folder on the same file system, in one step.
+    ///
+    /// Without `replacing` an existing name throws `.unwritable`; with it, a file replaces a file and a
+    /// folder an empty folder.
+    public func rename(
+        _ name: some FileName, to folder: borrowing Folder, as newName: some FileName, replacing: Bool
+    ) throws(VaultError) {
+        let old = try CheckedName(name, in: self)
+        let new = try CheckedName(newName, in: folder)
+        let result = unsafe vaultRename(
+            descriptor, old.characters, folder.descriptor, new.characters, replacing: replacing)
+        try checkRename(result, from: old.path(in: path), to: new.path(in: folder.path))
+    }
+
+    /// Makes a symbolic link; the target is not looked at. Throws `.unwritable` when the name exists.
+    public func symlink(_ name: some FileName, target: FilePath) throws(VaultError) {
+        let name = try CheckedName(name, in: self)
+        let result = unsafe vault_symlink(target.characters, descriptor, name.characters)
+        try check(result, .creating, "create the link", name.path(in: path))
+    }
+
+    /// Makes a symbolic link point elsewhere, or makes it, in one durable step. Throws `.unwritable` when
+    /// the name is a folder.
+    public func replaceLink(_ name: some FileName, target: FilePath) throws(VaultError) {
+        let temporary = try ScratchName.random(for: path)
+        try symlink(temporary, target: target)
+        do {
+            try rename(temporary, to: self, as: name, replacing: true)
+        } catch {
+            try? unlink(temporary)
+            throw error
+        }
+        try synchronize()
+    }
+
+    /// What a symbolic link points to, unchecked; nil when there is none. Throws `.corrupt` when it is
+    /// something else than a link.
+    public func readLink(_ name: some FileName) throws(VaultError) -> FilePath? {
+        guard let status = try status(of: name) else { return nil }
+        let name = try CheckedName(name, in: self)
+        try status.require(.link, name.path(in: path))
+        var target = [CChar](repeating: 0, count: Int(PATH_MAX) + 1)
+        let count = unsafe vault_readlink(descriptor, name.characters, &target, target.count - 1)
+        try check(count, .reading, "read the link", name.path(in: path))
+        target.removeLast(target.count - count - 1)
+        return FilePath(platformString: target)
+    }
+}
