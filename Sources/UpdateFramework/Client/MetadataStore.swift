@@ -1,0 +1,118 @@
+public import SystemPackage
+public import VaultCrypto
+public import VaultErrors
+import VaultFileSystem
+
+/// A folder with the metadata that a client trusts: `root.json`, `timestamp.json`, `snapshot.json` and
+/// `targets.json` as received, and `roots.sha256`, which names every root that was ever trusted here, in the
+/// format of `sha256sum`; the first of them is the pin.
+///
+/// Files change one by one, each at once and durably, under a lock, and only to what was verified against
+/// exactly what is stored. So any number of processes may use one store.
+public struct MetadataStore: Sendable {
+    public let folder: FilePath
+    /// How long to wait for another process that is writing.
+    public let patience: Duration
+
+    /// The folder need not exist.
+    public init(folder: FilePath, patience: Duration = .seconds(10)) {
+        self.folder = folder
+        self.patience = patience
+    }
+
+    /// The SHA-256 of the root that was pinned first; nil before that.
+    public func pin() throws(VaultError) -> Digest? {
+        try trustedRoots().first
+    }
+
+    /// Pins the first root of all; a store that already has one stays as it is.
+    ///
+    /// - Parameter root: a root file that the caller vouches for, signed by its own keys.
+    /// - Throws: `untrusted` when it is no such file.
+    public func pin(_ root: [UInt8]) async throws(VaultError) {
+        if try kept(.root) != nil { return }
+        let metadata = try UnverifiedMetadata(parsing: root, as: .root, place: "trusted root")
+        let verified = try VerifiedRoot(pinning: metadata)
+        try FileSystem.createFolders(folder, permissions: 0o755)
+        try await locked { () throws(VaultError) in
+            guard try kept(.root) == nil else { return }
+            // The list comes first: a root without its line would never be recognised again.
+            try write([(verified.digest, verified.version)], to: [])
+            try write(root, to: TopLevelRole.root.fileName)
+        }
+    }
+
+    /// Every root that was trusted here, the pin first.
+    func trustedRoots() throws(VaultError) -> [Digest] {
+        try rootList().split(separator: UInt8(ascii: "\n")).compactMap { line in
+            Digest(hex: String(decoding: line.prefix(64), as: UTF8.self))
+        }
+    }
+
+    private func rootList() throws(VaultError) -> [UInt8] {
+        try read(Self.rootListName, limit: 1 << 20) ?? []
+    }
+
+    private func write(_ roots: [(digest: Digest, version: Int64)], to list: [UInt8]) throws(VaultError) {
+        let lines = roots.map { "\($0.digest.hex)  \(TopLevelRole.root.hostedName(version: $0.version))\n" }
+        try write(list + lines.joined().utf8, to: Self.rootListName)
+    }
+
+    private static let rootListName = "roots.sha256"
+
+    private func locked<Result>(_ body: () throws(VaultError) -> Result) async throws(VaultError) -> Result {
+        let lock = try await FileLock.acquire(folder.appending("lock"), .exclusive, patience: patience)
+        defer { withExtendedLifetime(lock) {} }
+        return try body()
+    }
+
+    private func read(_ name: String, limit: Int) throws(VaultError) -> [UInt8]? {
+        do throws(VaultError) {
+            return try DurableFile.read(folder.appending(name), limit: limit)
+        } catch {
+            guard error.category == .missing else { throw error }
+            return nil
+        }
+    }
+
+    private func write(_ bytes: [UInt8], to name: String) throws(VaultError) {
+        try DurableFile.write(bytes.span, to: folder.appending(name), permissions: 0o644, replacing: true)
+    }
+}
+
+extension MetadataStore: TrustKeeper {
+    /// A file that is no longer a readable size is as good as none; only the root is missed.
+    func kept(_ role: TopLevelRole) throws(VaultError) -> [UInt8]? {
+        do throws(VaultError) {
+            return try read(role.fileName, limit: role.sizeLimit)
+        } catch {
+            guard role != .root, error.category == .corrupt else { throw error }
+            return nil
+        }
+    }
+
+    func keep(
+        _ new: some VerifiedMetadata, insteadOf old: [UInt8]?, under root: VerifiedRoot
+    ) async throws(VaultError) -> Bool {
+        try await locked { () throws(VaultError) in
+            guard try kept(.root) == root.bytes, try kept(new.document.role) == old else { return false }
+            try write(new.bytes, to: new.document.role.fileName)
+            return true
+        }
+    }
+
+    func keep(_ new: VerifiedRoot, after old: VerifiedRoot) async throws(VaultError) -> Bool {
+        try await locked { () throws(VaultError) in
+            guard try kept(.root) == old.bytes else { return false }
+            try write([(new.digest, new.version)], to: rootList())
+            try write(new.bytes, to: TopLevelRole.root.fileName)
+            // Recovery from version numbers that a thief of keys raised (section 5.3.11).
+            if new.revokesKeys(of: .timestamp, since: old) || new.revokesKeys(of: .snapshot, since: old) {
+                for role in [TopLevelRole.timestamp, .snapshot] where try kept(role) != nil {
+                    try FileSystem.unlink(folder.appending(role.fileName))
+                }
+            }
+            return true
+        }
+    }
+}

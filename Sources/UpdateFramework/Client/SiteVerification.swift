@@ -1,0 +1,47 @@
+public import VaultErrors
+
+extension TrustChain {
+    /// Verifies a site from nothing but its root, and keeps nothing: what an auditor does.
+    ///
+    /// - Parameters:
+    ///   - pinnedRoot: a root file that the reader trusts. Without one the site's own `1.root.json` is believed:
+    ///     then the chain shows that the site is consistent, and not whose it is.
+    ///   - now: the moment at which nothing may have expired.
+    /// - Throws: ``VaultErrors/VaultError`` of category `untrusted` for any refusal, `unavailable` when the
+    ///   source fails or lacks a file.
+    public static func verifying(
+        _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime
+    ) async throws(VaultError) -> TrustChain {
+        try await verifying(source, pinnedRoot: pinnedRoot, now: now, notBefore: TransientTrust())
+    }
+
+    static func verifying(
+        _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime, notBefore trust: TransientTrust
+    ) async throws(VaultError) -> TrustChain {
+        let first = TopLevelRole.root.hostedName(version: 1)
+        let limit = TopLevelRole.root.sizeLimit
+        var bytes = pinnedRoot
+        if bytes == nil { bytes = try await source.metadata(named: first, limit: limit) }
+        guard let bytes else {
+            throw VaultError(
+                .unavailable, "the host does not have it", at: first,
+                remedy: "check the URL; a site always keeps all its roots")
+        }
+        guard bytes.count <= limit else { throw .oversized(limit: limit, at: first) }
+        let place = pinnedRoot == nil ? first : "trusted root"
+        let pinned = try VerifiedRoot(pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: place))
+        let workflow = TrustWorkflow(source: source, keeper: trust, now: now)
+        guard let root = try await workflow.newestRoot(from: pinned),
+            let chain = try await workflow.chain(under: root)
+        else { throw .overtaken(at: first) }
+        return chain
+    }
+}
+
+extension VaultError {
+    static func overtaken(at place: String) -> VaultError {
+        VaultError(
+            .busy, "other programs keep changing the trusted metadata", at: place,
+            remedy: "try again when they are done")
+    }
+}

@@ -1,0 +1,101 @@
+import VaultErrors
+
+/// The client's workflow (section 5) over any source and keeper. What it verified is kept file by file, so
+/// that a failure loses nothing that came before it.
+struct TrustWorkflow {
+    /// How many new roots one refresh follows; the next refresh goes on from there.
+    static let rootLimit = 1024
+
+    let source: any MetadataSource
+    let keeper: any TrustKeeper
+    let now: UTCTime
+
+    /// Follows the chain of roots to the newest (section 5.3). Nil when the keeper changed meanwhile.
+    func newestRoot(from trusted: VerifiedRoot) async throws(VaultError) -> VerifiedRoot? {
+        var root = trusted
+        for _ in 0..<Self.rootLimit {
+            let name = TopLevelRole.root.hostedName(version: root.version + 1)
+            guard let bytes = try await load(name, limit: TopLevelRole.root.sizeLimit) else { break }
+            let metadata = try UnverifiedMetadata(parsing: bytes, as: .root, place: name)
+            let next = try root.successor(verifying: metadata)
+            guard try await keeper.keep(next, after: root) else { return nil }
+            root = next
+        }
+        return root
+    }
+
+    /// From the newest root to the targets (sections 5.3.10 to 5.6). Nil when the keeper changed meanwhile.
+    func chain(under root: VerifiedRoot) async throws(VaultError) -> TrustChain? {
+        let atRoot = try TrustChain.AtRoot(root, now: now)
+        guard let atTimestamp = try await timestamp(atRoot),
+            let atSnapshot = try await snapshot(atTimestamp)
+        else { return nil }
+        return try await targets(atSnapshot)
+    }
+
+    private func timestamp(_ chain: TrustChain.AtRoot) async throws(VaultError) -> TrustChain.AtTimestamp? {
+        let kept = try keptMetadata(.timestamp)
+        let trusted = kept.flatMap { try? VerifiedTimestamp(verifying: $0, under: chain.root) }
+        let name = TopLevelRole.timestamp.fileName
+        let bytes = try await require(name, limit: TopLevelRole.timestamp.sizeLimit)
+        let metadata = try UnverifiedMetadata(parsing: bytes, as: .timestamp, place: name)
+        let next = try chain.timestamp(metadata, after: trusted)
+        return try await keep(next.timestamp, insteadOf: kept, under: chain.root) ? next : nil
+    }
+
+    private func snapshot(_ chain: TrustChain.AtTimestamp) async throws(VaultError) -> TrustChain.AtSnapshot?
+    {
+        let kept = try keptMetadata(.snapshot)
+        if let kept, let next = try? chain.snapshot(kept, after: nil) { return next }
+        let trusted = kept.flatMap { try? VerifiedSnapshot(verifying: $0, under: chain.root) }
+        let metadata = try await metadata(.snapshot, chain.timestamp.snapshot, under: chain.root)
+        let next = try chain.snapshot(metadata, after: trusted)
+        return try await keep(next.snapshot, insteadOf: kept, under: chain.root) ? next : nil
+    }
+
+    private func targets(_ chain: TrustChain.AtSnapshot) async throws(VaultError) -> TrustChain? {
+        let kept = try keptMetadata(.targets)
+        if let kept, let whole = try? chain.targets(kept) { return whole }
+        let metadata = try await metadata(.targets, chain.snapshot.targets, under: chain.root)
+        let whole = try chain.targets(metadata)
+        return try await keep(whole.targets, insteadOf: kept, under: chain.root) ? whole : nil
+    }
+
+    /// What the keeper has, if it still has the right form.
+    private func keptMetadata(_ role: TopLevelRole) throws(VaultError) -> UnverifiedMetadata? {
+        guard let bytes = try keeper.kept(role) else { return nil }
+        return try? UnverifiedMetadata(parsing: bytes, as: role, place: "trusted \(role.fileName)")
+    }
+
+    private func keep(
+        _ new: some VerifiedMetadata, insteadOf old: UnverifiedMetadata?, under root: VerifiedRoot
+    ) async throws(VaultError) -> Bool {
+        if new.bytes == old?.document.bytes { return true }
+        return try await keeper.keep(new, insteadOf: old?.document.bytes, under: root)
+    }
+
+    /// A file that the trusted metadata above it lists.
+    private func metadata(
+        _ role: TopLevelRole, _ reference: MetadataReference, under root: VerifiedRoot
+    ) async throws(VaultError) -> UnverifiedMetadata {
+        let name = root.hostedName(role, version: reference.version)
+        let bytes = try await require(name, limit: reference.limit(for: role))
+        try reference.check(bytes, at: name)
+        return try UnverifiedMetadata(parsing: bytes, as: role, place: name)
+    }
+
+    private func require(_ name: String, limit: Int) async throws(VaultError) -> [UInt8] {
+        guard let bytes = try await load(name, limit: limit) else {
+            throw VaultError(
+                .unavailable, "the host does not have it", at: name,
+                remedy: "check the URL; if it is right, the site is not uploaded completely")
+        }
+        return bytes
+    }
+
+    private func load(_ name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
+        let bytes = try await source.metadata(named: name, limit: limit)
+        if let bytes, bytes.count > limit { throw .oversized(limit: limit, at: name) }
+        return bytes
+    }
+}

@@ -1,0 +1,43 @@
+import StrictJSON
+public import VaultErrors
+
+/// A metadata file whose form is right and whose signatures nobody has looked at: believe nothing of it.
+public struct UnverifiedMetadata: Sendable {
+    public let document: MetadataDocument
+    /// By key ID; a signature that isn't hexadecimal is kept as empty, and never holds.
+    let signatures: [MetadataKeyID: [UInt8]]
+    /// The canonical form of the signed part, which the signatures are over.
+    let signedBytes: [UInt8]
+
+    /// - Parameters:
+    ///   - bytes: the file.
+    ///   - place: its name, for messages.
+    /// - Throws: ``VaultErrors/VaultError`` of category `untrusted` for anything malformed: JSON that isn't
+    ///   strict, a wrong type or specification, missing members, two signatures under one key ID.
+    public init(parsing bytes: [UInt8], as role: TopLevelRole, place: String) throws(VaultError) {
+        do throws(VaultError) {
+            let envelope = try JSONValue(parsing: bytes.span, place: place).asObject(at: place)
+            let signed = try envelope.object("signed", at: place)
+            document = try MetadataDocument(role, bytes: bytes, signed: signed, place: place)
+            signatures = try Self.signatures(try envelope.array("signatures", at: place), place: place)
+            signedBytes = JSONValue.object(signed).canonical()
+        } catch {
+            throw error.asUntrusted
+        }
+    }
+
+    private static func signatures(
+        _ list: [JSONValue], place: String
+    ) throws(VaultError) -> [MetadataKeyID: [UInt8]] {
+        var signatures: [MetadataKeyID: [UInt8]] = [:]
+        for entry in list {
+            let entry = try entry.asObject(at: place)
+            let id = MetadataKeyID(try entry.string("keyid", at: place))
+            let signature = Hexadecimal.decode(try entry.string("sig", at: place)) ?? []
+            guard signatures.updateValue(signature, forKey: id) == nil else {
+                throw .untrusted("two signatures have the key ID \"\(id.description.beginning)\"", at: place)
+            }
+        }
+        return signatures
+    }
+}

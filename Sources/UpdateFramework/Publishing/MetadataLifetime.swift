@@ -1,0 +1,19 @@
+/// How long metadata of each role stays believable after it was signed, in days.
+public struct MetadataLifetime: Sendable, Hashable {
+    public var root = 365
+    public var targets = 365
+    public var snapshot = 30
+    public var timestamp = 30
+
+    public init() {}
+
+    /// When metadata that is signed now expires.
+    public func expiry(of role: TopLevelRole, signedAt now: UTCTime) -> UTCTime {
+        switch role {
+        case .root: now.adding(days: root)
+        case .targets: now.adding(days: targets)
+        case .snapshot: now.adding(days: snapshot)
+        case .timestamp: now.adding(days: timestamp)
+        }
+    }
+}

@@ -1,0 +1,106 @@
+public import VaultErrors
+
+/// A site's whole top-level metadata, each file believed because of the one before it, and none of them
+/// expired at the moment that was given (sections 5.3.10 to 5.6).
+///
+/// It is built link by link, and each link exists only when the one before it held:
+/// ``AtRoot``, ``AtTimestamp``, ``AtSnapshot``, then the chain.
+public struct TrustChain: Sendable {
+    public let root: VerifiedRoot
+    public let timestamp: VerifiedTimestamp
+    public let snapshot: VerifiedSnapshot
+    public let targets: VerifiedTargets
+
+    /// Where the host keeps a target, relative to its folder of targets.
+    public func hostedPath(of target: TargetRecord) -> String {
+        root.usesConsistentSnapshots ? target.hostedPath : target.path
+    }
+
+    /// The newest root is known and has not expired.
+    public struct AtRoot: Sendable {
+        public let root: VerifiedRoot
+        let now: UTCTime
+
+        public init(_ root: VerifiedRoot, now: UTCTime) throws(VaultError) {
+            try root.requireCurrent(at: now)
+            self.root = root
+            self.now = now
+        }
+
+        /// Checks a timestamp (section 5.4). One of the same version as the trusted one is dropped, and the
+        /// trusted one stays.
+        public func timestamp(
+            _ metadata: UnverifiedMetadata, after trusted: VerifiedTimestamp?
+        ) throws(VaultError) -> AtTimestamp {
+            var timestamp = try VerifiedTimestamp(verifying: metadata, under: root)
+            if let trusted {
+                try timestamp.requireNotOlder(than: trusted)
+                if timestamp.version == trusted.version { timestamp = trusted }
+            }
+            try timestamp.requireCurrent(at: now)
+            return AtTimestamp(root: root, timestamp: timestamp, now: now)
+        }
+    }
+
+    /// The newest timestamp is known and has not expired.
+    public struct AtTimestamp: Sendable {
+        public let root: VerifiedRoot
+        public let timestamp: VerifiedTimestamp
+        let now: UTCTime
+
+        /// Checks a snapshot (section 5.5): length and hash come first.
+        public func snapshot(
+            _ metadata: UnverifiedMetadata, after trusted: VerifiedSnapshot?
+        ) throws(VaultError) -> AtSnapshot {
+            let document = metadata.document
+            try timestamp.snapshot.check(document.bytes, at: document.place)
+            let snapshot = try VerifiedSnapshot(verifying: metadata, under: root)
+            try snapshot.requireVersion(
+                timestamp.snapshot.version, in: "timestamp version \(timestamp.version)")
+            if let trusted { try snapshot.requireNothingOlder(than: trusted) }
+            try snapshot.requireCurrent(at: now)
+            return AtSnapshot(root: root, timestamp: timestamp, snapshot: snapshot, now: now)
+        }
+    }
+
+    /// The newest snapshot is known and has not expired.
+    public struct AtSnapshot: Sendable {
+        public let root: VerifiedRoot
+        public let timestamp: VerifiedTimestamp
+        public let snapshot: VerifiedSnapshot
+        let now: UTCTime
+
+        /// Checks the top-level targets (section 5.6): length and hash come first.
+        public func targets(_ metadata: UnverifiedMetadata) throws(VaultError) -> TrustChain {
+            let document = metadata.document
+            try snapshot.targets.check(document.bytes, at: document.place)
+            let targets = try VerifiedTargets(verifying: metadata, under: root)
+            try targets.requireVersion(snapshot.targets.version, in: "snapshot version \(snapshot.version)")
+            try targets.requireCurrent(at: now)
+            return TrustChain(root: root, timestamp: timestamp, snapshot: snapshot, targets: targets)
+        }
+    }
+}
+
+extension VerifiedTimestamp {
+    /// The rollback checks of section 5.4.3.
+    fileprivate func requireNotOlder(than trusted: VerifiedTimestamp) throws(VaultError) {
+        guard version >= trusted.version else {
+            throw .rollback(
+                "version \(version) is older than the trusted version \(trusted.version)", at: document.place)
+        }
+        guard version == trusted.version || snapshot.version >= trusted.snapshot.version else {
+            throw .rollback(
+                "version \(version) lists snapshot version \(snapshot.version), which is older than the trusted"
+                    + " version \(trusted.snapshot.version)", at: document.place)
+        }
+    }
+}
+
+extension VerifiedMetadata {
+    fileprivate func requireVersion(_ listed: Int64, in parent: String) throws(VaultError) {
+        guard version == listed else {
+            throw .mixed("its version is \(version) where \(parent) lists \(listed)", at: document.place)
+        }
+    }
+}

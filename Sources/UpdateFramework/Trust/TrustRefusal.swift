@@ -1,0 +1,56 @@
+import VaultErrors
+
+/// The refusals of this module, each with what a reader can do about it.
+extension VaultError {
+    /// Malformed metadata.
+    static func untrusted(_ problem: String, at place: String) -> VaultError {
+        VaultError(
+            .untrusted, problem, at: place,
+            remedy: "the site's owner must publish correct metadata; what was trusted before is kept")
+    }
+
+    static func unsigned(_ problem: String, at place: String) -> VaultError {
+        VaultError(
+            .untrusted, problem, at: place,
+            remedy:
+                "check that URL and trust root belong together; if they do, the host may have been tampered with"
+        )
+    }
+
+    static func rollback(_ problem: String, at place: String) -> VaultError {
+        VaultError(
+            .untrusted, "\(problem) (rollback)", at: place,
+            remedy: "the host may be replaying an old state; try again later or from another mirror")
+    }
+
+    static func mixed(_ problem: String, at place: String) -> VaultError {
+        VaultError(
+            .untrusted, problem, at: place,
+            remedy: "the host may be mixing states or still uploading; try again later")
+    }
+
+    static func expired(_ expires: UTCTime, now: UTCTime, at place: String) -> VaultError {
+        VaultError(
+            .untrusted, "it expired at \(expires), and now it is \(now)", at: place,
+            remedy: "check this machine's clock; if it is right, the site's owner must publish again")
+    }
+
+    static func oversized(limit: Int, at place: String) -> VaultError {
+        VaultError(
+            .untrusted, "it has more than \(limit) bytes", at: place,
+            remedy: "the host may be sending endless data; try another mirror")
+    }
+
+    /// The same error as a refusal to believe, where it came from reading attackers' bytes.
+    var asUntrusted: VaultError {
+        category == .corrupt ? VaultError(.untrusted, problem, at: place, remedy: remedy) : self
+    }
+}
+
+extension String {
+    /// The beginning of an attacker's text, for an error message.
+    var beginning: String {
+        let start = String(unicodeScalars.prefix(80))
+        return start.utf8.count == utf8.count ? self : start + "…"
+    }
+}

@@ -1,0 +1,84 @@
+import StrictJSON
+public import VaultCrypto
+public import VaultErrors
+
+/// The root of trust: it names the keys of every role, its own included (section 4.3).
+public struct VerifiedRoot: VerifiedMetadata {
+    public let document: MetadataDocument
+    /// Whether files at the host carry their version or hash in the name (section 6.2).
+    public let usesConsistentSnapshots: Bool
+    private let trusts: [TopLevelRole: RoleTrust]
+
+    /// Believes a root because somebody vouches for it: it was shipped, pinned, or is met for the first time.
+    /// It must be signed by its own keys.
+    public init(pinning metadata: UnverifiedMetadata) throws(VaultError) {
+        do throws(VaultError) {
+            try self.init(selfSigned: metadata)
+        } catch {
+            throw error.asUntrusted
+        }
+    }
+
+    /// The next root: exactly one version on, signed by this root's keys and by its own (section 5.3).
+    public func successor(verifying metadata: UnverifiedMetadata) throws(VaultError) -> VerifiedRoot {
+        try verify(metadata, as: .root)
+        let found = metadata.document.version
+        guard found == version + 1 else {
+            throw .rollback(
+                "its version is \(found) where \(version + 1) is expected", at: metadata.document.place)
+        }
+        return try VerifiedRoot(pinning: metadata)
+    }
+
+    private init(selfSigned metadata: UnverifiedMetadata) throws(VaultError) {
+        let document = metadata.document
+        guard document.role == .root else {
+            throw .untrusted(
+                "it is of type \(document.role.rawValue) where root is expected", at: document.place)
+        }
+        let keys = try document.signed.object("keys", at: document.place)
+        let roles = try document.signed.object("roles", at: document.place)
+        var trusts: [TopLevelRole: RoleTrust] = [:]
+        for role in TopLevelRole.allCases {
+            let place = "\(document.place): role \(role.rawValue)"
+            let json = try roles.object(role.rawValue, at: document.place)
+            trusts[role] = try RoleTrust(parsing: json, keys: keys, place: place)
+        }
+        self.document = document
+        self.trusts = trusts
+        usesConsistentSnapshots =
+            try document.signed.optionalBool("consistent_snapshot", at: document.place) ?? false
+        try verify(metadata, as: .root)
+    }
+
+    /// Checks the signatures of a role's metadata against the keys that this root names for it.
+    func verify(_ metadata: UnverifiedMetadata, as role: TopLevelRole) throws(VaultError) {
+        guard metadata.document.role == role, let trust = trusts[role] else {
+            throw .untrusted("it is not \(role.rawValue) metadata", at: metadata.document.place)
+        }
+        try trust.verify(metadata, namedBy: "root version \(version)")
+    }
+
+    /// The keys that may sign for a role. Kinds of keys that this library does not know are left out.
+    public func keys(of role: TopLevelRole) -> RoleKeys {
+        guard let trust = trusts[role] else { return RoleKeys([], threshold: 1) }
+        let keys = Set(trust.keys.values).sorted { $0.raw.lexicographicallyPrecedes($1.raw) }
+        return RoleKeys(keys, threshold: Int(clamping: trust.threshold))
+    }
+
+    /// Whether a key that the older root named for the role is named no more.
+    func revokesKeys(of role: TopLevelRole, since older: VerifiedRoot) -> Bool {
+        let remaining = Set(trusts[role]?.keys.values ?? [:].values)
+        return older.trusts[role]?.keys.values.contains { !remaining.contains($0) } ?? false
+    }
+
+    /// The SHA-256 of the file, by which it is pinned.
+    public var digest: Digest {
+        SHA256.hash(bytes.span)
+    }
+
+    /// The name of a role's file at the host.
+    func hostedName(_ role: TopLevelRole, version: Int64) -> String {
+        usesConsistentSnapshots ? role.hostedName(version: version) : role.fileName
+    }
+}
