@@ -13,12 +13,14 @@ public enum Zstd {
     /// - Parameters:
     ///   - input: One piece, at most 16 MiB.
     ///   - level: libarchive's `compression-level`: 1 is fast, 3 usual, 19 slow.
-    /// - Returns: False, with nothing appended, if the frame would not be smaller.
+    /// - Returns: False, with nothing appended, if the frame would not be smaller, or if below level 10 a
+    ///   look at samples says so.
     /// - Throws: `.usage` for a level that libzstd lacks, `.io` when memory runs out.
     public static func compress(
         _ input: Span<UInt8>, level: Int, appendingTo output: inout [UInt8]
     ) throws(VaultError) -> Bool {
         guard input.count > 1 else { return false }
+        if level < slowLevels, RandomLook.describes(input) { return false }
         return try UTF8Locale.run { () throws(VaultError) in
             let archive = try unsafe frameWriter(level: level)
             defer { unsafe _ = archive_write_free(archive) }
@@ -71,6 +73,9 @@ public enum Zstd {
 // MARK: Steps
 
 extension Zstd {
+    /// From here on the caller has time for every last byte.
+    private static let slowLevels = 10
+
     private static func frameWriter(level: Int) throws(VaultError) -> OpaquePointer {
         guard let archive = unsafe archive_write_new() else { throw outOfMemory }
         var isReady = false

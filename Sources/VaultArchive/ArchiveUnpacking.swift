@@ -1,0 +1,174 @@
+import CVaultArchive
+public import SystemPackage
+public import VaultErrors
+public import VaultFileSystem
+
+/// Unpacks archives that nobody vouches for: zip, 7z, and tar, plain or compressed by gzip, bzip2, xz or zstd.
+///
+/// Only regular files and folders, by the rules of ``EntryPath``; everything else is refused by name, as are
+/// encrypted entries, paths that occur twice or would meet where letter case or normalisation don't
+/// count, archives that are cut short, and whatever follows their end. Memory does not grow with the
+/// files; how much a decompressor takes for its window is up to the archive.
+public enum ArchiveUnpacking {
+    /// Archives with more entries are refused.
+    public static let maximumEntryCount = 1 << 22
+
+    /// Unpacks a file into an empty folder, whose content is scrap if this throws.
+    ///
+    /// - Returns: The unpacked folder, scanned.
+    /// - Throws: `.corrupt`, naming the entry, `.missing` if there is no such file, `.io`.
+    @discardableResult
+    public static func unpack(
+        _ archive: FilePath, into folder: FilePath
+    ) throws(VaultError) -> SourceFolder {
+        try unpack(FileSource(OpenFile(reading: archive), isStream: false), into: folder)
+    }
+
+    /// Unpacks a tar archive from a stream, such as standard input, into an empty folder.
+    ///
+    /// - Returns: The unpacked folder, scanned.
+    /// - Throws: `.corrupt`, naming the entry, also for zip and 7z, which need a file; `.io`.
+    @discardableResult
+    public static func unpack(
+        stream: consuming OpenFile, into folder: FilePath
+    ) throws(VaultError) -> SourceFolder {
+        try unpack(FileSource(stream, isStream: true), into: folder)
+    }
+
+    private static func unpack(
+        _ source: FileSource, into folder: FilePath
+    ) throws(VaultError) -> SourceFolder {
+        let tree = UnpackedTree(in: try Folder(opening: folder))
+        try UTF8Locale.run { () throws(VaultError) in
+            let start = try source.firstBytes(ArchiveKind.detectionByteCount)
+            switch ArchiveKind(firstBytes: start.span) {
+            case .tar: try unpackTar(source, of: source, into: tree)
+            case .tarGzip: try unpackTar(source, filter: ARCHIVE_FILTER_GZIP, into: tree)
+            case .tarBzip2: try unpackTar(source, filter: ARCHIVE_FILTER_BZIP2, into: tree)
+            case .tarXZ: try unpackTar(source, filter: ARCHIVE_FILTER_XZ, into: tree)
+            case .tarZstd: try unpackTar(source, filter: ARCHIVE_FILTER_ZSTD, into: tree)
+            case .zip: try unpackZip(source, into: tree)
+            case .sevenZip: try unpackSevenZip(source, into: tree)
+            case nil:
+                throw VaultError(
+                    .corrupt, "it is no archive that can be read", at: source.name,
+                    remedy: "give a folder, zip, 7z, or tar, plain or with gzip, bzip2, xz or zstd")
+            }
+        }
+        return try SourceFolder(scanning: folder)
+    }
+}
+
+// MARK: The formats
+
+extension ArchiveUnpacking {
+    private static func unpackTar(
+        _ source: FileSource, filter: Int32, into tree: borrowing UnpackedTree
+    ) throws(VaultError) {
+        try unpackTar(try DecompressedSource(source, filter: filter), of: source, into: tree)
+    }
+
+    private static func unpackTar(
+        _ content: any ByteSource, of source: FileSource, into tree: borrowing UnpackedTree
+    ) throws(VaultError) {
+        let tar = TarSource(content)
+        let reader = try ArchiveReader(.tar, from: tar, name: source.name)
+        try unpackEntries(of: reader, named: source.name, into: tree)
+        // libarchive takes the end of its input for the end of the archive; the archive says its own end.
+        guard reader.consumed > reader.lastEntryEnd else { throw reader.corrupt("the archive is cut short") }
+        guard try tar.hasOnlyZeros(after: reader.consumed) else {
+            throw reader.corrupt("something follows the end of the archive")
+        }
+    }
+
+    private static func unpackZip(
+        _ source: FileSource, into tree: borrowing UnpackedTree
+    ) throws(VaultError) {
+        let stated = try ZipEnd.entryCount(of: source)
+        let reader = try ArchiveReader(.zip, from: source, name: source.name)
+        let count = try unpackEntries(of: reader, named: source.name, into: tree)
+        // libarchive stops without a word at a damaged record of the central directory.
+        if let stated, stated != count { throw reader.corrupt("the central directory is damaged") }
+    }
+
+    private static func unpackSevenZip(
+        _ source: FileSource, into tree: borrowing UnpackedTree
+    ) throws(VaultError) {
+        let reader = try ArchiveReader(.sevenZip, from: source, name: source.name)
+        guard try SevenZipEnd.isEnd(of: source) else {
+            throw reader.corrupt("the archive is cut short, or something follows its end")
+        }
+        try unpackEntries(of: reader, named: source.name, into: tree)
+    }
+}
+
+// MARK: The entries
+
+extension ArchiveUnpacking {
+    /// - Returns: How many entries there were.
+    @discardableResult
+    private static func unpackEntries(
+        of reader: ArchiveReader, named name: String, into tree: borrowing UnpackedTree
+    ) throws(VaultError) -> Int {
+        var count = 0
+        while let entry = try reader.nextEntry() {
+            count += 1
+            guard count <= maximumEntryCount else {
+                throw reader.corrupt("the archive has more than 4,194,304 entries")
+            }
+            do throws(VaultError) {
+                try unpack(entry, of: reader, into: tree)
+            } catch {
+                throw VaultError(
+                    error.category, error.problem, at: "\(name): \(error.place)", remedy: error.remedy)
+            }
+        }
+        return count
+    }
+
+    private static func unpack(
+        _ entry: ArchiveEntry, of reader: ArchiveReader, into tree: borrowing UnpackedTree
+    ) throws(VaultError) {
+        if let path = try entry.checkedPath() {
+            func refuse(_ problem: String, _ remedy: String) -> VaultError {
+                VaultError(.corrupt, problem, at: "entry '\(path)'", remedy: remedy)
+            }
+            if case .other(let what) = entry.kind {
+                throw refuse("is \(what)", "leave it out of the archive")
+            }
+            if entry.isEncrypted { throw refuse("is encrypted", "make the archive without a password") }
+            if let warning = entry.warning { throw refuse(warning, "make the archive again") }
+            if case .file(let executable) = entry.kind {
+                let file = try tree.makeFile(path, executable: executable)
+                try unpackContent(of: entry, at: path, of: reader, into: file)
+            } else {
+                try tree.makeFolder(path)
+            }
+        }
+        try reader.skipContent()
+    }
+
+    /// Writes an entry's content; holes stay holes.
+    private static func unpackContent(
+        of entry: ArchiveEntry, at path: EntryPath, of reader: ArchiveReader, into file: borrowing OpenFile
+    ) throws(VaultError) {
+        func wrongSize() -> VaultError {
+            VaultError(
+                .corrupt, "has another size than the archive says", at: "entry '\(path)'",
+                remedy: "make the archive again")
+        }
+        var end: Int64 = 0
+        while let block = try unsafe reader.nextBlock() {
+            let (blockEnd, overflow) = unsafe block.offset.addingReportingOverflow(Int64(block.bytes.count))
+            guard !overflow, unsafe block.offset >= end, blockEnd <= entry.size ?? .max else {
+                throw wrongSize()
+            }
+            try unsafe file.write(block.bytes.bindMemory(to: UInt8.self).span, at: UInt64(block.offset))
+            end = blockEnd
+        }
+        guard let size = entry.size, size != end else { return }
+        // What lacks is a hole at the end: libarchive itself minds content that is cut short.
+        guard size > end else { throw wrongSize() }
+        try file.truncate(to: UInt64(size))
+    }
+}

@@ -1,0 +1,157 @@
+import CVaultArchive
+import SystemPackage
+public import VaultErrors
+public import VaultFileSystem
+
+/// Writes a pax tar archive (POSIX.1-2001) to a file or pipe.
+///
+/// Deterministic: no times, owner 0, modes 0755 and 0644. Extended headers stand only where a plain
+/// ustar header can't hold a path or a size.
+@safe public struct PaxWriter: ~Copyable {
+    private let archive: OpaquePointer
+    private let output: Output
+    /// Bytes of the current file that are still to come.
+    private var lacking: UInt64 = 0
+
+    /// Where libarchive's output goes.
+    fileprivate final class Output {
+        let file: OpenFile
+        /// What the file threw, while libarchive was on the stack.
+        var failure: VaultError?
+        /// Once set, libarchive's last words lead nowhere: they would make a part look whole.
+        var isAbandoned = false
+
+        init(_ file: consuming OpenFile) {
+            self.file = file
+        }
+    }
+
+    /// - Throws: `.io` when memory runs out.
+    public init(to file: consuming OpenFile) throws(VaultError) {
+        let output = Output(file)
+        unsafe archive = try UTF8Locale.run { () throws(VaultError) in try unsafe Self.open(output) }
+        self.output = output
+    }
+
+    deinit {
+        output.isAbandoned = true
+        // Runs even where the locale is missing, in which case there never was an archive.
+        try? UTF8Locale.run { unsafe _ = archive_write_free(archive) }
+    }
+
+    /// Adds a folder.
+    ///
+    /// - Throws: `.io` if writing fails, `.corrupt` if the file before is not complete.
+    public mutating func folder(_ path: EntryPath) throws(VaultError) {
+        try begin(path, type: cvault_file_type_folder, permissions: 0o755, size: 0)
+    }
+
+    /// Begins a file, whose bytes, exactly `size`, must follow.
+    ///
+    /// - Throws: `.io` if writing fails, `.corrupt` if the file before is not complete.
+    public mutating func beginFile(
+        _ path: EntryPath, size: UInt64, executable: Bool
+    ) throws(VaultError) {
+        try begin(path, type: cvault_file_type_regular, permissions: executable ? 0o755 : 0o644, size: size)
+        lacking = size
+    }
+
+    /// Adds the next bytes of the file that was begun.
+    ///
+    /// - Throws: `.io` if writing fails, `.corrupt` if they are more than announced.
+    public mutating func write(_ bytes: Span<UInt8>) throws(VaultError) {
+        guard bytes.count <= lacking else { throw wrongSize("more") }
+        var rest = bytes
+        while !rest.isEmpty {
+            let written = try UTF8Locale.run { () throws(VaultError) in
+                unsafe rest.withUnsafeBytes { unsafe archive_write_data(archive, $0.baseAddress, $0.count) }
+            }
+            guard written > 0 else { throw error() }
+            rest = rest.extracting(droppingFirst: written)
+        }
+        lacking -= UInt64(bytes.count)
+    }
+
+    /// Writes the end of the archive. Without it the output is recognisably cut short.
+    ///
+    /// - Throws: `.io` if writing fails, `.corrupt` if the last file is not complete.
+    public consuming func finish() throws(VaultError) {
+        guard lacking == 0 else { throw wrongSize("fewer") }
+        try require(try UTF8Locale.run { unsafe archive_write_close(archive) })
+    }
+}
+
+// MARK: Steps
+
+extension PaxWriter {
+    private mutating func begin(
+        _ path: EntryPath, type: UInt32, permissions: mode_t, size: UInt64
+    ) throws(VaultError) {
+        guard lacking == 0 else { throw wrongSize("fewer") }
+        let status = try UTF8Locale.run { () throws(VaultError) in
+            guard let entry = unsafe archive_entry_new() else { return ARCHIVE_FATAL }
+            defer { unsafe archive_entry_free(entry) }
+            unsafe archive_entry_copy_pathname(entry, path.string)
+            unsafe archive_entry_set_filetype(entry, type)
+            unsafe archive_entry_set_perm(entry, permissions)
+            unsafe archive_entry_set_size(entry, Int64(clamping: size))
+            unsafe archive_entry_set_mtime(entry, 0, 0)
+            unsafe archive_entry_set_uid(entry, 0)
+            unsafe archive_entry_set_gid(entry, 0)
+            return unsafe archive_write_header(archive, entry)
+        }
+        try require(status)
+    }
+
+    private static func open(_ output: Output) throws(VaultError) -> OpaquePointer {
+        let failure = VaultError(
+            .io, "there is not enough memory", at: output.file.path.string, remedy: "free some memory")
+        guard let archive = unsafe archive_write_new() else { throw failure }
+        let context = unsafe Unmanaged.passUnretained(output).toOpaque()
+        guard unsafe archive_write_set_format_pax_restricted(archive) == ARCHIVE_OK,
+            // Records of 10,240 bytes, as tar wants them, 25 a write.
+            unsafe archive_write_set_bytes_per_block(archive, 25 * 10_240) == ARCHIVE_OK,
+            unsafe archive_write_set_bytes_in_last_block(archive, 10_240) == ARCHIVE_OK,
+            unsafe archive_write_open2(archive, context, nil, writeNext, nil, nil) == ARCHIVE_OK
+        else {
+            unsafe _ = archive_write_free(archive)
+            throw failure
+        }
+        return unsafe archive
+    }
+
+    private func require(_ status: Int32) throws(VaultError) {
+        guard status == ARCHIVE_OK else { throw error() }
+    }
+
+    private func error() -> VaultError {
+        let reason = unsafe archive_error_string(archive).map { unsafe String(cString: $0) }
+        return output.failure
+            ?? VaultError(
+                .io, reason ?? "the archive can't be written", at: output.file.path.string,
+                remedy: "check where it is written to")
+    }
+
+    private func wrongSize(_ than: String) -> VaultError {
+        VaultError(
+            .corrupt, "a file has \(than) bytes than were announced", at: output.file.path.string,
+            remedy: "check what it is read from")
+    }
+}
+
+/// libarchive's callback for output.
+private func writeNext(
+    _: OpaquePointer?, context: UnsafeMutableRawPointer?, start: UnsafeRawPointer?, count: Int
+) -> Int {
+    guard let context = unsafe context else { return -1 }
+    let output = unsafe Unmanaged<PaxWriter.Output>.fromOpaque(context).takeUnretainedValue()
+    if output.isAbandoned { return count }
+    do throws(VaultError) {
+        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: count)
+        try unsafe output.file.writeNext(bytes.bindMemory(to: UInt8.self).span)
+        return count
+    } catch {
+        output.failure = error
+        return -1
+    }
+}
