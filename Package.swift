@@ -30,7 +30,7 @@ let package = Package(
     name: "AssetVault",
     products: [
         .library(name: "AssetVault", targets: ["AssetVault"]),
-        .executable(name: "assetvault", targets: ["assetvault"]),
+        .executable(name: "assetvault", targets: ["VaultCommand"]),
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
@@ -53,12 +53,55 @@ let package = Package(
         module("VaultFileSystem", uses: ["VaultErrors", "CVaultSystem"], packages: [system]),
         module("VaultCrypto", uses: ["VaultErrors", "CVaultOpenSSL"]),
         module(
-            "VaultArchive", uses: ["VaultErrors", "VaultFileSystem", "CVaultArchive"],
-            packages: [system]),
+            "VaultArchive", uses: ["VaultErrors", "VaultFileSystem", "CVaultArchive"], packages: [system]),
+        module(
+            "VaultKeys", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
+            packages: [system, .product(name: "Subprocess", package: "swift-subprocess")]),
 
-        tests("StrictJSON", uses: ["VaultErrors"]),
-        tests("VaultFileSystem", uses: ["VaultErrors"], packages: [system]),
-        tests("VaultCrypto", uses: ["VaultErrors"]),
-        tests("VaultArchive", uses: ["VaultErrors", "VaultFileSystem"], packages: [system]),
+        // Packs, trust, and the way to a site.
+        module(
+            "SealedPack",
+            uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys"],
+            packages: [system]),
+        module(
+            "UpdateFramework", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
+            packages: [system]),
+        module(
+            "VaultTransport", uses: ["VaultErrors", "VaultFileSystem"],
+            packages: [
+                system, .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+        module("VaultSite", uses: ["VaultErrors", "SealedPack", "UpdateFramework", "VaultTransport"]),
+
+        module(
+            "DevelopmentServer", uses: ["VaultErrors"],
+            packages: [
+                system, .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+            ]),
+
+        // What is done with them: author and client never import each other.
+        module(
+            "AssetVault",
+            uses: [
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys", "SealedPack",
+                "UpdateFramework", "VaultTransport", "VaultSite",
+            ], packages: [system]),
+        module(
+            "VaultAuthoring",
+            uses: [
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys", "SealedPack",
+                "UpdateFramework", "VaultSite",
+            ], packages: [system]),
+        .executableTarget(
+            name: "VaultCommand",
+            dependencies: [
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys", "SealedPack",
+                "UpdateFramework", "VaultTransport", "VaultSite", "VaultAuthoring", "AssetVault", "DevelopmentServer", system,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], swiftSettings: settings),
     ]
 )

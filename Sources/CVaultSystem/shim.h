@@ -4,9 +4,8 @@
 #ifndef CVAULTSYSTEM_SHIM_H
 #define CVAULTSYSTEM_SHIM_H
 
-#ifndef _GNU_SOURCE
-#define _GNU_SOURCE
-#endif
+// Without _GNU_SOURCE: with it the C library's headers declare other fields than they do in the modules of
+// other packages, which one program can't hold together. What only it would declare is called by number.
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
@@ -26,6 +25,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+#ifndef O_PATH
+#define O_PATH 010000000
+#endif
 #ifndef RENAME_NOREPLACE
 #define RENAME_NOREPLACE (1 << 0)
 #endif
@@ -105,7 +107,7 @@ static inline ssize_t vault_write(int file, const void *buffer, size_t count) {
 // Sizes and durability.
 
 static inline int vault_allocate(int file, int64_t count) {
-    VAULT_RETRY(int, fallocate(file, 0, 0, count));
+    VAULT_RETRY(int, (int)syscall(SYS_fallocate, file, 0, (int64_t)0, count));
 }
 
 static inline int vault_truncate(int file, int64_t count) {
@@ -117,7 +119,7 @@ static inline int vault_fsync(int file) {
 }
 
 static inline int vault_syncfs(int file) {
-    VAULT_RETRY(int, syncfs(file));
+    VAULT_RETRY(int, (int)syscall(SYS_syncfs, file));
 }
 
 // Status.
@@ -232,7 +234,7 @@ static void vault_on_signal(int number) {
 // by exec gets the default actions back. Call once.
 static inline int vault_catch_signals(const int *numbers, int count) {
     int ends[2];
-    if (pipe2(ends, O_CLOEXEC) == -1) return -errno;
+    if ((int)syscall(SYS_pipe2, ends, O_CLOEXEC) == -1) return -errno;
     vault_signal_pipe = ends[1];
     for (int i = 0; i < count; i++) {
         struct sigaction old, action = {.sa_handler = vault_on_signal, .sa_flags = SA_RESTART};

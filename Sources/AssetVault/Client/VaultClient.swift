@@ -1,0 +1,188 @@
+public import SealedPack
+public import SystemPackage
+public import UpdateFramework
+public import VaultArchive
+public import VaultErrors
+import VaultFileSystem
+import VaultKeys
+import VaultSite
+
+/// Fetches the packs of a site, proves them, opens them with injected keys and keeps them ready for use.
+///
+/// A client believes nothing but its trusted root: from it follow the metadata, from the metadata every length and
+/// digest. Any number of clients, in any number of processes, may use one store; each may be killed at any moment.
+public actor VaultClient {
+    private let configuration: VaultConfiguration
+    private let staging: PackStaging
+    private var hasRecovered = false
+
+    public init(_ configuration: VaultConfiguration) {
+        self.configuration = configuration
+        staging = PackStaging(layout: configuration.store)
+    }
+
+    /// Brings the trusted metadata up to date. Throws `.untrusted` for whatever can't be believed, `.unavailable`.
+    /// - Parameter now: the moment at which nothing may have expired.
+    @discardableResult
+    public func refresh(now: UTCTime) async throws(VaultError) -> TrustChain {
+        try FileSystem.createFolders(configuration.store.shared, permissions: 0o700)
+        return try await MetadataStore(folder: configuration.store.trust)
+            .refresh(from: site, trusting: configuration.trustedRoot, now: now)
+    }
+
+    /// Refreshes trust and brings the selected packs as far as it can: into permanent storage with a key,
+    /// else into shared storage. Packs that are there already cost nothing. A pack that fails leaves the others
+    /// and its own earlier version as they were; the first error is thrown when all were tried.
+    public func fetch(
+        _ selection: PackSelection = .automatic, now: UTCTime,
+        onEvent: @Sendable (VaultEvent) -> Void = { _ in }
+    ) async throws(VaultError) {
+        try await recover()
+        let chain = try await refresh(now: now)
+        var firstError: VaultError?
+        for listing in try selection.packs(in: PublishedPacks(of: chain)) {
+            do throws(VaultError) {
+                try await stage(listing, in: chain, onEvent)
+            } catch {
+                firstError = firstError ?? error
+                try? await noteFailure(error, of: listing.pack.id)
+                onEvent(.finished(listing.pack.id, .failed))
+            }
+        }
+        if let firstError { throw firstError }
+        try staging.clearEphemeral()
+    }
+
+    /// All packs that the store knows, in order of their IDs.
+    public func status() async throws(VaultError) -> [PackStatus] {
+        guard try FileSystem.exists(configuration.store.shared) else { return [] }
+        try await recover()
+        return try staging.records.ids().map { id throws(VaultError) in
+            let record = try staging.records.record(of: id)
+            let state: PackState =
+                record.failure != nil
+                ? .failed
+                : record.waiting != nil ? .toBeTransferred : record.loaded != nil ? .loaded : .absent
+            return PackStatus(
+                id: id, state: state, loadedVersion: record.loaded?.pack.version, form: record.loaded?.form,
+                waitingVersion: record.waiting?.version, failure: record.failure)
+        }
+    }
+
+    /// The stable path of a pack in permanent storage: a link to its live version. Throws `.missing` before it is loaded.
+    public func path(of id: PackID) throws(VaultError) -> FilePath {
+        let path = configuration.store.current(of: id)
+        guard try FileSystem.status(of: path, followingLinks: true) != nil else {
+            throw VaultError(
+                .missing, "the pack '\(id)' is not loaded", at: path.string,
+                remedy: "fetch it with its key first")
+        }
+        return path
+    }
+
+    /// The bytes of one file of a loaded pack. Of a sealed pack only the file's own pieces are read, and nothing is
+    /// written in plain anywhere.
+    public func contents(of path: EntryPath, in id: PackID) async throws(VaultError) -> [UInt8] {
+        guard let loaded = try staging.records.record(of: id).loaded else {
+            throw VaultError(
+                .missing, "the pack '\(id)' is not loaded", at: id.description, remedy: "fetch it first")
+        }
+        let version = configuration.store.version(loaded.pack, as: loaded.form)
+        switch loaded.form {
+        case .opened:
+            return try DurableFile.read(version.appending(path.string), limit: .max)
+        case .sealed:
+            let source = try await unlock(try PackFile(opening: version, as: loaded.pack))
+            guard let entry = source.catalog.entry(at: path) else {
+                throw VaultError(
+                    .missing, "the pack '\(id)' has no such file", at: path.string, remedy: "check the path")
+            }
+            var bytes: [UInt8] = []
+            bytes.reserveCapacity(Int(entry.size))
+            try await source.read(entry.content) { part throws(VaultError) in
+                for index in part.indices { bytes.append(part[index]) }
+            }
+            return bytes
+        }
+    }
+
+    private var site: Site { Site(configuration.site, transport: configuration.transport) }
+
+    private func recover() async throws(VaultError) {
+        guard !hasRecovered else { return }
+        try await staging.recover()
+        hasRecovered = true
+    }
+
+    private func unlock(_ file: PackFile) async throws(VaultError) -> OpenPack {
+        guard let keys = configuration.keys, let pack = file.descriptor else {
+            throw VaultError(.key, "no key was given", at: "keys", remedy: "give the client a key provider")
+        }
+        let key = try await keys.contentKey(pack.contentKeyID, slots: pack.slots, place: pack.id.description)
+        return try OpenPack(file, key: key)
+    }
+
+    /// Takes one pack from wherever it is to where it belongs.
+    private func stage(
+        _ listing: PublishedPacks.Listing, in chain: TrustChain, _ onEvent: @Sendable (VaultEvent) -> Void
+    ) async throws(VaultError) {
+        let pack = listing.pack
+        let record = try staging.records.record(of: pack.id)
+        if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, loaded.form == configuration.form {
+            return onEvent(.finished(pack.id, .loaded))
+        }
+        let file = try await verifiedFile(of: listing, in: chain, onEvent)
+        guard configuration.keys != nil else {
+            try await staging.share(file, of: pack)
+            return onEvent(.finished(pack.id, .toBeTransferred))
+        }
+        let source: OpenPack
+        do throws(VaultError) {
+            source = try await unlock(try PackFile(file, as: pack))
+        } catch {
+            // What was downloaded waits for the right key.
+            if error.category == .key { try await staging.share(file, of: pack) }
+            throw error
+        }
+        switch configuration.form {
+        case .opened:
+            try await staging.open(source, of: pack) { done in
+                onEvent(.opening(pack.id, bytes: done, total: pack.openedSize))
+            }
+        case .sealed:
+            try await staging.keepSealed(file, of: pack)
+        }
+        onEvent(.finished(pack.id, .loaded))
+    }
+
+    /// The pack's file, proven: the one that waits in shared storage, or a download.
+    private func verifiedFile(
+        of listing: PublishedPacks.Listing, in chain: TrustChain, _ onEvent: @Sendable (VaultEvent) -> Void
+    ) async throws(VaultError) -> OpenFileReference {
+        let pack = listing.pack
+        let waiting = configuration.store.waitingPack(pack)
+        if try FileSystem.exists(waiting) {
+            let file = OpenFileReference(try OpenFile(reading: waiting))
+            if try file.file.status().size == pack.length, try file.file.sha256() == pack.sha256 {
+                return file
+            }
+            try FileSystem.unlink(waiting)
+        }
+        try FileSystem.createFolders(configuration.store.ephemeral, permissions: 0o700)
+        let download = PackDownload(
+            transport: configuration.transport, location: try site.location(of: listing.target, in: chain),
+            pack: pack,
+            path: configuration.store.partialDownload(of: pack))
+        return try await download.run { done in
+            onEvent(.downloading(pack.id, bytes: done, total: pack.length))
+        }
+    }
+
+    private func noteFailure(_ error: VaultError, of id: PackID) async throws(VaultError) {
+        let control = try await staging.lock()
+        defer { _ = consume control }
+        var record = try staging.records.record(of: id)
+        record.failure = error.problem
+        try staging.records.save(record, of: id)
+    }
+}

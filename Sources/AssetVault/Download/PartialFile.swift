@@ -1,0 +1,72 @@
+import SealedPack
+import SystemPackage
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+
+/// A download on its way: the first bytes of a pack, hashed as they arrive. The lock on the file tells other
+/// processes that it is being written; it dies with its process.
+struct PartialFile: ~Copyable {
+    private let reference: OpenFileReference
+    private let pack: PackDescriptor
+    private(set) var count: UInt64 = 0
+    private var digest = SHA256()
+    /// Whether some of the bytes were on disk before.
+    private(set) var isResumed = false
+
+    /// Begins or resumes the download of `pack` at `path`; what is there is hashed again. Throws `.busy` while another
+    /// process writes it.
+    init(at path: FilePath, of pack: PackDescriptor) throws(VaultError) {
+        let file =
+            try FileSystem.exists(path)
+            ? OpenFile(updating: path) : OpenFile(creating: path, permissions: 0o600)
+        guard try file.tryLock(exclusive: true) else {
+            throw VaultError(
+                .busy, "another process is downloading '\(pack.id)'", at: path.string,
+                remedy: "wait for it, or try again later")
+        }
+        reference = OpenFileReference(file)
+        self.pack = pack
+        try adopt()
+    }
+
+    /// Takes over what an earlier attempt left.
+    private mutating func adopt() throws(VaultError) {
+        guard try file.status().size <= pack.length else { return try restart() }
+        var block: [UInt8] = []
+        while try file.read(into: &block, upTo: 1 << 20, at: count) > 0 {
+            digest.update(block.span)
+            count += UInt64(block.count)
+        }
+        isResumed = count > 0
+    }
+
+    mutating func append(_ bytes: [UInt8]) throws(VaultError) {
+        guard UInt64(bytes.count) <= pack.length - count else {
+            throw VaultError(
+                .corrupt, "more bytes than the \(pack.length) declared", at: pack.id.description,
+                remedy: "try another mirror or tell the publisher")
+        }
+        digest.update(bytes.span)
+        try file.write(bytes.span, at: count)
+        count += UInt64(bytes.count)
+    }
+
+    /// Throws the bytes away, to begin anew.
+    mutating func restart() throws(VaultError) {
+        try file.truncate(to: 0)
+        _ = digest.finalize()
+        count = 0
+        isResumed = false
+    }
+
+    var file: OpenFile { _read { yield reference.file } }
+
+    /// The file, still locked.
+    consuming func finished() -> OpenFileReference { reference }
+
+    /// Whether all bytes are there and are those of the pack.
+    mutating func hasPackDigest() -> Bool {
+        count == pack.length && digest.finalize() == pack.sha256
+    }
+}

@@ -1,0 +1,140 @@
+import SealedPack
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// The steps of a pack through the three areas. Each step is durable before the next one begins, and each leaves
+/// the store whole wherever it is cut off: a pack has its final name only when it is complete.
+struct PackStaging: Sendable {
+    let layout: StoreLayout
+    var records: PackRecords { PackRecords(layout: layout) }
+
+    /// How long to wait for another process to leave the store.
+    private static let patience = Duration.seconds(30)
+
+    /// Exclusive control of the store: held for transitions, not for transfers.
+    func lock() async throws(VaultError) -> FileLock {
+        try FileSystem.createFolders(layout.shared, permissions: 0o700)
+        return try await FileLock.acquire(layout.lock, .exclusive, patience: Self.patience)
+    }
+
+    /// Ephemeral to shared: the verified file becomes a pack that waits for its key.
+    func share(_ download: OpenFileReference, of pack: PackDescriptor) async throws(VaultError) {
+        let control = try await lock()
+        defer { _ = consume control }
+        let target = layout.waitingPack(pack)
+        try FileSystem.createFolders(target.removingLastComponent(), permissions: 0o700)
+        if try !FileSystem.exists(target) {
+            try move(download, of: pack, to: target)
+        }
+        var record = try records.record(of: pack.id)
+        record.waiting = pack
+        record.failure = nil
+        try records.save(record, of: pack.id)
+        try removeWaiting(of: pack.id, except: pack)
+    }
+
+    /// To permanent, still sealed.
+    func keepSealed(_ file: OpenFileReference, of pack: PackDescriptor) async throws(VaultError) {
+        let control = try await lock()
+        defer { _ = consume control }
+        try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
+        if try !FileSystem.exists(layout.version(pack, as: .sealed)) {
+            try saveDescriptor(of: pack, as: .sealed)
+            try move(file, of: pack, to: layout.version(pack, as: .sealed))
+        }
+        try publish(pack, as: .sealed)
+    }
+
+    /// To permanent, opened: a tree is built aside, saved to the disk as a whole and renamed.
+    func open(_ source: OpenPack, of pack: PackDescriptor, progress: (UInt64) -> Void)
+        async throws(VaultError)
+    {
+        let home = layout.home(of: pack.id)
+        try FileSystem.createFolders(home, permissions: 0o755)
+        let version = layout.version(pack, as: .opened)
+        guard try !FileSystem.exists(version) else {
+            let control = try await lock()
+            defer { _ = consume control }
+            return try publish(pack, as: .opened)
+        }
+        let needed = pack.openedSize + (16 << 20)
+        guard try FileSystem.availableSpace(at: home) >= needed else {
+            throw VaultError(
+                .io, "the disk is full: opening '\(pack.id)' takes \(needed) bytes", at: home.string,
+                remedy: "free some space")
+        }
+        let tree = try ScratchFolder(in: home)
+        var sink = try TreeSink(into: tree.path)
+        try await source.extract(to: &sink, progress: progress)
+        // Saved before the lock is taken: this may last.
+        try tree.folder.synchronizeFileSystem()
+        let control = try await lock()
+        defer { _ = consume control }
+        if try FileSystem.exists(version) {
+            _ = consume tree
+        } else {
+            try saveDescriptor(of: pack, as: .opened)
+            try tree.commit(to: version, permissions: 0o755)
+        }
+        try publish(pack, as: .opened)
+    }
+
+    /// Swings `current` to a complete version, records it and removes what it replaces.
+    private func publish(_ pack: PackDescriptor, as form: PackForm) throws(VaultError) {
+        let home = try Folder(opening: layout.home(of: pack.id))
+        let pointer = "@current"
+        if try home.status(of: pointer) != nil { try home.unlink(pointer) }
+        try home.symlink(pointer, target: FilePath(layout.versionName(of: pack, as: form)))
+        try home.rename(pointer, to: home, as: "current", replacing: true)
+        try home.synchronize()
+        var record = try records.record(of: pack.id)
+        record.loaded = PackRecord.Loaded(pack: pack, form: form)
+        record.waiting = nil
+        record.failure = nil
+        try records.save(record, of: pack.id)
+        try removeWaiting(of: pack.id, except: nil)
+        try removeVersions(of: pack.id, in: home, except: layout.versionName(of: pack, as: form))
+    }
+
+    /// The descriptor beside a version, so that whatever `current` points to explains itself.
+    private func saveDescriptor(of pack: PackDescriptor, as form: PackForm) throws(VaultError) {
+        try DurableFile.write(
+            PackDescriptorFile.bytes(of: pack).span,
+            to: PackDescriptorFile.path(beside: layout.version(pack, as: form)), permissions: 0o644,
+            replacing: true)
+    }
+
+    /// A rename where it can be one; else a copy, which is proven before it has its name.
+    private func move(_ file: OpenFileReference, of pack: PackDescriptor, to target: FilePath)
+        throws(VaultError)
+    {
+        let verified = try file.file.status()
+        try DurableFile.move(from: file.file.path, to: target) { copy throws(VaultError) in
+            guard try !copy.status().isSameFile(as: verified) else { return }
+            guard try copy.sha256() == pack.sha256 else {
+                throw VaultError(
+                    .corrupt, "the copy differs from the pack", at: target.string, remedy: "check the disk")
+            }
+        }
+    }
+
+    private func removeWaiting(of id: PackID, except kept: PackDescriptor?) throws(VaultError) {
+        let path = layout.waiting(of: id)
+        guard try FileSystem.exists(path) else { return }
+        let keptName = kept.map { "@\($0.sha256.hex).avpack" } ?? ""
+        try removeOurs(in: try Folder(opening: path), except: [keptName])
+    }
+
+    func removeVersions(of id: PackID, in home: borrowing Folder, except name: String) throws(VaultError) {
+        try removeOurs(in: home, except: [name, name + ".json"])
+    }
+
+    /// Removes what is named with an `@`; other names are those of packs below this one.
+    private func removeOurs(in folder: borrowing Folder, except kept: [String]) throws(VaultError) {
+        for name in try folder.names()
+        where name.first == UInt8(ascii: "@") && !kept.contains(where: { $0.utf8.elementsEqual(name) }) {
+            try folder.removeTree(name)
+        }
+    }
+}

@@ -1,0 +1,65 @@
+import SealedPack
+import StrictJSON
+import VaultCrypto
+import VaultErrors
+
+/// What a store remembers of one pack. The verified descriptors stay with it, slots included, so that what was
+/// staged opens for ever, whatever becomes of the site.
+struct PackRecord: Sendable {
+    struct Loaded: Sendable {
+        var pack: PackDescriptor
+        var form: PackForm
+    }
+
+    /// Counts the times that the record was saved.
+    var generation: Int64 = 0
+    /// Verified in shared storage, to be transferred.
+    var waiting: PackDescriptor?
+    /// What `current` points to.
+    var loaded: Loaded?
+    /// Why the last attempt failed.
+    var failure: String?
+
+    init() {}
+
+    /// The file's bytes: a JSON object with the SHA-256 of its own canonical form without that member.
+    var bytes: [UInt8] {
+        var object: JSONObject = ["format": .integer(1), "generation": .integer(generation)]
+        if let waiting { object["waiting"] = .object(waiting.json) }
+        if let loaded {
+            object["loaded"] = .object([
+                "form": .string(loaded.form.rawValue), "target": .object(loaded.pack.json),
+            ])
+        }
+        if let failure { object["failure"] = .string(failure) }
+        object["checksum"] = .string(SHA256.hash(JSONValue.object(object).canonical().span).hex)
+        return JSONValue.object(object).pretty()
+    }
+
+    /// Throws `.corrupt` for anything that `bytes` would not have made.
+    init(parsing bytes: [UInt8], place: String) throws(VaultError) {
+        var object = try JSONValue(parsing: bytes.span, place: place).asObject(at: place)
+        let checksum = try object.string("checksum", at: place)
+        object["checksum"] = nil
+        guard try object.integer("format", at: place) == 1,
+            SHA256.hash(JSONValue.object(object).canonical().span).hex.utf8.elementsEqual(checksum.utf8)
+        else {
+            throw VaultError(
+                .corrupt, "the record is damaged", at: place, remedy: "remove it and fetch the pack again")
+        }
+        generation = try object.integer("generation", at: place)
+        waiting = try object.optionalObject("waiting", at: place).map { json throws(VaultError) in
+            try PackDescriptor(parsing: json, place: place)
+        }
+        loaded = try object.optionalObject("loaded", at: place).map { json throws(VaultError) in
+            guard let form = PackForm(rawValue: try json.string("form", at: place)) else {
+                throw VaultError(
+                    .corrupt, "the record names an unknown form", at: place,
+                    remedy: "use a newer release of this program")
+            }
+            let target = try json.object("target", at: place)
+            return Loaded(pack: try PackDescriptor(parsing: target, place: place), form: form)
+        }
+        failure = try object.optionalString("failure", at: place)
+    }
+}

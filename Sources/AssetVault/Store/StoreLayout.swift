@@ -1,0 +1,74 @@
+public import SealedPack
+public import SystemPackage
+import VaultCrypto
+
+/// Where a client keeps things: three areas, each on its own file system if need be.
+///
+///     ephemeral/  SHA256.part                      downloads under way; may vanish at any time
+///     shared/     @lock @trust/ @state/            what downloader and app agree on
+///                 packs/ID/@SHA256.avpack          whole, verified, still sealed
+///     permanent/  ID/@VERSION-DIGEST/              an opened tree, never changed
+///                 ID/@VERSION-DIGEST.avpack        a pack kept sealed, its descriptor beside it
+///                 ID/current                       a relative link to the live one of these
+///
+/// A pack ID holds no `@`, so names that begin with it can't be those of a pack.
+public struct StoreLayout: Sendable, Hashable {
+    public var ephemeral: FilePath
+    public var shared: FilePath
+    public var permanent: FilePath
+
+    public init(ephemeral: FilePath, shared: FilePath, permanent: FilePath) {
+        self.ephemeral = ephemeral
+        self.shared = shared
+        self.permanent = permanent
+    }
+
+    /// The three areas as folders of one.
+    public init(root: FilePath) {
+        self.init(
+            ephemeral: root.appending("ephemeral"), shared: root.appending("shared"),
+            permanent: root.appending("permanent"))
+    }
+
+    var lock: FilePath { shared.appending("@lock") }
+    var trust: FilePath { shared.appending("@trust") }
+    var states: FilePath { shared.appending("@state") }
+    /// Trees that are being written.
+    var building: FilePath { permanent.appending("@tmp") }
+
+    func partialDownload(of pack: PackDescriptor) -> FilePath {
+        ephemeral.appending("\(pack.sha256.hex).part")
+    }
+
+    func state(of id: PackID) -> FilePath {
+        states.appending(id.description).appending("@record.json")
+    }
+
+    /// The folder of a pack's verified files that wait to be opened.
+    func waiting(of id: PackID) -> FilePath { shared.appending("packs").appending(id.description) }
+
+    func waitingPack(_ pack: PackDescriptor) -> FilePath {
+        waiting(of: pack.id).appending("@\(pack.sha256.hex).avpack")
+    }
+
+    func home(of id: PackID) -> FilePath { permanent.appending(id.description) }
+
+    func current(of id: PackID) -> FilePath { home(of: id).appending("current") }
+
+    /// The immutable name of a version, opened or sealed.
+    func versionName(of pack: PackDescriptor, as form: PackForm) -> String {
+        "@\(pack.version)-\(pack.sha256.hex.prefix(16))\(form == .sealed ? ".avpack" : "")"
+    }
+
+    func version(_ pack: PackDescriptor, as form: PackForm) -> FilePath {
+        home(of: pack.id).appending(versionName(of: pack, as: form))
+    }
+}
+
+/// How a pack stands in permanent storage.
+public enum PackForm: String, Sendable {
+    /// As a tree of plain files.
+    case opened
+    /// As it was downloaded; files are read in place.
+    case sealed
+}

@@ -1,0 +1,28 @@
+import StrictJSON
+public import SystemPackage
+public import VaultErrors
+import VaultFileSystem
+
+/// The descriptor beside a local pack: `PACK.json`.
+public enum PackDescriptorFile {
+    private static let limit = 1 << 20
+
+    public static func path(beside pack: FilePath) -> FilePath {
+        FilePath(pack.string + ".json")
+    }
+
+    /// The file's content: the target object, indented, with a newline at the end.
+    public static func bytes(of pack: PackDescriptor) -> [UInt8] {
+        JSONValue.object(pack.json).pretty()
+    }
+
+    public static func read(_ path: FilePath) throws(VaultError) -> PackDescriptor {
+        let bytes = try DurableFile.read(path, limit: limit)
+        let json = try JSONValue(parsing: bytes.span, place: path.string).asObject(at: path.string)
+        return try PackDescriptor(parsing: json, place: path.string)
+    }
+
+    public static func read(beside pack: FilePath) throws(VaultError) -> PackDescriptor {
+        try read(path(beside: pack))
+    }
+}

@@ -1,0 +1,30 @@
+public import SealedPack
+public import VaultErrors
+public import VaultKeys
+
+/// The content key of a pack and its slots, one for each vault key that is given.
+public struct ContentKeyChoice: Sendable {
+    public let key: ContentKey
+    public let slots: [KeySlot]
+
+    /// The key of `previous`, else a fresh one. Throws `.key` when no vault key is given or none opens `previous`.
+    public init(following previous: PackDescriptor?, keys: any KeyProvider) async throws(VaultError) {
+        if let previous {
+            key = try await keys.contentKey(
+                previous.contentKeyID, slots: previous.slots, place: previous.id.description)
+        } else {
+            key = try ContentKey.generate()
+        }
+        var slots: [KeySlot] = []
+        for vaultKey in try await keys.allKeys().vaultKeys
+        where !slots.contains(where: { $0.keyID == vaultKey.id }) {
+            slots.append(try KeySlot(wrapping: key, under: vaultKey))
+        }
+        guard !slots.isEmpty else {
+            throw VaultError(
+                .key, "no vault key was given to seal for", at: "--keys",
+                remedy: "make one with 'assetvault keygen'")
+        }
+        self.slots = slots
+    }
+}

@@ -1,0 +1,40 @@
+public import SystemPackage
+public import VaultArchive
+public import VaultErrors
+import VaultFileSystem
+
+/// What is to be sealed, as a folder: the folder that was named, or an archive unpacked into a private folder, which
+/// goes away with this value.
+public struct PackSource: ~Copyable {
+    public let folder: SourceFolder
+    private let scratch: ScratchFolder?
+
+    /// - Parameters:
+    ///   - path: a folder, or any archive that libarchive reads.
+    ///   - place: unpacked content is kept beside this path meanwhile, in a folder of mode 0700.
+    public init(_ path: FilePath, unpackingBeside place: FilePath, followLinks: Bool) throws(VaultError) {
+        guard let status = try FileSystem.status(of: path, followingLinks: true) else {
+            throw VaultError(
+                .missing, "there is no such file or folder", at: path.string, remedy: "check the path")
+        }
+        guard status.kind != .folder else {
+            let folder = try SourceFolder(scanning: path, followLinks: followLinks)
+            self.init(folder: folder, scratch: nil)
+            return
+        }
+        try self.init(unpacking: OpenFile(reading: path), beside: place)
+    }
+
+    /// Unpacks an archive from an open file or a pipe.
+    public init(unpacking archive: borrowing OpenFile, beside place: FilePath) throws(VaultError) {
+        let scratch = try ScratchFolder(beside: place)
+        try ArchiveUnpacking.unpack(archive, into: scratch.path)
+        let folder = try SourceFolder(scanning: scratch.path)
+        self.init(folder: folder, scratch: scratch)
+    }
+
+    private init(folder: consuming SourceFolder, scratch: consuming ScratchFolder?) {
+        self.folder = folder
+        self.scratch = scratch
+    }
+}

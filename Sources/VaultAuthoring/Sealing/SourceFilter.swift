@@ -1,0 +1,86 @@
+public import VaultArchive
+public import VaultErrors
+
+/// Which files of a source are packed: those that an `include` pattern takes (all, if there are none) and no `exclude`
+/// pattern.
+///
+/// `*` stands for any characters but `/`, `**` for any characters at all. A pattern without `/`
+/// is held against names at any depth, another against whole paths; one that matches a folder takes all in it.
+public struct SourceFilter: Sendable, Hashable {
+    private let include: [Pattern]
+    private let exclude: [Pattern]
+
+    /// Throws `.usage` for an empty pattern, or one that could match nothing.
+    public init(include: [String] = [], exclude: [String] = []) throws(VaultError) {
+        self.include = try include.map { text throws(VaultError) in try Pattern(text) }
+        self.exclude = try exclude.map { text throws(VaultError) in try Pattern(text) }
+    }
+
+    public func takes(_ path: EntryPath) -> Bool {
+        (include.isEmpty || include.contains { $0.matches(path) }) && !exclude.contains { $0.matches(path) }
+    }
+
+    private struct Pattern: Sendable, Hashable {
+        let bytes: [UInt8]
+        let isName: Bool
+
+        init(_ text: String) throws(VaultError) {
+            var bytes = Array(text.utf8)
+            while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
+            guard !bytes.isEmpty, bytes.first != UInt8(ascii: "/") else {
+                throw VaultError(
+                    .usage, "the pattern '\(text)' can match nothing", at: "vault.json",
+                    remedy: "write patterns like '*.psd' or 'drafts/**', relative to the source")
+            }
+            self.bytes = bytes
+            isName = !bytes.contains(UInt8(ascii: "/"))
+        }
+
+        /// Whether the path or one of its folders matches.
+        func matches(_ path: EntryPath) -> Bool {
+            let text = path.utf8Bytes
+            var start = 0
+            for end in text.indices.filter({ text[$0] == UInt8(ascii: "/") }) + [text.count] {
+                if Self.matches(bytes[...], text[(isName ? start : 0)..<end]) { return true }
+                start = end + 1
+            }
+            return false
+        }
+
+        /// Backtracks to the last star of each kind only, so the work is bounded by the product of both lengths for
+        /// each `**`.
+        private static func matches(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> Bool {
+            var pattern = pattern
+            var text = text
+            var retry: (pattern: ArraySlice<UInt8>, text: ArraySlice<UInt8>)?
+            while true {
+                if pattern.starts(with: "**".utf8) {
+                    let rest = pattern.dropFirst(2)
+                    // `a/**/b` matches `a/b` too.
+                    let tail = rest.first == UInt8(ascii: "/") ? rest.dropFirst() : rest
+                    for cut in text.startIndex...text.endIndex where matches(tail, text[cut...]) {
+                        return true
+                    }
+                    return false
+                }
+                if pattern.first == UInt8(ascii: "*") {
+                    retry = (pattern, text)
+                    pattern = pattern.dropFirst()
+                    continue
+                }
+                if let wanted = pattern.first, wanted == text.first {
+                    pattern = pattern.dropFirst()
+                    text = text.dropFirst()
+                    continue
+                }
+                if pattern.isEmpty, text.isEmpty { return true }
+                guard let last = retry, let skipped = last.text.first, skipped != UInt8(ascii: "/") else {
+                    return false
+                }
+                retry = (last.pattern, last.text.dropFirst())
+                pattern = last.pattern.dropFirst()
+                text = last.text.dropFirst()
+            }
+        }
+    }
+}

@@ -1,0 +1,47 @@
+import SystemPackage
+public import UpdateFramework
+import VaultCrypto
+public import VaultErrors
+import VaultFileSystem
+
+/// The signing keys in a vault's `keys/` folder: each is read when it is needed and let go at once.
+struct SigningKeys {
+    private static let limit = 1 << 16
+
+    let vault: VaultFolder
+
+    init(of vault: VaultFolder) { self.vault = vault }
+
+    func sign(_ draft: MetadataDraft) throws(VaultError) -> SignedMetadata {
+        try draft.signed(with: try key(of: draft.role))
+    }
+
+    /// A root that names the vault's own keys, one a role.
+    func root(version: Int64, expires: UTCTime) throws(VaultError) -> SignedMetadata {
+        var roles: [TopLevelRole: RoleKeys] = [:]
+        for role in TopLevelRole.allCases { roles[role] = RoleKeys([try key(of: role).publicKey]) }
+        return try sign(try .root(version: version, expires: expires, roles: roles))
+    }
+
+    private func key(of role: TopLevelRole) throws(VaultError) -> Ed25519PrivateKey {
+        let path = vault.signingKey(of: role)
+        let file: OpenFile
+        do { file = try OpenFile(reading: path) } catch {
+            throw VaultError(
+                .key, "the signing key of the \(role.rawValue) role can't be read: \(error.problem)",
+                at: path.string,
+                remedy: "restore it from your backup, or publish where it is kept")
+        }
+        guard try file.status().permissions & 0o077 == 0 else {
+            throw VaultError(
+                .key, "others may read this signing key", at: path.string,
+                remedy: "run: chmod 600 \(path.string)")
+        }
+        let pem = try SecretBytes(capacity: Self.limit) { room throws(VaultError) in
+            try file.read(into: &room, at: 0)
+        }
+        do { return try Ed25519PrivateKey(pem: pem) } catch {
+            throw VaultError(.key, error.problem, at: path.string, remedy: error.remedy)
+        }
+    }
+}

@@ -1,0 +1,126 @@
+public import SealedPack
+public import StrictJSON
+public import SystemPackage
+public import UpdateFramework
+public import VaultErrors
+import VaultFileSystem
+
+/// The content of `vault.json`. Members that are not known are kept when it is written again.
+public struct VaultSettings: Sendable {
+    /// A pack that the vault publishes.
+    public struct Pack: Sendable {
+        public var id: PackID
+        /// A folder or an archive; relative paths begin at the vault.
+        public var source: FilePath
+        public var filter: SourceFilter
+        public var offer: PackOffer
+    }
+
+    public private(set) var packs: [Pack]
+    public let lifetime: MetadataLifetime
+    private var json: JSONObject
+
+    /// What `init` writes.
+    public static var fresh: JSONObject {
+        let lifetime = MetadataLifetime()
+        return [
+            "format": 1,
+            "expiry": [
+                "root": .integer(Int64(lifetime.root)), "targets": .integer(Int64(lifetime.targets)),
+                "snapshot": .integer(Int64(lifetime.snapshot)),
+                "timestamp": .integer(Int64(lifetime.timestamp)),
+            ],
+            "packs": [:],
+        ]
+    }
+
+    public init(reading path: FilePath) throws(VaultError) {
+        let place = path.string
+        let bytes: [UInt8]
+        do { bytes = try DurableFile.read(path, limit: 16 << 20) } catch {
+            guard error.category == .missing else { throw error }
+            throw VaultError(
+                .missing, "this folder is no vault", at: place,
+                remedy: "make one with 'assetvault init VAULT'")
+        }
+        json = try JSONValue(parsing: bytes.span, place: place).asObject(at: place)
+        guard try json.integer("format", at: place) == 1 else {
+            throw VaultError(
+                .corrupt, "its format is unknown", at: place, remedy: "use a newer release of this program")
+        }
+        lifetime = try MetadataLifetime(
+            parsing: try json.optionalObject("expiry", at: place) ?? [:], place: place)
+        var packs: [Pack] = []
+        for (key, value) in try json.object("packs", at: place) {
+            packs.append(
+                try Pack(id: PackID(key), parsing: try value.asObject(at: place), place: "\(place): \(key)"))
+        }
+        self.packs = packs
+    }
+
+    /// Declares one more pack, or another source for a pack that is declared.
+    public mutating func declare(_ id: PackID, source: FilePath) throws(VaultError) {
+        var table = try json.object("packs", at: "vault.json")
+        var entry = try table.optionalObject(id.description, at: "vault.json") ?? [:]
+        entry["source"] = .string(source.string)
+        table[id.description] = .object(entry)
+        json["packs"] = .object(table)
+        packs.removeAll { $0.id == id }
+        packs.append(try Pack(id: id, parsing: entry, place: "vault.json: \(id)"))
+        packs.sort { $0.id < $1.id }
+    }
+
+    public func write(to path: FilePath) throws(VaultError) {
+        try DurableFile.write(
+            JSONValue.object(json).pretty().span, to: path, permissions: 0o644, replacing: true)
+    }
+}
+
+extension VaultSettings.Pack {
+    /// All members but `source` may be absent.
+    init(id: PackID, parsing json: JSONObject, place: String) throws(VaultError) {
+        self.id = id
+        source = FilePath(try json.string("source", at: place))
+        filter = try SourceFilter(
+            include: try Self.strings("include", of: json, at: place),
+            exclude: try Self.strings("exclude", of: json, at: place))
+        offer = PackOffer(
+            tags: try Self.strings("tags", of: json, at: place),
+            traits: try json.optionalObject("traits", at: place) ?? [:])
+        if let name = try json.optionalString("policy", at: place) {
+            guard let policy = PackPolicy(rawValue: name) else {
+                throw VaultError(
+                    .usage, "the policy '\(name)' is unknown", at: place,
+                    remedy: "use one of \(PackPolicy.allCases.map(\.rawValue).joined(separator: ", "))")
+            }
+            offer.policy = policy
+        }
+    }
+
+    private static func strings(_ key: String, of json: JSONObject, at place: String) throws(VaultError)
+        -> [String]
+    {
+        try (json.optionalArray(key, at: place) ?? []).map { value throws(VaultError) in
+            try value.asString(at: place)
+        }
+    }
+}
+
+extension MetadataLifetime {
+    /// Days a role, 1 to 3,650; roles that are absent keep their default.
+    init(parsing json: JSONObject, place: String) throws(VaultError) {
+        self.init()
+        func days(_ key: String, _ standard: Int) throws(VaultError) -> Int {
+            guard let days = try json.optionalInteger(key, at: place) else { return standard }
+            guard (1...3650).contains(days) else {
+                throw VaultError(
+                    .usage, "\(days) days are no period for \(key)", at: place, remedy: "use 1 to 3650")
+            }
+            return Int(days)
+        }
+        root = try days("root", root)
+        targets = try days("targets", targets)
+        snapshot = try days("snapshot", snapshot)
+        timestamp = try days("timestamp", timestamp)
+    }
+}

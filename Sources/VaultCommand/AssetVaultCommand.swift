@@ -1,0 +1,39 @@
+import ArgumentParser
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+
+@main
+struct AssetVaultCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "assetvault",
+        abstract: "Seals asset packs before they are hosted, and fetches, verifies and opens them.",
+        discussion: """
+            EXAMPLE
+              assetvault keygen -o vault.jwks
+              assetvault seal level-one -o level-one.avpack --keys file:vault.jwks
+              assetvault open level-one.avpack -o opened --keys file:vault.jwks
+            """,
+        version: "0.1.0",
+        subcommands: [Keygen.self, Seal.self, Open.self, Cat.self, Inspect.self])
+
+    /// Runs the command and ends the process with the code of what happened.
+    static func main() async {
+        do {
+            try ProcessHardening.apply()
+            _ = SecureHeap.initialise(bytes: 1 << 20)
+            try TerminationSignals.cleanUpAndExit()
+            var command = try parseAsRoot()
+            if var command = command as? any AsyncParsableCommand {
+                try await command.run()
+            } else {
+                try command.run()
+            }
+        } catch let error as VaultError {
+            Talk.error(error)
+            exit(withError: ExitCode(error.category.exitCode))
+        } catch {
+            exit(withError: error)
+        }
+    }
+}

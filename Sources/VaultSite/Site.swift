@@ -1,0 +1,33 @@
+public import UpdateFramework
+public import VaultErrors
+public import VaultTransport
+
+/// A published site: static files, wherever they are hosted. Nothing that it sends is believed before it is verified.
+public struct Site: Sendable {
+    public let location: SiteLocation
+    public let transport: any Transport
+
+    public init(_ location: SiteLocation, transport: any Transport) {
+        self.location = location
+        self.transport = transport
+    }
+
+    /// Where a target's file is hosted: below `targets/`, its digest in front of its name.
+    public func location(of target: TargetRecord, in chain: TrustChain) throws(VaultError) -> SiteLocation {
+        try location.appending("targets/\(chain.hostedPath(of: target))")
+    }
+}
+
+extension Site: MetadataSource {
+    public func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
+        let file = try location.appending("metadata/\(name)")
+        do {
+            return try await transport.bytes(at: file, limit: limit)
+        } catch {
+            guard error.category == .corrupt else { throw error }
+            throw VaultError(
+                .untrusted, error.problem, at: error.place, remedy: "do not use this host; tell the publisher"
+            )
+        }
+    }
+}
