@@ -1,0 +1,34 @@
+#!/bin/sh
+# Uploads a published site with rclone, to an S3-compatible store or anything else that rclone knows:
+#
+#     upload.sh SITE REMOTE:BUCKET[/FOLDER]
+#
+# The order keeps every client whole at every moment, also when this stops half way: packs first, then the metadata
+# that names them, the timestamp that makes it count last. Files are added and never removed; run it again at will.
+# Don't publish into SITE meanwhile. RCLONE_* variables and rclone's configuration apply.
+set -eu
+
+if [ $# -ne 2 ]; then
+    echo "usage: upload.sh SITE REMOTE:BUCKET[/FOLDER]" >&2
+    exit 64
+fi
+site=$1
+remote=$2
+if [ ! -f "$site/metadata/timestamp.json" ]; then
+    echo "upload.sh: $site: no metadata/timestamp.json; name a site that 'assetvault publish' has written" >&2
+    exit 66
+fi
+
+immutable='Cache-Control: public, max-age=31536000, immutable, no-transform'
+
+# A name with a hash or number stands for one content only, so a file of that name and size is there already.
+copy() {
+    rclone copy --size-only --header-upload "$immutable" "$@"
+}
+
+copy "$site/targets" "$remote/targets"
+copy --include '/*.targets.json' "$site/metadata" "$remote/metadata"
+copy --include '/*.snapshot.json' "$site/metadata" "$remote/metadata"
+copy --include '/*.root.json' "$site/metadata" "$remote/metadata"
+rclone copyto --ignore-times --header-upload 'Cache-Control: no-store' \
+    "$site/metadata/timestamp.json" "$remote/metadata/timestamp.json"
