@@ -14,9 +14,9 @@ static const unsigned int cvault_file_type_socket = AE_IFSOCK;
 static const unsigned int cvault_file_type_block_device = AE_IFBLK;
 static const unsigned int cvault_file_type_character_device = AE_IFCHR;
 
-/// A locale that differs from "C" only in its character set, or null where the system lacks it.
-static inline locale_t cvault_utf8_locale(void) {
-    return newlocale(LC_CTYPE_MASK, "C.UTF-8", (locale_t)0);
+/// A locale that differs from "C" only in the character set, or null where the system lacks it.
+static inline locale_t cvault_locale(const char *name) {
+    return newlocale(LC_CTYPE_MASK, name, (locale_t)0);
 }
 
 #endif

@@ -11,20 +11,24 @@ struct ArchiveEntry {
         case other(String)
     }
 
-    /// The raw path; nil if the archive's own encoding can't be turned into UTF-8.
-    let path: [UInt8]?
+    /// What libarchive minded.
+    enum Warning {
+        /// The archive's own encoding can't be turned into UTF-8.
+        case name
+        case other(String)
+    }
+
+    /// The path as it stands in the archive, unchecked.
+    var path: [UInt8] = []
     let kind: Kind
     /// Bytes of content, nil where the archive says it only afterwards.
     let size: Int64?
     let isEncrypted: Bool
-    /// What libarchive minded.
-    let warning: String?
+    let warning: Warning?
 
-    init(_ entry: OpaquePointer, warning: String?) {
+    init(_ entry: OpaquePointer, warning: Warning?) {
         if let text = unsafe archive_entry_pathname(entry) {
             path = unsafe UnsafeBufferPointer(start: text, count: strlen(text)).map { UInt8(bitPattern: $0) }
-        } else {
-            path = nil
         }
         kind = unsafe Self.kind(of: entry)
         size = unsafe archive_entry_size_is_set(entry) != 0 ? archive_entry_size(entry) : nil
@@ -48,18 +52,24 @@ struct ArchiveEntry {
     /// The checked path; nil for an entry that stands for the archive's root.
     ///
     /// A leading `./` is dropped, and the slash that ends a folder's path.
+    ///
+    /// - Throws: `.corrupt` for whatever can't be packed.
     func checkedPath() throws(VaultError) -> EntryPath? {
-        guard var path = path?[...] else {
-            throw VaultError(
-                .corrupt, "the name of an entry is not UTF-8", at: "an entry",
-                remedy: "rename it and make the archive again")
-        }
+        if case .name = warning { throw refusal("the name is not UTF-8") }
+        var path = path[...]
         if case .folder = kind {
-            if path == [UInt8(ascii: ".")] { return nil }
-            if path.last == UInt8(ascii: "/"), path.count > 1 { path.removeLast() }
+            if path.count > 1, path.last == UInt8(ascii: "/") { path.removeLast() }
             if path == [UInt8(ascii: ".")] { return nil }
         }
         if path.starts(with: Array("./".utf8)) { path.removeFirst(2) }
-        return try EntryPath(Array(path).span)
+        let checked = try EntryPath(Array(path).span)
+        if case .other(let what) = kind { throw refusal("is \(what)", remedy: "leave it out of the archive") }
+        if isEncrypted { throw refusal("is encrypted", remedy: "make the archive without a password") }
+        if case .other(let warning) = warning { throw refusal(warning) }
+        return checked
+    }
+
+    private func refusal(_ problem: String, remedy: String = "make the archive again") -> VaultError {
+        VaultError(.corrupt, problem, at: "entry \(EntryPath.quoted(path.span))", remedy: remedy)
     }
 }

@@ -4,7 +4,7 @@ import VaultErrors
 
 /// One of libarchive's readers, with exactly one format and at most one filter.
 ///
-/// Every call must run inside `UTF8Locale.run`.
+/// Every call must run inside `ThreadLocale.run`.
 @safe final class ArchiveReader {
     enum Format {
         /// The content of one compressed stream; `filter` is libarchive's code.
@@ -19,10 +19,13 @@ import VaultErrors
     }
 
     private let archive: OpaquePointer
+    private let format: Format
     fileprivate let source: any ByteSource
-    private let name: String
+    let name: String
     /// Where in the source the last entry ended that was gone through.
     private(set) var lastEntryEnd: UInt64 = 0
+    /// After a failed open libarchive's pointer to the format leads nowhere, so it must not be asked about it.
+    private var hasFormat = false
     /// What the source threw, while libarchive was on the stack.
     fileprivate var failure: VaultError?
 
@@ -32,6 +35,7 @@ import VaultErrors
             throw VaultError(.io, "there is not enough memory", at: name, remedy: "free some memory")
         }
         unsafe self.archive = archive
+        self.format = format
         self.source = source
         self.name = name
         try require(unsafe Self.add(format, to: archive))
@@ -42,6 +46,7 @@ import VaultErrors
             try require(unsafe archive_read_set_seek_callback(archive, seek))
         }
         try require(unsafe archive_read_open1(archive))
+        hasFormat = true
     }
 
     deinit {
@@ -57,7 +62,7 @@ import VaultErrors
         let status = unsafe archive_read_next_header(archive, &entry)
         if status == ARCHIVE_EOF { return nil }
         guard status == ARCHIVE_OK || status == ARCHIVE_WARN, let entry = unsafe entry else { throw error() }
-        return unsafe ArchiveEntry(entry, warning: status == ARCHIVE_WARN ? reason : nil)
+        return unsafe ArchiveEntry(entry, warning: status == ARCHIVE_WARN ? warning : nil)
     }
 
     /// The next bytes of the entry, valid until the next call; nil at its end. Holes are left out.
@@ -94,15 +99,27 @@ extension ArchiveReader {
         return unsafe String(cString: text)
     }
 
+    /// What libarchive minds of an entry.
+    private var warning: ArchiveEntry.Warning? {
+        guard reason.hasSuffix("to current locale.") else { return .other(reason) }
+        // Names of tar are wanted as they stand.
+        return if case .tar = format { nil } else { .name }
+    }
+
     private func error() -> VaultError {
         if let failure { return failure }
         if unsafe archive_errno(archive) == ENOMEM {
             return VaultError(.io, "there is not enough memory", at: name, remedy: "free some memory")
         }
-        if unsafe archive_read_has_encrypted_entries(archive) > 0 {
+        if hasFormat, unsafe archive_read_has_encrypted_entries(archive) > 0 {
             return corrupt("the archive is encrypted")
         }
-        return corrupt(reason)
+        // libarchive's own words for what fails before a format is found say nothing.
+        return switch (format, hasFormat) {
+        case (.raw, false): corrupt("the compressed data is damaged")
+        case (.tar, false): corrupt("there is no tar archive in it")
+        default: corrupt(reason)
+        }
     }
 }
 

@@ -27,7 +27,7 @@ public enum ArchiveUnpacking {
     /// Unpacks a tar archive from a stream, such as standard input, into an empty folder.
     ///
     /// - Returns: The unpacked folder, scanned.
-    /// - Throws: `.corrupt`, naming the entry, also for zip and 7z, which need a file; `.io`.
+    /// - Throws: `.corrupt`, naming the entry, `.usage` for zip and 7z, which need a file, `.io`.
     @discardableResult
     public static func unpack(
         stream: consuming OpenFile, into folder: FilePath
@@ -39,23 +39,21 @@ public enum ArchiveUnpacking {
         _ source: FileSource, into folder: FilePath
     ) throws(VaultError) -> SourceFolder {
         let tree = UnpackedTree(in: try Folder(opening: folder))
-        try UTF8Locale.run { () throws(VaultError) in
-            let start = try source.firstBytes(ArchiveKind.detectionByteCount)
-            switch ArchiveKind(firstBytes: start.span) {
-            case .tar: try unpackTar(source, of: source, into: tree)
-            case .tarGzip: try unpackTar(source, filter: ARCHIVE_FILTER_GZIP, into: tree)
-            case .tarBzip2: try unpackTar(source, filter: ARCHIVE_FILTER_BZIP2, into: tree)
-            case .tarXZ: try unpackTar(source, filter: ARCHIVE_FILTER_XZ, into: tree)
-            case .tarZstd: try unpackTar(source, filter: ARCHIVE_FILTER_ZSTD, into: tree)
-            case .zip: try unpackZip(source, into: tree)
-            case .sevenZip: try unpackSevenZip(source, into: tree)
-            case nil:
-                throw VaultError(
-                    .corrupt, "it is no archive that can be read", at: source.name,
-                    remedy: "give a folder, zip, 7z, or tar, plain or with gzip, bzip2, xz or zstd")
-            }
+        let start = try source.firstBytes(ArchiveKind.detectionByteCount)
+        switch ArchiveKind(firstBytes: start.span) {
+        case .tar: try unpackTar(source, filter: nil, into: tree)
+        case .tarGzip: try unpackTar(source, filter: ARCHIVE_FILTER_GZIP, into: tree)
+        case .tarBzip2: try unpackTar(source, filter: ARCHIVE_FILTER_BZIP2, into: tree)
+        case .tarXZ: try unpackTar(source, filter: ARCHIVE_FILTER_XZ, into: tree)
+        case .tarZstd: try unpackTar(source, filter: ARCHIVE_FILTER_ZSTD, into: tree)
+        case .zip: try unpackZip(source, into: tree)
+        case .sevenZip: try unpackSevenZip(source, into: tree)
+        case nil:
+            throw VaultError(
+                .corrupt, "it is no archive that can be read", at: source.name,
+                remedy: "give a folder, zip, 7z, or tar, plain or with gzip, bzip2, xz or zstd")
         }
-        return try SourceFolder(scanning: folder)
+        return try SourceFolder(scanning: folder, followLinks: false, named: source.name)
     }
 }
 
@@ -63,81 +61,72 @@ public enum ArchiveUnpacking {
 
 extension ArchiveUnpacking {
     private static func unpackTar(
-        _ source: FileSource, filter: Int32, into tree: borrowing UnpackedTree
+        _ source: FileSource, filter: Int32?, into tree: borrowing UnpackedTree
     ) throws(VaultError) {
-        try unpackTar(try DecompressedSource(source, filter: filter), of: source, into: tree)
-    }
-
-    private static func unpackTar(
-        _ content: any ByteSource, of source: FileSource, into tree: borrowing UnpackedTree
-    ) throws(VaultError) {
-        let tar = TarSource(content)
-        let reader = try ArchiveReader(.tar, from: tar, name: source.name)
-        try unpackEntries(of: reader, named: source.name, into: tree)
-        // libarchive takes the end of its input for the end of the archive; the archive says its own end.
-        guard reader.consumed > reader.lastEntryEnd else { throw reader.corrupt("the archive is cut short") }
-        guard try tar.hasOnlyZeros(after: reader.consumed) else {
-            throw reader.corrupt("something follows the end of the archive")
+        try ThreadLocale.bytes.run { () throws(VaultError) in
+            let content: any ByteSource =
+                if let filter { try DecompressedSource(source, filter: filter) } else { source }
+            let tar = TarSource(content)
+            let reader = try ArchiveReader(.tar, from: tar, name: source.name)
+            try unpackEntries(of: reader, into: tree)
+            // libarchive takes the end of its input for the end of the archive, which says its own end.
+            guard reader.consumed > reader.lastEntryEnd else {
+                throw reader.corrupt("the archive is cut short")
+            }
+            guard try tar.hasOnlyZeros(after: reader.consumed) else {
+                throw reader.corrupt("something follows the end of the archive")
+            }
         }
     }
 
     private static func unpackZip(
         _ source: FileSource, into tree: borrowing UnpackedTree
     ) throws(VaultError) {
-        let stated = try ZipEnd.entryCount(of: source)
-        let reader = try ArchiveReader(.zip, from: source, name: source.name)
-        let count = try unpackEntries(of: reader, named: source.name, into: tree)
-        // libarchive stops without a word at a damaged record of the central directory.
-        if let stated, stated != count { throw reader.corrupt("the central directory is damaged") }
+        let directory = try ZipDirectory(of: source)
+        if directory.isEmpty { return }
+        try ThreadLocale.utf8.run { () throws(VaultError) in
+            let reader = try ArchiveReader(.zip, from: source, name: source.name)
+            try unpackEntries(of: reader, listedIn: directory, into: tree)
+        }
     }
 
     private static func unpackSevenZip(
         _ source: FileSource, into tree: borrowing UnpackedTree
     ) throws(VaultError) {
-        let reader = try ArchiveReader(.sevenZip, from: source, name: source.name)
-        guard try SevenZipEnd.isEnd(of: source) else {
-            throw reader.corrupt("the archive is cut short, or something follows its end")
+        try SevenZipEnd.check(source)
+        try ThreadLocale.utf8.run { () throws(VaultError) in
+            try unpackEntries(of: ArchiveReader(.sevenZip, from: source, name: source.name), into: tree)
         }
-        try unpackEntries(of: reader, named: source.name, into: tree)
     }
 }
 
 // MARK: The entries
 
 extension ArchiveUnpacking {
-    /// - Returns: How many entries there were.
-    @discardableResult
     private static func unpackEntries(
-        of reader: ArchiveReader, named name: String, into tree: borrowing UnpackedTree
-    ) throws(VaultError) -> Int {
+        of reader: ArchiveReader, listedIn directory: ZipDirectory? = nil, into tree: borrowing UnpackedTree
+    ) throws(VaultError) {
         var count = 0
-        while let entry = try reader.nextEntry() {
-            count += 1
-            guard count <= maximumEntryCount else {
+        while var entry = try reader.nextEntry() {
+            guard count < maximumEntryCount else {
                 throw reader.corrupt("the archive has more than 4,194,304 entries")
             }
+            if let directory { entry.path = try directory.path(at: count) }
+            count += 1
             do throws(VaultError) {
                 try unpack(entry, of: reader, into: tree)
             } catch {
-                throw VaultError(
-                    error.category, error.problem, at: "\(name): \(error.place)", remedy: error.remedy)
+                let place = error.place.hasPrefix("entry ") ? "\(reader.name): \(error.place)" : error.place
+                throw VaultError(error.category, error.problem, at: place, remedy: error.remedy)
             }
         }
-        return count
+        try directory?.checkCount(count)
     }
 
     private static func unpack(
         _ entry: ArchiveEntry, of reader: ArchiveReader, into tree: borrowing UnpackedTree
     ) throws(VaultError) {
         if let path = try entry.checkedPath() {
-            func refuse(_ problem: String, _ remedy: String) -> VaultError {
-                VaultError(.corrupt, problem, at: "entry '\(path)'", remedy: remedy)
-            }
-            if case .other(let what) = entry.kind {
-                throw refuse("is \(what)", "leave it out of the archive")
-            }
-            if entry.isEncrypted { throw refuse("is encrypted", "make the archive without a password") }
-            if let warning = entry.warning { throw refuse(warning, "make the archive again") }
             if case .file(let executable) = entry.kind {
                 let file = try tree.makeFile(path, executable: executable)
                 try unpackContent(of: entry, at: path, of: reader, into: file)

@@ -29,14 +29,14 @@ public import VaultFileSystem
     /// - Throws: `.io` when memory runs out.
     public init(to file: consuming OpenFile) throws(VaultError) {
         let output = Output(file)
-        unsafe archive = try UTF8Locale.run { () throws(VaultError) in try unsafe Self.open(output) }
+        unsafe archive = try ThreadLocale.utf8.run { () throws(VaultError) in try unsafe Self.open(output) }
         self.output = output
     }
 
     deinit {
         output.isAbandoned = true
         // Runs even where the locale is missing, in which case there never was an archive.
-        try? UTF8Locale.run { unsafe _ = archive_write_free(archive) }
+        try? ThreadLocale.utf8.run { unsafe _ = archive_write_free(archive) }
     }
 
     /// Adds a folder.
@@ -63,7 +63,7 @@ public import VaultFileSystem
         guard bytes.count <= lacking else { throw wrongSize("more") }
         var rest = bytes
         while !rest.isEmpty {
-            let written = try UTF8Locale.run { () throws(VaultError) in
+            let written = try ThreadLocale.utf8.run { () throws(VaultError) in
                 unsafe rest.withUnsafeBytes { unsafe archive_write_data(archive, $0.baseAddress, $0.count) }
             }
             guard written > 0 else { throw error() }
@@ -77,7 +77,7 @@ public import VaultFileSystem
     /// - Throws: `.io` if writing fails, `.corrupt` if the last file is not complete.
     public consuming func finish() throws(VaultError) {
         guard lacking == 0 else { throw wrongSize("fewer") }
-        try require(try UTF8Locale.run { unsafe archive_write_close(archive) })
+        try require(try ThreadLocale.utf8.run { unsafe archive_write_close(archive) })
     }
 }
 
@@ -88,7 +88,7 @@ extension PaxWriter {
         _ path: EntryPath, type: UInt32, permissions: mode_t, size: UInt64
     ) throws(VaultError) {
         guard lacking == 0 else { throw wrongSize("fewer") }
-        let status = try UTF8Locale.run { () throws(VaultError) in
+        let status = try ThreadLocale.utf8.run { () throws(VaultError) in
             guard let entry = unsafe archive_entry_new() else { return ARCHIVE_FATAL }
             defer { unsafe archive_entry_free(entry) }
             unsafe archive_entry_copy_pathname(entry, path.string)

@@ -22,9 +22,14 @@ public struct SourceFolder: ~Copyable, Sendable {
     /// - Throws: `.corrupt` for what can't be packed, `.missing` if there is no such folder, `.io` if
     ///   something can't be read.
     public init(scanning path: FilePath, followLinks: Bool = false) throws(VaultError) {
+        try self.init(scanning: path, followLinks: followLinks, named: path.string)
+    }
+
+    /// - Parameter name: What errors name: the archive that was unpacked to the folder.
+    init(scanning path: FilePath, followLinks: Bool, named name: String) throws(VaultError) {
         let root = try Folder(opening: path)
-        let entries = try SourceScan.run(root, followLinks: followLinks)
-        try CollisionSearch.check(entries, of: path.string)
+        let entries = try SourceScan.run(root, followLinks: followLinks, named: name)
+        try CollisionSearch.check(entries, of: name)
         self.root = root
         self.entries = entries
         self.followLinks = followLinks

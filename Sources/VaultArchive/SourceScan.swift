@@ -4,7 +4,8 @@ import VaultFileSystem
 
 /// The walk through a source folder.
 struct SourceScan {
-    private let root: String
+    /// The source, for errors.
+    private let name: String
     private let followLinks: Bool
     private var found = SourceFolder.Entries()
     /// The folder being read, relative to the root, with a slash at its end; empty at the root.
@@ -14,16 +15,16 @@ struct SourceScan {
     private var ancestors: [FileStatus] = []
 
     static func run(
-        _ root: borrowing Folder, followLinks: Bool
+        _ root: borrowing Folder, followLinks: Bool, named name: String
     ) throws(VaultError) -> SourceFolder.Entries {
-        var scan = SourceScan(root: root.path.string, followLinks: followLinks)
+        var scan = SourceScan(name: name, followLinks: followLinks)
         try scan.visit(root)
         scan.found.sort()
         return scan.found
     }
 
-    private init(root: String, followLinks: Bool) {
-        self.root = root
+    private init(name: String, followLinks: Bool) {
+        self.name = name
         self.followLinks = followLinks
     }
 
@@ -106,6 +107,7 @@ struct SourceScan {
         _ problem: String, _ name: [UInt8], remedy: String = "leave it out of the source"
     ) -> VaultError {
         VaultError(
-            .corrupt, problem, at: "\(root): entry \(EntryPath.quoted((place + name).span))", remedy: remedy)
+            .corrupt, problem, at: "\(self.name): entry \(EntryPath.quoted((place + name).span))",
+            remedy: remedy)
     }
 }

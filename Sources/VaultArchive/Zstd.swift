@@ -21,7 +21,7 @@ public enum Zstd {
     ) throws(VaultError) -> Bool {
         guard input.count > 1 else { return false }
         if level < slowLevels, RandomLook.describes(input) { return false }
-        return try UTF8Locale.run { () throws(VaultError) in
+        return try ThreadLocale.utf8.run { () throws(VaultError) in
             let archive = try unsafe frameWriter(level: level)
             defer { unsafe _ = archive_write_free(archive) }
             var isSmaller = false
@@ -51,7 +51,7 @@ public enum Zstd {
     ) throws(VaultError) -> [UInt8] {
         if let flaw = ZstdFrame.flaw(in: frame, contentCount: count) { throw corrupt(flaw.description) }
         guard count > 0 else { throw corrupt("a piece of no bytes is never compressed") }
-        return try UTF8Locale.run { () throws(VaultError) in
+        return try ThreadLocale.utf8.run { () throws(VaultError) in
             guard let archive = unsafe archive_read_new() else { throw outOfMemory }
             defer { unsafe _ = archive_read_free(archive) }
             return try unsafe frame.withUnsafeBytes { (source) throws(VaultError) in

@@ -8,35 +8,38 @@ struct ZstdFrame {
 
     /// What is wrong with `piece` as exactly one frame of `count` bytes of content, nil if nothing is.
     static func flaw(in piece: Span<UInt8>, contentCount count: Int) -> StaticString? {
-        guard piece.count >= 6 else { return "the zstd frame is cut short" }
+        guard let magic = piece.littleEndian(at: 0, byteCount: 4),
+            let descriptor = piece.littleEndian(at: 4, byteCount: 1)
+        else { return cutShort }
         // Skippable frames have other magic numbers.
-        guard littleEndian(piece, at: 0, byteCount: 4) == 0xFD2F_B528 else { return "it is not a zstd frame" }
-        let descriptor = piece[4]
-        let isSingleSegment = descriptor & 0x20 != 0
+        guard magic == 0xFD2F_B528 else { return "it is not a zstd frame" }
         guard descriptor & 0x08 == 0 else { return "a reserved bit of the zstd frame is set" }
         guard descriptor & 0x03 == 0 else { return "the zstd frame wants a dictionary" }
 
+        let isSingleSegment = descriptor & 0x20 != 0
         var position = 5
         var window: UInt64 = 0
         if !isSingleSegment {
-            let base: UInt64 = 1 << (10 + UInt64(piece[position] >> 3))
-            window = base + base / 8 * UInt64(piece[position] & 7)
+            guard let size = piece.littleEndian(at: position, byteCount: 1) else { return cutShort }
+            let base: UInt64 = 1 << (10 + (size >> 3))
+            window = base + base / 8 * (size & 7)
             position += 1
         }
         let sizeByteCount = [isSingleSegment ? 1 : 0, 2, 4, 8][Int(descriptor >> 6)]
-        guard position + sizeByteCount <= piece.count else { return "the zstd frame is cut short" }
-        if sizeByteCount > 0 {
-            let bias: UInt64 = sizeByteCount == 2 ? 256 : 0
-            let declared = littleEndian(piece, at: position, byteCount: sizeByteCount) &+ bias
-            guard declared == UInt64(count) else { return "the zstd frame declares another length" }
-            if isSingleSegment { window = declared }
-            position += sizeByteCount
+        guard let size = piece.littleEndian(at: position, byteCount: sizeByteCount) else { return cutShort }
+        position += sizeByteCount
+        let declared = sizeByteCount == 2 ? size + 256 : size
+        guard sizeByteCount == 0 || declared == UInt64(count) else {
+            return "the zstd frame declares another length"
         }
+        if isSingleSegment { window = declared }
         guard window <= maximumWindow else { return "the zstd frame wants a window of more than 16 MiB" }
         return flaw(
             inBlocksOf: piece, from: position, largest: min(window, 128 << 10),
             checksumByteCount: descriptor & 0x04 != 0 ? 4 : 0)
     }
+
+    private static let cutShort: StaticString = "the zstd frame is cut short"
 
     private static func flaw(
         inBlocksOf piece: Span<UInt8>, from start: Int, largest: UInt64, checksumByteCount: Int
@@ -44,8 +47,7 @@ struct ZstdFrame {
         var position = start
         var isLast = false
         while !isLast {
-            guard position + 3 <= piece.count else { return "the zstd frame is cut short" }
-            let header = littleEndian(piece, at: position, byteCount: 3)
+            guard let header = piece.littleEndian(at: position, byteCount: 3) else { return cutShort }
             let (kind, size) = (header >> 1 & 3, header >> 3)
             guard kind != 3 else { return "the zstd frame has a block of a reserved kind" }
             guard size <= largest else { return "the zstd frame has an oversized block" }
@@ -54,14 +56,8 @@ struct ZstdFrame {
             position += 3 + (kind == 1 ? 1 : Int(size))
         }
         position += checksumByteCount
-        if position > piece.count { return "the zstd frame is cut short" }
+        if position > piece.count { return cutShort }
         if position < piece.count { return "something follows the zstd frame" }
         return nil
-    }
-
-    private static func littleEndian(_ bytes: Span<UInt8>, at start: Int, byteCount: Int) -> UInt64 {
-        var value: UInt64 = 0
-        for index in 0..<byteCount { value |= UInt64(bytes[start + index]) << (8 * UInt64(index)) }
-        return value
     }
 }

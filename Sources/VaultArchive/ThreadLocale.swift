@@ -7,15 +7,22 @@ import VaultErrors
 /// libarchive converts names through the thread's locale. Where `LANG` is unset, as under cron and
 /// systemd, non-ASCII names of zip and 7z read as null and its pax writer crashes. Changing the
 /// process's locale would not be a library's business, so only the calling thread's is set, and set back.
-enum UTF8Locale {
-    // Made once, never freed or changed.
-    nonisolated(unsafe) private static let locale: locale_t? = unsafe cvault_utf8_locale()
+enum ThreadLocale {
+    /// For everything but reading tar.
+    case utf8
+    /// For reading tar: where it can't convert a name, libarchive gives the bytes as they stand; where it
+    /// can, it normalises them to NFC, and an archive would no longer equal the folder it was made of.
+    case bytes
 
-    /// Runs `body` under C.UTF-8.
-    static func run<Result: ~Copyable>(
+    // Made once, never freed or changed.
+    nonisolated(unsafe) private static let utf8Locale: locale_t? = unsafe cvault_locale("C.UTF-8")
+    nonisolated(unsafe) private static let byteLocale: locale_t? = unsafe cvault_locale("C")
+
+    /// Runs `body` under this character set.
+    func run<Result: ~Copyable>(
         _ body: () throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
-        guard let locale = unsafe locale else {
+        guard let locale = unsafe self == .utf8 ? Self.utf8Locale : Self.byteLocale else {
             throw VaultError(
                 .io, "the locale C.UTF-8 is missing", at: "libarchive",
                 remedy: "install it (on Debian it is part of libc-bin)")

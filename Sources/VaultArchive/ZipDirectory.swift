@@ -1,0 +1,99 @@
+import VaultErrors
+
+/// The central directory of a zip archive (APPNOTE.TXT 6.3.10, 4.3.12 to 4.3.16), as far as libarchive
+/// hides it: names as they stand, the number of entries, and the end.
+///
+/// libarchive normalises names to NFC, cuts them at a NUL, turns some backslashes into slashes and some FIFOs
+/// into files, drops entries that share their content, and finds the directory in front of foreign bytes.
+struct ZipDirectory {
+    private struct Record {
+        var contentOffset: UInt64
+        var nameStart: Int
+        var nameCount: Int
+        var isFIFO: Bool
+    }
+
+    private let file: String
+    private var names: [UInt8] = []
+    /// In the order of the contents, which is that of libarchive's entries.
+    private var records: [Record] = []
+
+    /// Throws `.corrupt` unless the file ends with the directory of a whole archive.
+    init(of file: FileSource) throws(VaultError) {
+        self.file = file.name
+        let end = try ZipEnd(of: file)
+        let bytes = try file.bytes(end.directoryByteCount, at: end.directoryOffset)
+        var position = 0
+        while position < bytes.count, records.count < ArchiveUnpacking.maximumEntryCount {
+            guard let next = append(recordAt: position, of: bytes.span) else { throw damaged }
+            position = next
+        }
+        guard position == bytes.count, end.states(records.count) else { throw damaged }
+        records.sort { $0.contentOffset < $1.contentOffset }
+    }
+
+    var isEmpty: Bool { records.isEmpty }
+
+    /// The path of one of libarchive's entries.
+    func path(at index: Int) throws(VaultError) -> [UInt8] {
+        guard index < records.count else { throw damaged }
+        let record = records[index]
+        let path = Array(names[record.nameStart..<record.nameStart + record.nameCount])
+        if record.isFIFO {
+            throw VaultError(
+                .corrupt, "is a FIFO", at: "\(file): entry \(EntryPath.quoted(path.span))",
+                remedy: "leave it out of the archive")
+        }
+        return path
+    }
+
+    /// Throws `.corrupt` unless libarchive had as many entries as there are.
+    func checkCount(_ count: Int) throws(VaultError) {
+        guard count == records.count else { throw damaged }
+    }
+
+    private var damaged: VaultError {
+        VaultError(.corrupt, "the central directory is damaged", at: file, remedy: "make the archive again")
+    }
+
+    /// Returns where the next record begins; nil if this one is damaged.
+    private mutating func append(recordAt start: Int, of bytes: Span<UInt8>) -> Int? {
+        guard bytes.littleEndian(at: start, byteCount: 4) == 0x0201_4B50,
+            let system = bytes.littleEndian(at: start + 5, byteCount: 1),
+            let nameCount = bytes.littleEndian(at: start + 28, byteCount: 2),
+            let extraCount = bytes.littleEndian(at: start + 30, byteCount: 2),
+            let commentCount = bytes.littleEndian(at: start + 32, byteCount: 2),
+            let mode = bytes.littleEndian(at: start + 40, byteCount: 2),
+            let offset = bytes.littleEndian(at: start + 42, byteCount: 4)
+        else { return nil }
+        let name = start + 46
+        let extra = name + Int(nameCount)
+        let comment = extra + Int(extraCount)
+        let end = comment + Int(commentCount)
+        guard end <= bytes.count else { return nil }
+        let wideOffset = Self.wideOffset(of: bytes.extracting(start..<comment), extra: extra - start)
+        records.append(
+            Record(
+                contentOffset: offset == 0xFFFF_FFFF ? wideOffset ?? offset : offset,
+                nameStart: names.count, nameCount: Int(nameCount),
+                isFIFO: system == 3 && mode & 0xF000 == 0x1000))
+        for index in name..<extra { names.append(bytes[index]) }
+        return end
+    }
+
+    /// The offset from zip64's extra field, which holds only what the record itself has no room for.
+    private static func wideOffset(of record: Span<UInt8>, extra: Int) -> UInt64? {
+        var position = extra
+        while let kind = record.littleEndian(at: position, byteCount: 2),
+            let count = record.littleEndian(at: position + 2, byteCount: 2)
+        {
+            if kind == 1 {
+                let before = [24, 20].filter { record.littleEndian(at: $0, byteCount: 4) == 0xFFFF_FFFF }
+                    .count
+                return record.littleEndian(at: position + 4 + 8 * before, byteCount: 8)
+            }
+            position += 4 + Int(count)
+        }
+        return nil
+    }
+}

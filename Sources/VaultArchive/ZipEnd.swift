@@ -1,0 +1,71 @@
+import VaultErrors
+
+/// The records at the end of a zip archive, which state where its central directory is.
+struct ZipEnd {
+    let directoryOffset: UInt64
+    let directoryByteCount: Int
+    private let count: UInt64
+    private let isZip64: Bool
+
+    /// The largest directory that is read: room for 4 million entries.
+    private static let maximumDirectoryByteCount: UInt64 = 1 << 30
+
+    /// Throws `.corrupt` unless the file ends with these records, and the directory stands before them.
+    init(of file: FileSource) throws(VaultError) {
+        guard let size = try file.size() else { throw .needsFile("zip", file.name) }
+        // 22 bytes, a comment of up to 65,535, and what zip64 puts in front.
+        let tailCount = Int(min(size, 20 + 22 + 65_535))
+        let tail = try file.bytes(tailCount, at: size - UInt64(tailCount))
+        guard let start = Self.start(in: tail.span),
+            let count = tail.span.littleEndian(at: start + 10, byteCount: 2),
+            let byteCount = tail.span.littleEndian(at: start + 12, byteCount: 4),
+            let offset = tail.span.littleEndian(at: start + 16, byteCount: 4)
+        else { throw .wrongEnd(file.name) }
+        isZip64 = tail.span.littleEndian(at: start - 20, byteCount: 4) == 0x0706_4B50
+
+        let wide =
+            isZip64 ? try Self.zip64(tail.span.littleEndian(at: start - 12, byteCount: 8), file, size) : nil
+        let directory = wide ?? (count, byteCount, offset, size - UInt64(tailCount - start))
+        guard directory.offset <= directory.end, directory.end - directory.offset == directory.byteCount,
+            directory.byteCount <= Self.maximumDirectoryByteCount
+        else { throw .wrongEnd(file.name) }
+        self.count = directory.count
+        directoryByteCount = Int(directory.byteCount)
+        directoryOffset = directory.offset
+    }
+
+    /// Whether the archive says to have this many entries; without zip64 it can say only 16 bits.
+    func states(_ entryCount: Int) -> Bool {
+        isZip64 ? count == UInt64(entryCount) : count == UInt64(entryCount) & 0xFFFF
+    }
+
+    private typealias Directory = (count: UInt64, byteCount: UInt64, offset: UInt64, end: UInt64)
+
+    private static func zip64(
+        _ place: UInt64?, _ file: FileSource, _ size: UInt64
+    ) throws(VaultError) -> Directory {
+        guard let place, place <= size, size - place >= 56 else { throw .wrongEnd(file.name) }
+        let record = try file.bytes(56, at: place)
+        guard record.span.littleEndian(at: 0, byteCount: 4) == 0x0606_4B50,
+            let count = record.span.littleEndian(at: 32, byteCount: 8),
+            let byteCount = record.span.littleEndian(at: 40, byteCount: 8),
+            let offset = record.span.littleEndian(at: 48, byteCount: 8)
+        else { throw .wrongEnd(file.name) }
+        return (count, byteCount, offset, place)
+    }
+
+    /// Where the record begins that ends the archive, with its comment exactly at the end of the file.
+    private static func start(in tail: Span<UInt8>) -> Int? {
+        var start = tail.count - 22
+        while start >= 0 {
+            if tail.littleEndian(at: start, byteCount: 4) == 0x0605_4B50,
+                let commentCount = tail.littleEndian(at: start + 20, byteCount: 2),
+                start + 22 + Int(commentCount) == tail.count
+            {
+                return start
+            }
+            start -= 1
+        }
+        return nil
+    }
+}
