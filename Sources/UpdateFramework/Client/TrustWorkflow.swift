@@ -34,44 +34,46 @@ struct TrustWorkflow {
     }
 
     private func timestamp(_ chain: TrustChain.AtRoot) async throws(VaultError) -> TrustChain.AtTimestamp? {
-        let kept = try keptMetadata(.timestamp)
-        let trusted = kept.flatMap { try? VerifiedTimestamp(verifying: $0, under: chain.root) }
+        let old = try keeper.kept(.timestamp)
+        let trusted = parsed(old, .timestamp).flatMap {
+            try? VerifiedTimestamp(verifying: $0, under: chain.root)
+        }
         let name = TopLevelRole.timestamp.fileName
         let bytes = try await require(name, limit: TopLevelRole.timestamp.sizeLimit)
         let metadata = try UnverifiedMetadata(parsing: bytes, as: .timestamp, place: name)
         let next = try chain.timestamp(metadata, after: trusted)
-        return try await keep(next.timestamp, insteadOf: kept, under: chain.root) ? next : nil
+        return try await keep(next.timestamp, insteadOf: old, under: chain.root) ? next : nil
     }
 
     private func snapshot(_ chain: TrustChain.AtTimestamp) async throws(VaultError) -> TrustChain.AtSnapshot?
     {
-        let kept = try keptMetadata(.snapshot)
+        let old = try keeper.kept(.snapshot)
+        let kept = parsed(old, .snapshot)
         if let kept, let next = try? chain.snapshot(kept, after: nil) { return next }
         let trusted = kept.flatMap { try? VerifiedSnapshot(verifying: $0, under: chain.root) }
         let metadata = try await metadata(.snapshot, chain.timestamp.snapshot, under: chain.root)
         let next = try chain.snapshot(metadata, after: trusted)
-        return try await keep(next.snapshot, insteadOf: kept, under: chain.root) ? next : nil
+        return try await keep(next.snapshot, insteadOf: old, under: chain.root) ? next : nil
     }
 
     private func targets(_ chain: TrustChain.AtSnapshot) async throws(VaultError) -> TrustChain? {
-        let kept = try keptMetadata(.targets)
-        if let kept, let whole = try? chain.targets(kept) { return whole }
+        let old = try keeper.kept(.targets)
+        if let kept = parsed(old, .targets), let whole = try? chain.targets(kept) { return whole }
         let metadata = try await metadata(.targets, chain.snapshot.targets, under: chain.root)
         let whole = try chain.targets(metadata)
-        return try await keep(whole.targets, insteadOf: kept, under: chain.root) ? whole : nil
+        return try await keep(whole.targets, insteadOf: old, under: chain.root) ? whole : nil
     }
 
     /// What the keeper has, if it still has the right form.
-    private func keptMetadata(_ role: TopLevelRole) throws(VaultError) -> UnverifiedMetadata? {
-        guard let bytes = try keeper.kept(role) else { return nil }
-        return try? UnverifiedMetadata(parsing: bytes, as: role, place: "trusted \(role.fileName)")
+    private func parsed(_ bytes: [UInt8]?, _ role: TopLevelRole) -> UnverifiedMetadata? {
+        bytes.flatMap { try? UnverifiedMetadata(parsing: $0, as: role, place: "trusted \(role.fileName)") }
     }
 
     private func keep(
-        _ new: some VerifiedMetadata, insteadOf old: UnverifiedMetadata?, under root: VerifiedRoot
+        _ new: some VerifiedMetadata, insteadOf old: [UInt8]?, under root: VerifiedRoot
     ) async throws(VaultError) -> Bool {
-        if new.bytes == old?.document.bytes { return true }
-        return try await keeper.keep(new, insteadOf: old?.document.bytes, under: root)
+        if new.bytes == old { return true }
+        return try await keeper.keep(new, insteadOf: old, under: root)
     }
 
     /// A file that the trusted metadata above it lists.

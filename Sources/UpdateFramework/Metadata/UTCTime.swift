@@ -60,8 +60,8 @@ extension UTCTime: CustomStringConvertible {
     public var description: String {
         let seconds = secondsSince1970 - Self.range.lowerBound
         var days = seconds / 86_400
-        // 400 years have 146,097 days, so that this is right or one too many.
-        var year = days * 400 / 146_097 + 2
+        // 400 years have 146,097 days: an estimate that may be a year off, so begin above it.
+        var year = days * 400 / 146_097 + 3
         repeat { year -= 1 } while Self.days(before: 1, of: year) > days
         days -= Self.days(before: 1, of: year)
         var month: Int64 = 1

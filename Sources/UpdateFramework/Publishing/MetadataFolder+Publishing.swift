@@ -4,7 +4,8 @@ import VaultFileSystem
 
 extension MetadataFolder {
     /// Writes new metadata into the folder so that a client sees the old state or the new one, never a mixture:
-    /// roots first, then targets and snapshot under names of their own, and last the timestamp.
+    /// roots first, then targets and snapshot under names of their own, and last the timestamp. (Where a new
+    /// root changes the timestamp's keys, clients are refused until the timestamp is there.)
     ///
     /// Nothing is written unless the site as it will be verifies from its first root on, and is not older than
     /// what it is now. Files are durable and have mode 0644, the folder 0755, whatever the umask. A file that

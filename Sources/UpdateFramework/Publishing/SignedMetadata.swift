@@ -41,7 +41,8 @@ public struct SignedMetadata: Sendable, Hashable {
 }
 
 extension MetadataReference {
-    init(version: Int64, bytes: [UInt8]) {
+    /// What the role above signs for a file of this version.
+    public init(version: Int64, bytes: [UInt8]) {
         self.init(version: version, length: UInt64(bytes.count), sha256: SHA256.hash(bytes.span))
     }
 }

@@ -1,0 +1,81 @@
+"""python-tuf as a judge of our sites.
+
+    judge.py SITE ROOT TARGET OUT [--cache DIR]
+
+Serves the folder SITE on loopback, refreshes with python-tuf from the root file ROOT, and downloads
+TARGET to the file OUT. Prints the trusted versions and the target as one line of JSON. With --cache the
+client's metadata is kept from one call to the next, as a real client's is.
+
+Exits with 0 when python-tuf believes the site, with 1 and python-tuf's own words when it does not.
+"""
+
+import argparse
+import contextlib
+import functools
+import http.server
+import json
+import pathlib
+import sys
+import tempfile
+import threading
+
+from tuf.api.exceptions import DownloadError, RepositoryError
+from tuf.ngclient import Updater
+
+
+class Handler(http.server.SimpleHTTPRequestHandler):
+    def log_message(self, *arguments):
+        pass
+
+
+@contextlib.contextmanager
+def serve(site):
+    handler = functools.partial(Handler, directory=str(site))
+    with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        try:
+            yield f"http://127.0.0.1:{server.server_port}"
+        finally:
+            server.shutdown()
+
+
+def judge(site, root, target, out, cache):
+    with serve(site) as url:
+        updater = Updater(
+            metadata_dir=str(cache),
+            metadata_base_url=f"{url}/metadata/",
+            target_base_url=f"{url}/targets/",
+            bootstrap=root.read_bytes(),
+        )
+        updater.refresh()
+        info = updater.get_targetinfo(target)
+        if info is None:
+            raise RepositoryError(f"{target} is not listed")
+        updater.download_target(info, str(out))
+    roles = ("root", "timestamp", "snapshot", "targets")
+    versions = {
+        role: json.loads((cache / f"{role}.json").read_bytes())["signed"]["version"]
+        for role in roles
+    }
+    return {"versions": versions, "target": info.to_dict()}
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.splitlines()[0])
+    parser.add_argument("site", type=pathlib.Path)
+    parser.add_argument("root", type=pathlib.Path)
+    parser.add_argument("target")
+    parser.add_argument("out", type=pathlib.Path)
+    parser.add_argument("--cache", type=pathlib.Path)
+    arguments = parser.parse_args()
+    with tempfile.TemporaryDirectory() as temporary:
+        cache = arguments.cache or pathlib.Path(temporary)
+        try:
+            verdict = judge(arguments.site, arguments.root, arguments.target, arguments.out, cache)
+        except (RepositoryError, DownloadError) as error:
+            sys.exit(f"python-tuf refuses: {type(error).__name__}: {error}")
+    print(json.dumps(verdict, sort_keys=True))
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,49 @@
+import Testing
+import UpdateFramework
+import VaultErrors
+
+@Suite struct FreezeTests {
+    @Test(arguments: SignatureTests.others)
+    func expiredMetadataIsRefused(_ role: TopLevelRole) async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        repository.expiries[role] = UTCTime("2025-12-31T23:59:59Z")
+        try repository.release("packs/b.avpack")
+        await client.expectRefusal(
+            of: repository.source, at: role.hostedName(version: 2),
+            saying: "expired at 2025-12-31T23:59:59Z, and now it is 2026-01-01T00:00:00Z",
+            leaving: SignatureTests.kept(refusing: role))
+    }
+
+    @Test(arguments: SignatureTests.others)
+    func expiryIsExact(_ role: TopLevelRole) async throws {
+        for (expiry, isBelieved) in [("2026-01-01T00:00:00Z", false), ("2026-01-01T00:00:01Z", true)] {
+            var repository = try Repository()
+            repository.expiries[role] = UTCTime(expiry)
+            try repository.release("packs/b.avpack")
+            let chain = try? await TestClient().refresh(repository.source, trusting: repository.firstRoot)
+            #expect((chain != nil) == isBelieved)
+        }
+    }
+
+    @Test func aHostThatStandsStillIsNoticed() async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        let kept: [TopLevelRole: Int64] = .init(root: 1, timestamp: 1, snapshot: 1, targets: 1)
+        for (days, place) in [(31, "trusted timestamp.json"), (400, "\(client.store.folder)/root.json")] {
+            await client.expectRefusal(
+                of: repository.source, at: place, saying: "expired at", leaving: kept,
+                now: Repository.now.adding(days: days))
+        }
+        repository.expiries[.timestamp] = UTCTime.latest
+        try repository.publish(.timestamp)
+        await client.expectRefusal(
+            of: repository.source, at: "1.snapshot.json", saying: "expired at",
+            leaving: .init(root: 1, timestamp: 2, snapshot: 1, targets: 1),
+            now: Repository.now.adding(days: 31))
+        // It never blocks going on.
+        repository.expiries[.snapshot] = UTCTime.latest
+        try repository.publish(.snapshot, .timestamp)
+        try await client.refresh(repository.source, now: Repository.now.adding(days: 31))
+    }
+}

@@ -1,0 +1,245 @@
+import StrictJSON
+import Testing
+import UpdateFramework
+import VaultCrypto
+import VaultErrors
+
+/// Signed by the right keys, and wrong all the same.
+@Suite struct MetadataFormTests {
+    typealias Change = @Sendable (inout JSONObject) -> Void
+
+    /// Nothing of it is believed, and the old store stays.
+    private func expectRefusal(
+        _ role: TopLevelRole, saying text: String, sourceLocation: SourceLocation = #_sourceLocation,
+        _ change: @escaping Change
+    ) async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        repository.amend[role] = change
+        if role == .root { try repository.publish(.root) } else { try repository.release("packs/b.avpack") }
+        await client.expectRefusal(
+            of: repository.source, at: role.hostedName(version: 2), saying: text,
+            leaving: SignatureTests.kept(refusing: role), sourceLocation: sourceLocation)
+    }
+
+    @Test(arguments: TopLevelRole.allCases)
+    func typesAreChecked(_ role: TopLevelRole) async throws {
+        let other: TopLevelRole = role == .targets ? .snapshot : .targets
+        // Signed by the role's own keys, under another type.
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        if role == .root { try repository.publish(.root) } else { try repository.release("packs/b.avpack") }
+        var signed = try repository.draft(role).signed
+        for type in [.string(other.rawValue), "Root", "", .integer(1), .null] as [JSONValue] {
+            signed["_type"] = type
+            let bytes = try repository.sign(signed, by: repository.keys[role] ?? [])
+            let error = #expect(throws: VaultError.self) {
+                try UnverifiedMetadata(parsing: bytes, as: role, place: "x")
+            }
+            #expect(error?.category == .untrusted)
+        }
+        try await client.refresh(repository.source)
+    }
+
+    @Test(arguments: TopLevelRole.allCases)
+    func versionsArePositiveIntegers(_ role: TopLevelRole) async throws {
+        try await expectRefusal(role, saying: "is a string, not an integer") { $0["version"] = "2" }
+        try await expectRefusal(role, saying: "is a boolean, not an integer") { $0["version"] = true }
+        try await expectRefusal(role, saying: "is an array, not an integer") { $0["version"] = [2] }
+        try await expectRefusal(role, saying: "is null, not an integer") { $0["version"] = .null }
+        try await expectRefusal(role, saying: "is missing") { $0["version"] = nil }
+        try await expectRefusal(role, saying: "below 1") { $0["version"] = 0 }
+        try await expectRefusal(role, saying: "below 1") { $0["version"] = -2 }
+    }
+
+    @Test(arguments: ["2.0", "2e0", "02", "9007199254740992", "0x2"])
+    func versionsInOddNotationsAreRefused(_ text: String) async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        try repository.publish(.timestamp)
+        let json = String(decoding: repository.files["timestamp.json"] ?? [], as: UTF8.self)
+        let odd = json.replacing("\"version\": 2", with: "\"version\": \(text)")
+        #expect(odd != json)
+        repository.files["timestamp.json"] = Array(odd.utf8)
+        await client.expectRefusal(
+            of: repository.source, at: "timestamp.json", saying: "(byte ",
+            leaving: .init(root: 1, timestamp: 1, snapshot: 1, targets: 1))
+    }
+
+    @Test(arguments: TopLevelRole.allCases)
+    func specificationVersionsAreChecked(_ role: TopLevelRole) async throws {
+        try await expectRefusal(role, saying: "where 1.x.y is expected") { $0["spec_version"] = "2.0.0" }
+        try await expectRefusal(role, saying: "\"spec_version\" is missing") { $0["spec_version"] = nil }
+        let repository = try Repository()
+        for text in ["0.9", "1", "1.", "1.0.0.0", "1.0.x", "", "10.0.0", " 1.0.0", "1.0.-1", "١.0.0"] {
+            #expect(throws: VaultError.self) {
+                try parse(role, repository) { $0["spec_version"] = .string(text) }
+            }
+        }
+        for text in ["1.0", "1.0.0", "1.2.31"] {
+            try parse(role, repository) { $0["spec_version"] = .string(text) }
+        }
+    }
+
+    @Test(arguments: TopLevelRole.allCases)
+    func expiryIsAMoment(_ role: TopLevelRole) async throws {
+        try await expectRefusal(role, saying: "is no time") { $0["expires"] = "2027-01-01" }
+        try await expectRefusal(role, saying: "not a string") { $0["expires"] = 99_999_999_999 }
+        let repository = try Repository()
+        for text in ["2027-01-01T00:00:00", "2027-02-29T00:00:00Z", "2027-01-01T00:00:00+00:00", "never"] {
+            #expect(throws: VaultError.self) { try parse(role, repository) { $0["expires"] = .string(text) } }
+        }
+    }
+
+    /// Parses the role's metadata after a change.
+    private func parse(_ role: TopLevelRole, _ repository: Repository, _ change: Change) throws {
+        var signed = try repository.draft(role).signed
+        change(&signed)
+        let bytes = try repository.sign(signed, by: repository.keys[role] ?? [])
+        _ = try UnverifiedMetadata(parsing: bytes, as: role, place: "test")
+    }
+
+    @Test func missingMembersAreRefused() async throws {
+        for (role, members) in [
+            (TopLevelRole.root, ["keys", "roles", "expires", "_type"]),
+            (.timestamp, ["meta", "expires", "_type"]),
+            (.snapshot, ["meta", "expires", "_type"]), (.targets, ["targets", "expires", "_type"]),
+        ] {
+            for member in members {
+                try await expectRefusal(role, saying: "\"\(member)\" is missing") { $0[member] = nil }
+                try await expectRefusal(role, saying: "not ") { $0[member] = 5 }
+            }
+        }
+    }
+
+    @Test func rootsNeedAllRolesWithThresholds() async throws {
+        for role in TopLevelRole.allCases {
+            try await changeRoles(saying: "\"\(role.rawValue)\" is missing") { $0[role.rawValue] = nil }
+            try await changeRoles(saying: "below 1") { $0[role.rawValue] = ["keyids": [], "threshold": 0] }
+            try await changeRoles(saying: "below 1") { $0[role.rawValue] = ["keyids": [], "threshold": -1] }
+            try await changeRoles(saying: "not an integer") {
+                $0[role.rawValue] = ["keyids": [], "threshold": "1"]
+            }
+            try await changeRoles(saying: "twice") {
+                $0[role.rawValue] = ["keyids": ["a", "a"], "threshold": 1]
+            }
+            try await changeRoles(saying: "where a string") {
+                $0[role.rawValue] = ["keyids": [1], "threshold": 1]
+            }
+        }
+    }
+
+    private func changeRoles(
+        saying text: String, sourceLocation: SourceLocation = #_sourceLocation, _ change: @escaping Change
+    ) async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        repository.amend[.root] = { root in
+            guard case .object(var roles)? = root["roles"] else { return }
+            change(&roles)
+            root["roles"] = .object(roles)
+        }
+        try repository.publish(.root)
+        await client.expectRefusal(
+            of: repository.source, at: "2.root.json", saying: text,
+            leaving: .init(root: 1, timestamp: 1, snapshot: 1, targets: 1), sourceLocation: sourceLocation)
+    }
+
+    @Test func listedFilesNeedVersionsAndGoodHashes() async throws {
+        for (role, name) in [(TopLevelRole.timestamp, "snapshot.json"), (.snapshot, "targets.json")] {
+            let cases: [(JSONValue, String)] = [
+                (["length": 1], "\"version\" is missing"), (["version": 0], "below 1"),
+                (["version": "1"], "not an integer"),
+                (["version": 2, "length": -1], "below 0"), (["version": 2, "length": "5"], "not an integer"),
+                (["version": 2, "hashes": []], "not an object"),
+                (["version": 2, "hashes": [:]], "\"sha256\" is missing"),
+                (["version": 2, "hashes": ["sha256": "AB"]], "64 lowercase"), ([], "object"),
+            ]
+            for (value, text) in cases {
+                try await expectRefusalOfEntry(role, text) { $0["meta"] = .object([name: value]) }
+            }
+            try await expectRefusalOfEntry(role, "\"\(name)\" is missing") { $0["meta"] = [:] }
+        }
+    }
+
+    @Test func targetsNeedLengthsAndGoodHashes() async throws {
+        let hash = JSONValue.string(SHA256.hash([1].span).hex)
+        let cases: [(JSONValue, String)] = [
+            (["hashes": ["sha256": hash]], "\"length\" is missing"), (["length": 1], "\"hashes\" is missing"),
+            (["length": -1, "hashes": ["sha256": hash]], "below 0"),
+            (["length": "1", "hashes": ["sha256": hash]], "not an integer"),
+            (["length": 1, "hashes": ["md5": "00"]], "\"sha256\" is missing"),
+            (["length": 1, "hashes": ["sha256": "00"]], "64 lowercase"),
+            (["length": 1, "hashes": ["sha256": hash], "custom": 1], "not an object"),
+            (1, "where an object belongs"),
+        ]
+        for (value, text) in cases {
+            try await expectRefusalOfEntry(.targets, text) { $0["targets"] = ["p": value] }
+        }
+    }
+
+    /// Like ``expectRefusal(_:saying:sourceLocation:_:)``, where the place begins with the file or the entry.
+    private func expectRefusalOfEntry(_ role: TopLevelRole, _ text: String, _ change: @escaping Change)
+        async throws
+    {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        repository.amend[role] = change
+        try repository.release("packs/b.avpack")
+        await client.expectRefusal(
+            of: repository.source, at: "", saying: text, leaving: SignatureTests.kept(refusing: role))
+    }
+
+    @Test(arguments: TopLevelRole.allCases)
+    func keysThatOccurTwiceAreRefused(_ role: TopLevelRole) async throws {
+        let repository = try Repository()
+        let name = role.hostedName(version: 1)
+        let json = String(decoding: repository.files[name] ?? [], as: UTF8.self)
+        for (old, new) in [
+            ("\"signed\": {", "\"signed\": {\"version\": 1, "),
+            ("\"signatures\": [", "\"signatures\": [], \"signatures\": ["),
+        ] {
+            let doubled = json.replacing(old, with: new)
+            #expect(doubled != json)
+            let error = #expect(throws: VaultError.self) {
+                try UnverifiedMetadata(parsing: Array(doubled.utf8), as: role, place: name)
+            }
+            #expect(error?.category == .untrusted)
+            #expect(error?.problem.contains("twice") == true)
+        }
+    }
+
+    @Test(arguments: TopLevelRole.allCases)
+    func everyTruncationIsRefused(_ role: TopLevelRole) throws {
+        let repository = try Repository()
+        let bytes = repository.files[role.hostedName(version: 1)] ?? []
+        for count in 0..<(bytes.count - 1) {
+            #expect(throws: VaultError.self) {
+                try UnverifiedMetadata(parsing: Array(bytes[..<count]), as: role, place: "test")
+            }
+        }
+    }
+
+    @Test(arguments: [
+        "[]", "{}", "null", "{\"signed\":{},\"signatures\":{}}", "{\"signed\":[],\"signatures\":[]}",
+        "{\"signatures\":[]}", "{\"signed\":{}}",
+    ])
+    func otherEnvelopesAreRefused(_ text: String) {
+        let error = #expect(throws: VaultError.self) {
+            try UnverifiedMetadata(parsing: Array(text.utf8), as: .root, place: "test")
+        }
+        #expect(error?.category == .untrusted)
+    }
+
+    @Test func textsOfAttackersStayShortAndOneLine() throws {
+        var repository = try Repository()
+        let text = "\u{1B}[31m\n" + String(repeating: "x", count: 100_000)
+        repository.amend[.timestamp] = { $0["_type"] = .string(text) }
+        let bytes = try repository.sign(repository.draft(.timestamp).signed, by: [])
+        let error = #expect(throws: VaultError.self) {
+            try UnverifiedMetadata(parsing: bytes, as: .timestamp, place: "test")
+        }
+        #expect((error?.description.count ?? 0) < 400)
+        #expect(error?.description.unicodeScalars.contains { $0.value < 0x20 } == false)
+    }
+}

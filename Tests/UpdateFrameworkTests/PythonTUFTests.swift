@@ -1,0 +1,107 @@
+import Foundation
+import StrictJSON
+import SystemPackage
+import Testing
+import UpdateFramework
+import VaultCrypto
+import VaultErrors
+
+/// python-tuf reads our sites, and we read python-tuf's.
+///
+/// `ASSETVAULT_PYTHON` names a Python that has `Tests/Interop/tuf/requirements.txt` installed;
+/// `Tests/run.sh` makes one.
+@Suite struct PythonTUFTests {
+    private let interop = FilePath(#filePath).removingLastComponent().removingLastComponent().appending(
+        "Interop/tuf")
+    private let now: UTCTime
+
+    init() throws {
+        now = try #require(UTCTime(secondsSince1970: Int64(Date().timeIntervalSince1970)))
+    }
+
+    @Test func pythonTUFRefreshesFromOurSiteAndDownloadsATarget() async throws {
+        let publisher = Publisher()
+        publisher.now = now
+        let site = publisher.path.removingLastComponent()
+        let cache = site.appending("cache").string
+        try FileManager.default.createDirectory(atPath: cache, withIntermediateDirectories: true)
+        let odd: JSONObject = [
+            "note": "quote \" backslash \\ control \u{1}\n é e\u{301} 😀", "n": 9_007_199_254_740_991,
+        ]
+        var records: [TargetRecord] = []
+        for (number, path) in ["packs/first.avpack", "packs/deep/er/second.avpack"].enumerated() {
+            let content = [UInt8](repeating: UInt8(number), count: 100_000 * number)
+            let record = TargetRecord(
+                path: path, length: UInt64(content.count), sha256: SHA256.hash(content.span), custom: odd)
+            records.append(record)
+            let file = URL(filePath: "\(site)/targets/\(record.hostedPath)")
+            try FileManager.default.createDirectory(
+                at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
+            try Data(content).write(to: file)
+            // The second time with a new root, whose timestamp key is new.
+            if number == 1 { publisher.keys[.timestamp] = SigningKey() }
+            try await publisher.publish(records: records, root: number == 1, at: now)
+            let verdict = try python(
+                "judge.py", site.string, "\(publisher.path)/1.root.json", path, "\(site)/out", "--cache",
+                cache)
+            let version = JSONValue.integer(Int64(number) + 1)
+            #expect(
+                verdict["versions"] == [
+                    "root": version, "timestamp": version, "snapshot": version, "targets": version,
+                ])
+            #expect(verdict["target"] == .object(record.json))
+            #expect(FileManager.default.contents(atPath: "\(site)/out") == Data(content))
+        }
+    }
+
+    @Test func weRefreshFromARepositoryOfPythonTUF() async throws {
+        let folder = "/tmp/assetvault-python-tuf-\(UUID().uuidString)"
+        defer { try? FileManager.default.removeItem(atPath: folder) }
+        _ = try python("make_repository.py", folder)
+        let (first, second) = (FilePath(folder).appending("first"), FilePath(folder).appending("second"))
+        let root = Array(try #require(FileManager.default.contents(atPath: "\(first)/metadata/1.root.json")))
+        let client = TestClient()
+
+        var chain = try await client.store.refresh(
+            from: MetadataFolder(first.appending("metadata")), trusting: root, now: now)
+        #expect(chain.versions == .init(root: 1, timestamp: 1, snapshot: 1, targets: 1))
+        #expect(chain.root.keys(of: .targets).threshold == 2)
+        #expect(chain.root.keys(of: .targets).keys.count == 3)
+        let odd = try #require(chain.targets["packs/odd e\u{301} \u{E9} \u{1F600}.avpack"])
+        #expect(odd.length == 0)
+        #expect(
+            odd.custom?["note"] == "quote \" backslash \\ control \u{1}\u{1F} newline \n é e\u{301} \u{1F600}"
+        )
+
+        chain = try await client.store.refresh(from: MetadataFolder(second.appending("metadata")), now: now)
+        #expect(chain.versions == .init(root: 2, timestamp: 2, snapshot: 2, targets: 2))
+        let record = try #require(chain.targets["packs/second.avpack"])
+        let content = try #require(
+            FileManager.default.contents(atPath: "\(second)/targets/\(chain.hostedPath(of: record))"))
+        #expect(SHA256.hash(Array(content).span) == record.sha256)
+
+        // The first state again is a rollback; its timestamp key is revoked besides.
+        let error = await #expect(throws: VaultError.self) {
+            try await client.store.refresh(from: MetadataFolder(first.appending("metadata")), now: now)
+        }
+        #expect(error?.category == .untrusted)
+    }
+
+    /// Runs one of the judge's scripts; its answer, if it gives one.
+    private func python(_ script: String, _ arguments: String...) throws -> JSONObject {
+        let python = try #require(
+            ProcessInfo.processInfo.environment["ASSETVAULT_PYTHON"],
+            "ASSETVAULT_PYTHON is not set: run Tests/run.sh, which prepares python-tuf and runs these tests")
+        let process = Process()
+        let output = Pipe()
+        process.executableURL = URL(filePath: python)
+        process.arguments = [interop.appending(script).string] + arguments
+        process.environment = ["PYTHONDONTWRITEBYTECODE": "1"]
+        process.standardOutput = output
+        try process.run()
+        let answer = Array(try output.fileHandleForReading.readToEnd() ?? Data())
+        process.waitUntilExit()
+        try #require(process.terminationStatus == 0, "\(script) failed, see its message above")
+        return answer.isEmpty ? [:] : try JSONValue(parsing: answer.span, place: script).asObject(at: script)
+    }
+}

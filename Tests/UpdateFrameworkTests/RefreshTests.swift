@@ -1,0 +1,112 @@
+import StrictJSON
+import Testing
+import UpdateFramework
+import VaultCrypto
+import VaultErrors
+
+@Suite struct RefreshTests {
+    @Test func firstRefreshTrustsTheWholeChain() async throws {
+        let repository = try Repository()
+        let client = TestClient()
+        let source = repository.source
+        let chain = try await client.refresh(source, trusting: repository.firstRoot)
+        #expect(source.requests == ["2.root.json", "timestamp.json", "1.snapshot.json", "1.targets.json"])
+        #expect(chain.versions == .init(root: 1, timestamp: 1, snapshot: 1, targets: 1))
+        #expect(chain.targets.records == repository.records)
+        #expect(client.versions == chain.versions)
+        #expect(try client.store.pin() == chain.root.digest)
+    }
+
+    @Test func nothingNewCostsTwoRequests() async throws {
+        let repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        let source = repository.source
+        let chain = try await client.refresh(source)
+        #expect(source.requests == ["2.root.json", "timestamp.json"])
+        #expect(chain.targets.records == repository.records)
+    }
+
+    @Test func newVersionsReplaceOldOnes() async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        try repository.release("packs/b.avpack")
+        let chain = try await client.refresh(repository.source)
+        #expect(chain.versions == .init(root: 1, timestamp: 2, snapshot: 2, targets: 2))
+        #expect(chain.targets["packs/b.avpack"]?.length == 1)
+        #expect(client.versions == chain.versions)
+    }
+
+    @Test func storedFilesAreTheBytesThatCame() async throws {
+        var repository = try Repository()
+        repository.files["timestamp.json", default: []].append(contentsOf: " \n ".utf8)
+        let client = try await TestClient.trusting(repository)
+        #expect(client.bytes("timestamp.json") == repository.files["timestamp.json"])
+        #expect(client.bytes("targets.json") == repository.files["1.targets.json"])
+        #expect(
+            client.fileNames == [
+                "lock", "root.json", "roots.sha256", "snapshot.json", "targets.json", "timestamp.json",
+            ])
+    }
+
+    @Test func unknownMembersAreSignedAndKept() async throws {
+        var repository = try Repository()
+        repository.amend[.targets] = { $0["x-extra"] = ["a": [1, .null, "é\u{1}"]] }
+        repository.amend[.root] = { root in
+            root["x-extra"] = "r"
+            guard case .object(var roles)? = root["roles"] else { return }
+            roles["mirrors"] = ["keyids": [], "threshold": 1]
+            root["roles"] = .object(roles)
+        }
+        try repository.publish(.root, .targets, .snapshot, .timestamp)
+        let chain = try await TestClient().refresh(repository.source, trusting: repository.firstRoot)
+        #expect(chain.targets.json["x-extra"] == ["a": [1, .null, "é\u{1}"]])
+        #expect(chain.root.json["x-extra"] == "r")
+        #expect(chain.timestamp.json["x-note"] == "kept")
+    }
+
+    @Test func aRepositoryWithoutConsistentSnapshotsIsRead() async throws {
+        var repository = try Repository()
+        repository.amend[.root] = { $0["consistent_snapshot"] = nil }
+        try repository.put(.root)
+        repository.files["snapshot.json"] = repository.files.removeValue(forKey: "1.snapshot.json")
+        repository.files["targets.json"] = repository.files.removeValue(forKey: "1.targets.json")
+        let chain = try await TestClient().refresh(repository.source, trusting: repository.firstRoot)
+        #expect(chain.hostedPath(of: repository.records[0]) == "packs/a.avpack")
+    }
+
+    @Test func targetsAreFoundByExactBytes() async throws {
+        var repository = try Repository()
+        try repository.release("packs/e\u{301}")
+        let chain = try await TestClient().refresh(repository.source, trusting: repository.firstRoot)
+        let record = try #require(chain.targets["packs/e\u{301}"])
+        #expect(chain.targets["packs/\u{E9}"] == nil)
+        #expect(chain.targets["packs"] == nil)
+        let name = chain.hostedPath(of: record)
+        #expect(name.utf8.elementsEqual("packs/\(record.sha256.hex).e\u{301}".utf8))
+    }
+
+    @Test(arguments: ["timestamp.json", "2.snapshot.json", "2.targets.json", "2.root.json"])
+    func aFailingHostIsUnavailableAndLosesNothing(_ name: String) async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        try repository.release("packs/b.avpack")
+        let error = await #expect(throws: VaultError.self) {
+            try await client.refresh(MemorySource(repository.files, failing: [name]))
+        }
+        #expect(error?.category == .unavailable)
+        #expect(try await client.refresh(repository.source).targets["packs/b.avpack"] != nil)
+    }
+
+    @Test(arguments: ["timestamp.json", "2.snapshot.json", "2.targets.json"])
+    func aMissingFileIsUnavailable(_ name: String) async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        try repository.release("packs/b.avpack")
+        var files = repository.files
+        files[name] = nil
+        let error = await #expect(throws: VaultError.self) { try await client.refresh(MemorySource(files)) }
+        #expect(error?.category == .unavailable)
+        #expect(error?.place == name)
+        try await client.refresh(repository.source)
+    }
+}

@@ -1,0 +1,166 @@
+import StrictJSON
+import Testing
+import UpdateFramework
+import VaultErrors
+
+@Suite struct RootChainTests {
+    @Test func keysRotateOverManyVersions() async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        for _ in 0..<3 {
+            let old = repository.keys[.root] ?? []
+            repository.keys[.root] = [SigningKey()]
+            repository.signers[.root] = old + (repository.keys[.root] ?? [])
+            try repository.publish(.root)
+        }
+        #expect(try await client.refresh(repository.source).root.version == 4)
+        // A client that begins with the first root follows too.
+        #expect(
+            try await TestClient().refresh(repository.source, trusting: repository.firstRoot).root.version
+                == 4)
+        let list = String(decoding: client.bytes("roots.sha256") ?? [], as: UTF8.self)
+        #expect(list.split(separator: "\n").map { $0.dropFirst(66) } == (1...4).map { "\($0).root.json" })
+    }
+
+    @Test func newRootsNeedOldAndNewSignatures() async throws {
+        let original = try Repository()
+        let client = try await TestClient.trusting(original)
+        let old = original.keys[.root] ?? []
+        let new = [SigningKey()]
+        for (signers, delegator) in [
+            (new, "root version 1"), (old, "root version 2"), ([], "root version 1"),
+        ] {
+            var repository = original
+            repository.keys[.root] = new
+            repository.signers[.root] = signers
+            try repository.publish(.root)
+            await client.expectRefusal(
+                of: repository.source, at: "2.root.json",
+                saying: "0 valid signatures of the root keys in \(delegator)",
+                leaving: .init(root: 1, timestamp: 1, snapshot: 1, targets: 1))
+        }
+    }
+
+    @Test func thresholdsOfBothRootsCount() async throws {
+        let keys = (0..<5).map { _ in SigningKey() }
+        /// Keys and threshold of version 1, of version 2, signers of version 2, whether it is believed.
+        let cases: [([Int], Int, [Int], Int, [Int], Bool)] = [
+            ([0, 1, 2], 2, [0, 1, 2], 2, [0, 2], true), ([0, 1, 2], 2, [0, 1, 2], 2, [0], false),
+            ([0, 1, 2], 2, [2, 3, 4], 2, [0, 2, 3], true), ([0, 1, 2], 2, [2, 3, 4], 2, [2, 3], false),
+            ([0, 1, 2], 2, [2, 3, 4], 2, [0, 1], false), ([0, 1, 2], 2, [0, 1, 2], 1, [0], false),
+            ([0, 1, 2], 1, [0, 1, 2], 2, [0], false), ([0, 1, 2], 1, [0, 1, 2], 3, [2, 1, 0], true),
+        ]
+        for (index, (first, threshold, second, newThreshold, signers, isBelieved)) in cases.enumerated() {
+            var repository = try Repository()
+            repository.keys[.root] = first.map { keys[$0] }
+            repository.thresholds[.root] = threshold
+            try repository.put(.root)
+            let client = TestClient()
+            repository.keys[.root] = second.map { keys[$0] }
+            repository.thresholds[.root] = newThreshold
+            repository.signers[.root] = signers.map { keys[$0] }
+            try repository.publish(.root)
+            let chain = try? await client.refresh(repository.source, trusting: repository.firstRoot)
+            #expect(chain?.root.version == (isBelieved ? 2 : nil), "case \(index)")
+        }
+    }
+
+    @Test(arguments: [1, 3] as [Int64])
+    func versionsFollowOneByOne(_ version: Int64) async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        repository.versions[.root] = version
+        repository.files["2.root.json"] = try repository.sign(
+            repository.draft(.root).signed, by: repository.keys[.root] ?? [])
+        await client.expectRefusal(
+            of: repository.source, at: "2.root.json", saying: "version is \(version) where 2 is expected",
+            leaving: .init(root: 1, timestamp: 1, snapshot: 1, targets: 1))
+    }
+
+    @Test func anEndlessChainIsBounded() async throws {
+        var repository = try Repository()
+        for _ in 0..<1030 { try repository.publish(.root) }
+        let source = repository.source
+        let chain = try await TrustChain.verifying(
+            source, pinnedRoot: repository.firstRoot, now: Repository.now)
+        #expect(chain.root.version == 1025)
+        #expect(!source.requests.contains("1026.root.json"))
+    }
+
+    @Test func theFinalRootMustBeCurrentAndOlderOnesNeedNotBe() async throws {
+        var repository = try Repository()
+        repository.expiries[.root] = UTCTime("2025-12-31T00:00:00Z")
+        try repository.put(.root)
+        let client = TestClient()
+        let expired = repository.source
+        try await client.store.pin(repository.firstRoot)
+        await client.expectRefusal(
+            of: expired, at: "\(client.store.folder)/root.json", saying: "expired at 2025-12-31T00:00:00Z",
+            leaving: [.root: 1])
+        repository.expiries[.root] = nil
+        try repository.publish(.root)
+        #expect(try await client.refresh(repository.source).root.version == 2)
+    }
+
+    @Test func anExpiredNewRootIsKeptAndNothingBeyondIt() async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        repository.expiries[.root] = Repository.now
+        try repository.publish(.root)
+        try repository.release("packs/b.avpack")
+        await client.expectRefusal(
+            of: repository.source, at: "2.root.json",
+            saying: "expired at 2026-01-01T00:00:00Z, and now it is 2026",
+            leaving: .init(root: 2, timestamp: 1, snapshot: 1, targets: 1))
+    }
+
+    @Test func aStoreNeedsARoot() async throws {
+        let repository = try Repository()
+        let error = await #expect(throws: VaultError.self) {
+            try await TestClient().refresh(repository.source)
+        }
+        #expect(error?.category == .untrusted)
+        #expect(error?.problem.contains("no trusted root") == true)
+    }
+
+    @Test func anotherSitesRootDoesNotReplaceThePin() async throws {
+        let (mine, other) = (try Repository(), try Repository())
+        let client = try await TestClient.trusting(mine)
+        let pin = try client.store.pin()
+        for source in [mine.source, other.source] {
+            let error = await #expect(throws: VaultError.self) {
+                try await client.refresh(source, trusting: other.firstRoot)
+            }
+            #expect(error?.category == .untrusted)
+        }
+        #expect(try client.store.pin() == pin)
+        try await client.refresh(mine.source, trusting: mine.firstRoot)
+    }
+
+    @Test func aLaterRootOfTheSameChainIsRecognised() async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        try repository.publish(.root)
+        try repository.publish(.root)
+        let second = try #require(repository.files["2.root.json"])
+        #expect(try await client.refresh(repository.source, trusting: second).root.version == 3)
+        #expect(try await client.refresh(repository.source, trusting: second).root.version == 3)
+    }
+
+    @Test func anExchangedSiteIsRefused() async throws {
+        let (mine, other) = (try Repository(), try Repository())
+        let client = try await TestClient.trusting(mine)
+        await client.expectRefusal(
+            of: other.source, at: "timestamp.json", saying: "0 valid signatures",
+            leaving: .init(root: 1, timestamp: 1, snapshot: 1, targets: 1))
+    }
+
+    @Test func aRootMustBeSignedByItself() async throws {
+        var repository = try Repository()
+        repository.signers[.root] = [SigningKey()]
+        try repository.put(.root)
+        let client = TestClient()
+        await #expect(throws: VaultError.self) { try await client.store.pin(repository.firstRoot) }
+        #expect(client.fileNames.isEmpty)
+    }
+}

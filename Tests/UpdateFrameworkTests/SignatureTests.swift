@@ -1,0 +1,177 @@
+import StrictJSON
+import Testing
+import UpdateFramework
+import VaultCrypto
+import VaultErrors
+
+@Suite struct SignatureTests {
+    static let others: [TopLevelRole] = [.timestamp, .snapshot, .targets]
+
+    /// What a client that saw version 1 of everything holds when the role's second version is refused.
+    static func kept(refusing role: TopLevelRole) -> [TopLevelRole: Int64] {
+        switch role {
+        case .root, .timestamp: .init(root: 1, timestamp: 1, snapshot: 1, targets: 1)
+        case .snapshot: .init(root: 1, timestamp: 2, snapshot: 1, targets: 1)
+        case .targets: .init(root: 1, timestamp: 2, snapshot: 2, targets: 1)
+        }
+    }
+
+    @Test(arguments: others, 0..<3)
+    func wrongKeysAreRefused(_ role: TopLevelRole, _ kind: Int) async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        var forged = repository
+        // Another role's keys are wrong keys too.
+        forged.signers[role] = [[SigningKey()], [], repository.keys[.root] ?? []][kind]
+        try forged.release("packs/b.avpack")
+        await client.expectRefusal(
+            of: forged.source, at: role.hostedName(version: 2), saying: "0 valid signatures",
+            leaving: Self.kept(refusing: role))
+        repository.versions[.timestamp] = 2
+        try repository.release("packs/b.avpack")
+        try await client.refresh(repository.source)
+    }
+
+    @Test(arguments: others)
+    func thresholdsAreNeeded(_ role: TopLevelRole) async throws {
+        var repository = try Repository()
+        let keys = (0..<3).map { _ in SigningKey() }
+        repository.keys[role] = keys
+        repository.thresholds[role] = 2
+        repository.versions = [:]
+        try repository.publish(.root, .targets, .snapshot, .timestamp)
+        let client = try await TestClient.trusting(repository)
+        var short = repository
+        short.signers[role] = [keys[1]]
+        try short.release("packs/b.avpack")
+        await client.expectRefusal(
+            of: short.source, at: role.hostedName(version: 2),
+            saying: "1 valid signatures of the \(role.rawValue) keys in root version 1 where 2 are needed",
+            leaving: Self.kept(refusing: role))
+        repository.signers[role] = [keys[2], keys[0]]
+        repository.versions[.timestamp] = 2
+        try repository.release("packs/b.avpack")
+        try await client.refresh(repository.source)
+    }
+
+    @Test func oneKeyUnderTwoNamesCountsOnce() async throws {
+        var repository = try Repository()
+        let key = try #require(repository.keys[.timestamp]?.first)
+        let name = MetadataKeyID(of: key.publicKey).description
+        repository.thresholds[.timestamp] = 1
+        repository.amend[.root] = { root in
+            guard case .object(var keys)? = root["keys"], case .object(var roles)? = root["roles"] else {
+                return
+            }
+            keys["alias"] = keys[name]
+            root["keys"] = .object(keys)
+            roles["timestamp"] = ["keyids": [.string(name), "alias"], "threshold": 2]
+            root["roles"] = .object(roles)
+        }
+        try repository.put(.root)
+        var envelope = try repository.json("timestamp.json")
+        guard case .object(var alias)? = try envelope.array("signatures", at: "test").first else { return }
+        alias["keyid"] = "alias"
+        envelope["signatures"] = .array(try envelope.array("signatures", at: "test") + [.object(alias)])
+        repository.files["timestamp.json"] = JSONValue.object(envelope).pretty()
+        let client = TestClient()
+        try await client.store.pin(repository.firstRoot)
+        await client.expectRefusal(
+            of: repository.source, at: "timestamp.json", saying: "1 valid signatures", leaving: [.root: 1])
+    }
+
+    @Test func keyIDsThatAreNotHashesAreOnlyLabels() async throws {
+        var repository = try Repository()
+        let name = MetadataKeyID(of: try #require(repository.keys[.timestamp]?.first).publicKey).description
+        repository.amend[.root] = { root in
+            guard case .object(var keys)? = root["keys"], case .object(var key)? = keys[name] else { return }
+            key["x-owner"] = "somebody"
+            keys[name] = .object(key)
+            root["keys"] = .object(keys)
+        }
+        try repository.put(.root)
+        try await TestClient().refresh(repository.source, trusting: repository.firstRoot)
+    }
+
+    @Test func twoSignaturesUnderOneNameAreRefused() async throws {
+        var repository = try Repository()
+        let key = try #require(repository.keys[.timestamp]?.first)
+        repository.signers[.timestamp] = [key, key]
+        try repository.put(.timestamp)
+        let client = TestClient()
+        try await client.store.pin(repository.firstRoot)
+        await client.expectRefusal(
+            of: repository.source, at: "timestamp.json", saying: "two signatures have the key ID",
+            leaving: [.root: 1])
+    }
+
+    @Test func keysOfUnknownKindsAreIgnored() async throws {
+        var repository = try Repository()
+        repository.amend[.root] = { root in
+            guard case .object(var keys)? = root["keys"], case .object(var roles)? = root["roles"],
+                case .object(var timestamp)? = roles["timestamp"], case .array(let ids)? = timestamp["keyids"]
+            else { return }
+            keys["ec"] = ["keytype": "ecdsa", "scheme": "ecdsa-sha2-nistp256", "keyval": ["public": "PEM"]]
+            keys["odd"] = ["keytype": "ed25519", "scheme": "ed25519", "keyval": ["public": "12"]]
+            timestamp["keyids"] = .array(ids + ["ec", "odd", "missing"])
+            roles["timestamp"] = .object(timestamp)
+            root["keys"] = .object(keys)
+            root["roles"] = .object(roles)
+        }
+        try repository.put(.root)
+        let chain = try await TestClient().refresh(repository.source, trusting: repository.firstRoot)
+        #expect(chain.root.keys(of: .timestamp).keys == repository.keys[.timestamp]?.map(\.publicKey))
+    }
+
+    @Test func badSignaturesBesideGoodOnesDoNoHarm() async throws {
+        var repository = try Repository()
+        let good = try #require(repository.keys[.timestamp])
+        repository.keys[.timestamp] = good + [SigningKey(), SigningKey()]
+        try repository.put(.root)
+        for text in ["", "zz", "00", String(repeating: "0", count: 128)] {
+            var envelope = try repository.json("timestamp.json")
+            let extra = (repository.keys[.timestamp] ?? []).dropFirst().map { key -> JSONValue in
+                ["keyid": .string(MetadataKeyID(of: key.publicKey).description), "sig": .string(text)]
+            }
+            let signatures = try envelope.array("signatures", at: "test").suffix(1)
+            envelope["signatures"] = .array(extra + signatures)
+            repository.files["timestamp.json"] = JSONValue.object(envelope).pretty()
+            try await TestClient().refresh(repository.source, trusting: repository.firstRoot)
+        }
+    }
+
+    @Test(arguments: TopLevelRole.allCases)
+    func signaturesOverOtherContentAreRefused(_ role: TopLevelRole) async throws {
+        var repository = try Repository()
+        let original = repository
+        if role == .root { try repository.publish(.root) } else { try repository.release("packs/b.avpack") }
+        // The signatures stay, the content is another.
+        var other = repository
+        other.expiries[role] = UTCTime("2027-03-01T00:00:00Z")
+        let name = role.hostedName(version: 2)
+        let served = try repository.json(name)
+        var forged = served
+        forged["signed"] = .object(try other.draft(role).signed)
+        for reference in [false, true] where role != .root || !reference {
+            var files = repository.files
+            files[name] = JSONValue.object(forged).pretty()
+            if reference { files = try relisted(repository, role, files[name] ?? []) }
+            let client = try await TestClient.trusting(original)
+            await client.expectRefusal(
+                of: MemorySource(files), at: name,
+                saying: reference || role == .root || role == .timestamp
+                    ? "0 valid signatures" : "is signed for", leaving: Self.kept(refusing: role))
+        }
+    }
+
+    /// The files with everything above the role listing these bytes, so that only the signature is wrong.
+    private func relisted(
+        _ repository: Repository, _ role: TopLevelRole, _ bytes: [UInt8]
+    ) throws -> [String: [UInt8]] {
+        var repository = repository
+        repository.files[role.hostedName(version: 2)] = bytes
+        if role == .targets { try repository.put(.snapshot) }
+        if role != .timestamp { try repository.put(.timestamp) }
+        return repository.files
+    }
+}

@@ -1,0 +1,82 @@
+import Foundation
+import SystemPackage
+import UpdateFramework
+import VaultCrypto
+
+/// Publishes to a folder as the publishing command does, with the module's own drafts.
+final class Publisher {
+    let path: FilePath
+    var keys: [TopLevelRole: SigningKey] = [:]
+    /// The last versions.
+    var versions: [TopLevelRole: Int64] = [:]
+    var now = Repository.now
+    var snapshotOf: MetadataReference?
+    private let isOwner: Bool
+
+    init() {
+        path = FilePath("/tmp/assetvault-site-\(UUID().uuidString)/metadata")
+        for role in TopLevelRole.allCases { keys[role] = SigningKey() }
+        isOwner = true
+    }
+
+    private init(_ other: Publisher) {
+        (path, keys, versions, now, isOwner) = (other.path, other.keys, other.versions, other.now, false)
+    }
+
+    deinit {
+        if isOwner { try? FileManager.default.removeItem(atPath: path.removingLastComponent().string) }
+    }
+
+    /// The same publisher, for an attempt that changes nothing of it.
+    func copy() -> Publisher { Publisher(self) }
+
+    /// The next version of everything; of the root where there is none yet or when asked for.
+    @discardableResult
+    func publish(_ paths: [String], root: Bool = false) async throws -> TrustChain {
+        let records = paths.map {
+            TargetRecord(path: $0, length: UInt64($0.utf8.count), sha256: SHA256.hash(Array($0.utf8).span))
+        }
+        return try await publish(records: records, root: root)
+    }
+
+    @discardableResult
+    func publish(
+        records: [TargetRecord], root: Bool = false, at moment: UTCTime = Repository.now
+    ) async throws -> TrustChain {
+        var files: [SignedMetadata] = []
+        if root || versions[.root] == nil {
+            let roles = keys.mapValues { RoleKeys([$0.publicKey]) }
+            files.append(try sign(.root) { try .root(version: $0, expires: $1, roles: roles) })
+        }
+        let targets = try sign(.targets) { try .targets(version: $0, expires: $1, records: records) }
+        let reference = snapshotOf ?? targets.reference
+        let snapshot = try sign(.snapshot) { try .snapshot(version: $0, expires: $1, targets: reference) }
+        let timestamp = try sign(.timestamp) {
+            try .timestamp(version: $0, expires: $1, snapshot: snapshot.reference)
+        }
+        // In the wrong order, to see it put right.
+        return try await MetadataFolder(path).publish(
+            [timestamp, snapshot, targets] + files, now: moment)
+    }
+
+    private func sign(
+        _ role: TopLevelRole, _ draft: (Int64, UTCTime) throws -> MetadataDraft
+    ) throws -> SignedMetadata {
+        versions[role, default: 0] += 1
+        let draft = try draft(versions[role] ?? 1, MetadataLifetime().expiry(of: role, signedAt: now))
+        guard let key = keys[role] else { return try draft.signed(with: Ed25519PrivateKey()) }
+        return try key.withKey { try draft.signed(with: $0) }
+    }
+
+    var names: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: path.string).sorted()) ?? []
+    }
+
+    func bytes(_ name: String) -> [UInt8]? {
+        FileManager.default.contents(atPath: "\(path)/\(name)").map { Array($0) }
+    }
+
+    var files: [String: [UInt8]?] {
+        Dictionary(uniqueKeysWithValues: names.map { ($0, bytes($0)) })
+    }
+}

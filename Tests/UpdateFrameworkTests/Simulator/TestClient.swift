@@ -1,0 +1,93 @@
+import Foundation
+import StrictJSON
+import SystemPackage
+import Testing
+import UpdateFramework
+import VaultErrors
+
+/// A store in a folder of its own that goes away with the test.
+final class TestClient: Sendable {
+    let store: MetadataStore
+    private let folder: String
+
+    init() {
+        // In memory: what `fsync` costs on a disk is of no interest here.
+        let base = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
+        folder = "\(base)/assetvault-trust-\(UUID().uuidString)"
+        store = MetadataStore(folder: FilePath(folder))
+    }
+
+    deinit {
+        try? FileManager.default.removeItem(atPath: folder)
+    }
+
+    @discardableResult
+    func refresh(
+        _ source: MemorySource, trusting root: [UInt8]? = nil, now: UTCTime = Repository.now
+    ) async throws -> TrustChain {
+        try await store.refresh(from: source, trusting: root, now: now)
+    }
+
+    /// A client that has seen the repository as it is.
+    static func trusting(_ repository: Repository) async throws -> TestClient {
+        let client = TestClient()
+        try await client.refresh(repository.source, trusting: repository.firstRoot)
+        return client
+    }
+
+    func bytes(_ name: String) -> [UInt8]? {
+        FileManager.default.contents(atPath: "\(folder)/\(name)").map { Array($0) }
+    }
+
+    func write(_ bytes: [UInt8], to name: String) throws {
+        try Data(bytes).write(to: URL(filePath: "\(folder)/\(name)"))
+    }
+
+    /// The stored version of each role.
+    var versions: [TopLevelRole: Int64] {
+        var versions: [TopLevelRole: Int64] = [:]
+        for role in TopLevelRole.allCases {
+            guard let bytes = bytes(role.fileName) else { continue }
+            versions[role] = try? UnverifiedMetadata(parsing: bytes, as: role, place: "store").document
+                .version
+        }
+        return versions
+    }
+
+    var fileNames: [String] {
+        (try? FileManager.default.contentsOfDirectory(atPath: folder).sorted()) ?? []
+    }
+
+    /// Expects a refusal that names the place and says this, and the stored versions to be these afterwards.
+    func expectRefusal(
+        of source: MemorySource, at place: String, saying text: String,
+        leaving versions: [TopLevelRole: Int64],
+        now: UTCTime = Repository.now, sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        let error = await #expect(throws: VaultError.self, sourceLocation: sourceLocation) {
+            try await self.refresh(source, now: now)
+        }
+        #expect(error?.category == .untrusted, sourceLocation: sourceLocation)
+        #expect(
+            error?.place.hasPrefix(place) == true, "\(String(describing: error))",
+            sourceLocation: sourceLocation)
+        #expect(
+            error?.problem.contains(text) == true, "\(String(describing: error))",
+            sourceLocation: sourceLocation)
+        #expect(self.versions == versions, sourceLocation: sourceLocation)
+    }
+}
+
+extension [TopLevelRole: Int64] {
+    init(root: Int64, timestamp: Int64, snapshot: Int64, targets: Int64) {
+        self = [.root: root, .timestamp: timestamp, .snapshot: snapshot, .targets: targets]
+    }
+}
+
+extension TrustChain {
+    var versions: [TopLevelRole: Int64] {
+        .init(
+            root: root.version, timestamp: timestamp.version, snapshot: snapshot.version,
+            targets: targets.version)
+    }
+}

@@ -1,0 +1,158 @@
+import Foundation
+import SystemPackage
+import Testing
+import UpdateFramework
+import VaultErrors
+
+@Suite struct StoreTests {
+    @Test func manyProcessesMayRefreshAtOnce() async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        try repository.publish(.root)
+        try repository.release("packs/b.avpack")
+        let source = repository.source
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask {
+                    // A store of its own, as another process would have.
+                    let store = MetadataStore(folder: client.store.folder)
+                    return try await store.refresh(from: source, now: Repository.now).versions
+                }
+            }
+            for try await versions in group {
+                #expect(versions == .init(root: 2, timestamp: 2, snapshot: 2, targets: 2))
+            }
+        }
+    }
+
+    @Test func aSlowRefreshNeverReplacesWhatAFasterOneStored() async throws {
+        var repository = try Repository()
+        let original = repository
+        try repository.release("packs/b.avpack")
+        let slow = repository.files
+        try repository.release("packs/c.avpack")
+        let newest = repository.source
+        for name in ["timestamp.json", "2.snapshot.json", "2.targets.json"] {
+            let client = try await TestClient.trusting(original)
+            let interrupted = InterruptedSource(MemorySource(slow), at: name) {
+                try await client.refresh(newest)
+            }
+            let error = await #expect(throws: VaultError.self) {
+                try await client.store.refresh(from: interrupted, now: Repository.now)
+            }
+            #expect(error?.problem.contains("version 2 is older than the trusted version 3") == true)
+            #expect(client.versions == .init(root: 1, timestamp: 3, snapshot: 3, targets: 3))
+        }
+    }
+
+    @Test func aRefreshBeginsAgainUnderARootThatAppearedMeanwhile() async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        try repository.release("packs/b.avpack")
+        let old = repository
+        repository.keys[.targets] = [SigningKey()]
+        try repository.publish(.root)
+        try repository.release("packs/c.avpack")
+        let newest = repository.source
+        // The old files, signed by a targets key that is revoked while they are being read.
+        let interrupted = InterruptedSource(MemorySource(old.files), at: "2.targets.json") {
+            try await client.refresh(newest)
+        }
+        await #expect(throws: VaultError.self) {
+            try await client.store.refresh(from: interrupted, now: Repository.now)
+        }
+        #expect(client.versions == .init(root: 2, timestamp: 3, snapshot: 3, targets: 3))
+    }
+
+    @Test func damagedFilesAreFetchedAgain() async throws {
+        let repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        for role in [TopLevelRole.timestamp, .snapshot, .targets] {
+            let good = try #require(client.bytes(role.fileName))
+            let oversized = [UInt8](repeating: 0x20, count: role.sizeLimit / 1000 * 1001)
+            for bytes in [[], Array(good.dropLast(9)), role == .targets ? [0] : oversized] {
+                try client.write(bytes, to: role.fileName)
+                try await client.refresh(repository.source)
+                #expect(client.bytes(role.fileName) == good)
+            }
+        }
+    }
+
+    @Test func aDamagedRootIsNeverReplacedSilently() async throws {
+        let repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        try client.write(Array(repository.firstRoot.dropLast(5)), to: "root.json")
+        let error = await #expect(throws: VaultError.self) {
+            try await client.refresh(repository.source, trusting: repository.firstRoot)
+        }
+        #expect(error?.category == .untrusted)
+        #expect(error?.remedy.contains("remove \(client.store.folder)") == true)
+    }
+
+    @Test func pinningThatWasInterruptedIsRepeated() async throws {
+        let repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        let folder = client.store.folder.string
+        for name in ["root.json", "timestamp.json", "snapshot.json", "targets.json"] {
+            try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
+        }
+        try await client.refresh(repository.source, trusting: repository.firstRoot)
+        #expect(try client.store.pin() != nil)
+        try await client.refresh(repository.source, trusting: repository.firstRoot)
+    }
+
+    @Test func anAuditorNeedsNoStore() async throws {
+        var repository = try Repository()
+        try repository.publish(.root)
+        try repository.release("packs/b.avpack")
+        for pin in [repository.firstRoot, repository.files["2.root.json"], nil] {
+            let chain = try await TrustChain.verifying(
+                repository.source, pinnedRoot: pin, now: Repository.now)
+            #expect(chain.versions == .init(root: 2, timestamp: 2, snapshot: 2, targets: 2))
+        }
+        let other = try Repository().firstRoot
+        let error = await #expect(throws: VaultError.self) {
+            try await TrustChain.verifying(repository.source, pinnedRoot: other, now: Repository.now)
+        }
+        #expect(error?.category == .untrusted)
+        repository.files["1.root.json"] = nil
+        let missing = await #expect(throws: VaultError.self) {
+            try await TrustChain.verifying(repository.source, pinnedRoot: nil, now: Repository.now)
+        }
+        #expect(missing?.category == .unavailable)
+        // However old one's own site is, it can be read.
+        await #expect(throws: VaultError.self) {
+            try await TrustChain.verifying(Repository().source, pinnedRoot: nil, now: .latest)
+        }
+        _ = try await TrustChain.verifying(Repository().source, pinnedRoot: nil, now: .earliest)
+    }
+}
+
+/// A host that is slow at one file: meanwhile something else happens, once.
+private actor InterruptedSource: MetadataSource {
+    private let source: MemorySource
+    private let name: String
+    private var action: (@Sendable () async throws -> Void)?
+
+    init(
+        _ source: MemorySource, at name: String,
+        _ action: @escaping @Sendable () async throws -> some Sendable
+    ) {
+        self.source = source
+        self.name = name
+        self.action = { _ = try await action() }
+    }
+
+    func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
+        if name == self.name, let action {
+            self.action = nil
+            do {
+                try await action()
+            } catch {
+                throw VaultError(
+                    .usage, "the interruption failed: \(error)", at: name, remedy: "mend the test")
+            }
+        }
+        return try await source.metadata(named: name, limit: limit)
+    }
+}
