@@ -39,8 +39,8 @@ struct CheckedName {
         characters = bytes.map(CChar.init(bitPattern:)) + [0]
     }
 
-    /// The last component of a path in `folder`.
-    init(_ path: FilePath, in folder: borrowing Folder) throws(VaultError) {
+    /// The last component of a path.
+    init(endOf path: FilePath) throws(VaultError) {
         guard let name = path.lastComponent, name.kind == .regular else {
             throw VaultError(
                 .usage, "is not the name of one file or folder", at: path.string,

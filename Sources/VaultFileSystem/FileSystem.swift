@@ -75,12 +75,12 @@ public enum FileSystem {
     /// Follows no link, stays on one file system, needs two descriptors at any depth, and makes folders
     /// writable where they aren't. Stops at the first error.
     public static func removeTree(_ path: FilePath) throws(VaultError) {
+        let name = try CheckedName(endOf: path)
         let opened = unsafe vault_open(VAULT_HERE, path.parent.characters, VAULT_PARENT, 0)
         if opened == -ENOENT || opened == -ENOTDIR { return }
         try check(opened, .changing, "open the folder", path.parent)
         let folder = Folder(takingOwnershipOf: opened, named: path.parent)
-        let name = try CheckedName(path, in: folder)
-        try TreeRemoval.remove(name.characters, in: opened, path: path)
+        try TreeRemoval.remove(name.characters, in: folder.descriptor, path: path)
     }
 
     /// How many bytes an ordinary user may still write on the file system of an existing path.

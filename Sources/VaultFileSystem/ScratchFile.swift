@@ -11,8 +11,8 @@ public struct ScratchFile: ~Copyable, Sendable {
 
     /// Throws `.unwritable` where the folder of `target` is missing or can't be written.
     public init(for target: FilePath) throws(VaultError) {
+        let name = try CheckedName(endOf: target)
         let place = try ScratchPlace(in: try Folder(holding: target))
-        let name = try CheckedName(target, in: place.folder)
         let file = try place.folder.createFile(place.name, permissions: 0o600)
         try place.claim(file)
         self = Self(file: file, place: place, name: name, target: target)
@@ -32,6 +32,18 @@ public struct ScratchFile: ~Copyable, Sendable {
     /// Without `replacing` an existing target throws `.unwritable`. On any error before the rename the
     /// file is removed and the target is as it was.
     public consuming func commit(permissions: UInt16, replacing: Bool) throws(VaultError) {
+        try settle(as: name, target, permissions: permissions, replacing: replacing)
+    }
+
+    /// The same under another name in the same folder, for a name that follows from the content.
+    public consuming func commit(as name: String, permissions: UInt16, replacing: Bool) throws(VaultError) {
+        let target = target.removingLastComponent().appending(name)
+        try settle(as: CheckedName(endOf: target), target, permissions: permissions, replacing: replacing)
+    }
+
+    private mutating func settle(
+        as name: CheckedName, _ target: FilePath, permissions: UInt16, replacing: Bool
+    ) throws(VaultError) {
         try file.setFirstPermissions(permissions)
         try file.synchronize()
         let folder = place.folder.descriptor

@@ -26,8 +26,8 @@ public struct ScratchFolder: ~Copyable, Sendable {
     public consuming func commit(
         to target: FilePath, permissions: UInt16, replacingEmptyFolder: Bool = false
     ) throws(VaultError) {
+        let name = try CheckedName(endOf: target)
         let parent = try Folder(holding: target)
-        let name = try CheckedName(target, in: parent)
         try folder.setFirstPermissions(permissions)
         try folder.synchronizeFileSystem()
         try place.settle(

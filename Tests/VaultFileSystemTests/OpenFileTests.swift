@@ -1,19 +1,110 @@
+import Glibc
 import SystemPackage
 import Testing
 import VaultErrors
 import VaultFileSystem
 
-@Test func smoke() throws {
-    let scratch = try ScratchFolder(in: "/tmp")
-    let path = scratch.path.appending("a")
-    try DurableFile.write([1, 2, 3].span, to: path, permissions: 0o644, replacing: false)
-    #expect(try DurableFile.read(path, limit: 3) == [1, 2, 3])
-    try FileSystem.createFolders(scratch.path.appending("b/c/d"), permissions: 0o755)
-    #expect(try scratch.folder.names() == [Array("a".utf8), Array("b".utf8)])
-    let inner = try ScratchFolder(beside: path)
-    try inner.folder.createFile("x", permissions: 0o600).write([9].span, at: 0)
-    try inner.commit(to: scratch.path.appending("final"), permissions: 0o755)
-    let kept = scratch.path
-    _ = consume scratch
-    #expect(try !FileSystem.exists(kept))
+struct OpenFileTests {
+    let workplace: Workplace
+    init() throws { workplace = try Workplace() }
+
+    @Test func writesAndReadsAtOffsets() throws {
+        let file = try OpenFile(creating: workplace["f"], permissions: 0o640)
+        try file.write(Array("hello, world".utf8).span, at: 3)
+        #expect(try file.status().size == 15)
+        #expect(try file.readExactly(5, at: 3) == Array("hello".utf8))
+        #expect(try file.readExactly(3, at: 0) == [0, 0, 0])
+        var buffer: [UInt8] = [9, 9, 9]
+        #expect(try file.read(into: &buffer, upTo: 100, at: 10) == 5)
+        #expect(buffer == Array("world".utf8))
+        #expect(try file.read(into: &buffer, upTo: 2, at: 3) == 2)
+        #expect(buffer == Array("he".utf8))
+        #expect(try file.read(into: &buffer, upTo: 4, at: 15) == 0)
+        #expect(buffer.isEmpty)
+        try file.truncate(to: 4)
+        try file.synchronize()
+        try file.synchronizeFileSystem()
+        #expect(try workplace.content("f") == "\0\0\0h")
+    }
+
+    @Test func readsIntoASpan() throws {
+        try workplace.file("f", "0123456789")
+        let file = try OpenFile(reading: workplace["f"])
+        var bytes = [UInt8](repeating: 0, count: 4)
+        var span = bytes.mutableSpan
+        #expect(try file.read(into: &span, at: 8) == 2)
+        #expect(bytes == [0x38, 0x39, 0, 0])
+    }
+
+    @Test func readsNothingBeyondTheEnd() throws {
+        let path = try workplace.file("f", "short")
+        let file = try OpenFile(reading: path)
+        #expect(failure(naming: path) { _ = try file.readExactly(6, at: 0) } == .corrupt)
+        #expect(failure(naming: path) { _ = try file.readExactly(.max, at: 2) } == .corrupt)
+        #expect(failure(naming: path) { _ = try file.readExactly(-1, at: 0) } == .corrupt)
+        #expect(failure(naming: path) { _ = try file.readExactly(1, at: .max) } == .corrupt)
+        #expect(try file.readExactly(0, at: 5) == [])
+        var buffer: [UInt8] = []
+        #expect(failure(naming: path) { try file.read(into: &buffer, upTo: 1, at: .max) } == .io)
+        #expect(try file.readAll(limit: 5) == Array("short".utf8))
+        #expect(failure(naming: path) { _ = try file.readAll(limit: 4) } == .corrupt)
+        #expect(failure(naming: path) { _ = try file.readAll(limit: -1) } == .corrupt)
+    }
+
+    @Test func readsOnlyRegularFiles() throws {
+        let file = try workplace.file("f")
+        try workplace.folder("folder")
+        try workplace.pipe("pipe")
+        try workplace.link("link", to: "f")
+        try workplace.link("loop", to: "loop")
+        #expect(try OpenFile(reading: workplace["link"]).readAll(limit: 99) == Array("content".utf8))
+        #expect(
+            failure(naming: workplace["absent"]) { _ = try OpenFile(reading: workplace["absent"]) }
+                == .missing)
+        #expect(failure(naming: file) { _ = try OpenFile(reading: workplace["f/below"]) } == .missing)
+        for name in ["folder", "pipe", "loop"] {
+            #expect(
+                failure(naming: workplace[name]) { _ = try OpenFile(reading: workplace[name]) } == .corrupt)
+        }
+        #expect(failure(naming: "/dev/null") { _ = try OpenFile(reading: "/dev/null") } == .corrupt)
+        for name in ["folder", "pipe", "loop", "link"] {
+            #expect(
+                failure(naming: workplace[name]) { _ = try OpenFile(updating: workplace[name]) } == .corrupt)
+        }
+        try OpenFile(updating: file).write([0x43].span, at: 0)
+        #expect(try workplace.content("f") == "Content")
+    }
+
+    @Test func createsNothingOverWhatIsThere() throws {
+        try workplace.file("f")
+        try workplace.link("dangling", to: "elsewhere")
+        try workplace.folder("folder")
+        for name in ["f", "dangling", "folder", "absent/f", "f/below", String(repeating: "n", count: 256)] {
+            let path = workplace[name]
+            #expect(
+                failure(naming: path) { _ = try OpenFile(creating: path, permissions: 0o644) } == .unwritable)
+        }
+        #expect(try workplace.content("f") == "content")
+        #expect(try workplace.names() == ["dangling", "f", "folder"])
+    }
+
+    @Test func reservesRoom() throws {
+        let file = try OpenFile(creating: workplace["f"], permissions: 0o600)
+        try file.allocate(0)
+        try file.allocate(123_456)
+        #expect(try file.status().size == 123_456)
+        #expect(failure(naming: workplace["f"]) { try file.allocate(.max) } == .io)
+    }
+
+    @Test func closesItsDescriptorAndNoOther() throws {
+        let path = try workplace.file("f")
+        let first = try OpenFile(reading: path)
+        let number = first.descriptor
+        #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0)
+        let copy = try OpenFile(duplicating: number, named: "copy")
+        #expect(fcntl(copy.descriptor, F_GETFD) & FD_CLOEXEC != 0)
+        _ = consume first
+        #expect(try copy.readAll(limit: 99) == Array("content".utf8))
+        #expect(failure(naming: "none") { _ = try OpenFile(duplicating: 1 << 20, named: "none") } == .io)
+    }
 }
