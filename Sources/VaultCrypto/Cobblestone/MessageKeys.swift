@@ -3,7 +3,6 @@ import VaultErrors
 /// What Cobblestone-256 derives for one message, in use: the cipher under the message's key and base nonce.
 struct MessageKeys: ~Copyable, Sendable {
     private static let label = [UInt8]("c2sp.org/chunked-encryption@v1+AEAD_AES_256_GCM\0".utf8)
-    static let commitmentCount = 32
 
     let commitment: [UInt8]
     var cipher: GCMCipher
@@ -12,7 +11,7 @@ struct MessageKeys: ~Copyable, Sendable {
     /// `key || base nonce || commitment = HKDF-Expand(input key, label || salt || context)`.
     init(
         _ direction: GCMCipher.Direction, salt: Span<UInt8>, context: [UInt8],
-        key inputKey: borrowing SecretBytes
+        key inputKey: borrowing SecretBytes, hash: HKDF.Hash
     ) throws(VaultError) {
         guard inputKey.count == Cobblestone256.keyCount else {
             throw VaultError(
@@ -23,7 +22,7 @@ struct MessageKeys: ~Copyable, Sendable {
         info.reserveCapacity(info.count + salt.count + context.count)
         for index in salt.indices { info.append(salt[index]) }
         info.append(contentsOf: context)
-        let derived = try HKDF.expandSHA512(inputKey, info: info.span, count: 32 + 12 + Self.commitmentCount)
+        let derived = try HKDF.expand(inputKey, with: hash, info: info.span, count: 32 + 12 + 32)
         cipher = derived.withBytes { GCMCipher(direction, key: $0.extracting(0..<32)) }
         baseNonce = derived.withBytes { bytes in InlineArray { bytes[32 + $0] } }
         commitment = derived.withBytes { bytes in (44..<76).map { bytes[$0] } }

@@ -14,12 +14,18 @@ extension Cobblestone256 {
         /// - Parameter salt: 24 bytes that never come twice under one key with different messages; else `.usage`.
         /// - Parameter key: 32 uniformly random bytes; `.key` for another size.
         public init(salt: [UInt8], context: [UInt8], key: borrowing SecretBytes) throws(VaultError) {
+            try self.init(salt: salt, context: context, key: key, hash: .sha512)
+        }
+
+        package init(
+            salt: [UInt8], context: [UInt8], key: borrowing SecretBytes, hash: HKDF.Hash
+        ) throws(VaultError) {
             guard salt.count == saltCount else {
                 throw VaultError(
                     .usage, "the salt has \(salt.count) bytes", at: "Cobblestone-256",
                     remedy: "use one of 24 bytes")
             }
-            keys = try MessageKeys(.seal, salt: salt.span, context: context, key: key)
+            keys = try MessageKeys(.seal, salt: salt.span, context: context, key: key, hash: hash)
             header = salt + keys.commitment
             keys.begin(chunk: 0)
         }

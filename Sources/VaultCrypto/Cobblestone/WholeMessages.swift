@@ -40,27 +40,7 @@ extension Cobblestone256 {
     public static func open(
         _ sealed: Span<UInt8>, context: [UInt8], key: borrowing SecretBytes, appendingTo output: inout [UInt8]
     ) throws(VaultError) {
-        guard let messageCount = messageCount(ofSealed: UInt64(sealed.count)) else {
-            throw corruption("no message is sealed to \(sealed.count) bytes, so it was cut off or changed")
-        }
-        var opener = try Opener(header: sealed.extracting(0..<headerCount), context: context, key: key)
-        let before = output.count
-        output.reserveCapacity(before + Int(messageCount))
-        do throws(VaultError) {
-            var position = headerCount
-            var number: UInt64 = 0
-            while position < sealed.count {
-                let end = min(position + sealedChunkCount, sealed.count)
-                try opener.openChunk(
-                    sealed.extracting(position..<end), number: number,
-                    isLast: end - position < sealedChunkCount,
-                    appendingTo: &output)
-                position = end
-                number += 1
-            }
-        } catch {
-            output.removeSubrange(before...)
-            throw error
-        }
+        var opener = try Opener(header: sealed.extracting(first: headerCount), context: context, key: key)
+        try opener.openWhole(sealed, appendingTo: &output)
     }
 }

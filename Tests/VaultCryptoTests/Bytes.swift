@@ -1,0 +1,40 @@
+import VaultCrypto
+import VaultErrors
+
+/// The bytes that hexadecimal digits stand for; published vectors are written so.
+func hex(_ digits: String) -> [UInt8] {
+    let digits = Array(digits.filter { !$0.isWhitespace })
+    return stride(from: 0, to: digits.count, by: 2).map { UInt8(String(digits[$0...$0 + 1]), radix: 16)! }
+}
+
+func secret(_ bytes: [UInt8]) -> SecretBytes {
+    SecretBytes(copying: bytes.span)
+}
+
+extension SecretBytes {
+    /// A readable copy, for tests only.
+    var exposed: [UInt8] {
+        withBytes { bytes in bytes.indices.map { bytes[$0] } }
+    }
+}
+
+/// A message without any period that a misplaced chunk could hide behind.
+func message(_ count: Int) -> [UInt8] {
+    var state: UInt64 = 0x9E37_79B9_7F4A_7C15
+    return (0..<count).map { _ in
+        state ^= state << 13
+        state ^= state >> 7
+        state ^= state << 17
+        return UInt8(truncatingIfNeeded: state >> 32)
+    }
+}
+
+/// The category that a piece of work fails with; nil when it succeeds.
+func failure(of work: () throws(VaultError) -> Void) -> VaultError.Category? {
+    do throws(VaultError) {
+        try work()
+        return nil
+    } catch {
+        return error.category
+    }
+}
