@@ -88,8 +88,13 @@ import VaultKeys
 
     @Test("output is bounded")
     func endless() async throws {
-        let error = await failure { _ = try await command("cat $DIR/ring; yes ''").allKeys() }
-        #expect(error?.category == .key)
+        for (end, problem) in [("exit 1", "failed with status 1"), ("exit 0", "more than a pipe holds")] {
+            let error = await failure {
+                _ = try await command("cat $DIR/ring; yes '' 2>&-; \(end)").allKeys()
+            }
+            #expect(error?.category == .key)
+            #expect(error?.problem.contains(problem) == true)
+        }
     }
 
     @Test("output up to what a pipe holds arrives whole")

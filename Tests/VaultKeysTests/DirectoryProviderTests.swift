@@ -69,21 +69,19 @@ import VaultKeys
 
     @Test(
         "links that lead outside, in circles or nowhere are refused",
-        arguments: [
-            "../outside/key", "..data/../../outside/key", "/etc/hostname", "circle", "nothing",
-        ])
+        arguments: ["../outside/key", "..data/../../outside/key", "/data/x", "circle", "nothing"])
     func links(_ target: String) async throws {
         let outer = try TestFolder()
         try outer.write(key.vaultJWK("one"), to: "outside/key")
         try outer.write("x", to: "secrets/data/x")
         try outer.link("secrets/..data", to: "data")
-        try outer.link("secrets/circle", to: "./circle")
+        if target == "circle" { try outer.link("secrets/circle", to: "./circle") }
         try outer.link("secrets/key", to: target)
         let error = await failure {
             _ = try await DirectoryKeyProvider(path: outer.path.appending("secrets")).keys(for: KeyID("one"))
         }
         #expect(error?.category == .key)
-        #expect(error?.problem.contains("is a link") == true)
+        #expect(error?.problem.contains(target == "nothing" ? "to nothing" : "leads outside") == true)
     }
 
     @Test("a missing folder is a matter of keys")

@@ -7,12 +7,10 @@ import VaultFileSystem
 struct SecretFolder {
     let path: FilePath
 
-    /// Every name but the hidden ones, sorted by bytes; names that are not UTF-8 are nobody's keys.
+    /// Every name, sorted by bytes; names that are not UTF-8 are nobody's keys.
     func names() throws(VaultError) -> [String] {
         let folder = try Folder(opening: path)
-        return try folder.names().compactMap { String(validating: $0, as: UTF8.self) }.filter {
-            !$0.hasPrefix(".")
-        }
+        return try folder.names().compactMap { String(validating: $0, as: UTF8.self) }
     }
 
     /// Opens the file that a name stands for; nil for folders, pipes and the like.
@@ -56,7 +54,7 @@ struct SecretFolder {
 
     private func leadsOutside(_ name: String) -> VaultError {
         VaultError(
-            .key, "is a link that leads outside its folder", at: path.appending(name).string,
+            .key, "is a link that leads outside its folder, or in a circle", at: path.appending(name).string,
             remedy: "put the key itself into the folder; only links inside it are followed")
     }
 }
