@@ -77,7 +77,7 @@ let package = Package(
         module("VaultSite", uses: ["VaultErrors", "SealedPack", "UpdateFramework", "VaultTransport"]),
 
         module(
-            "DevelopmentServer", uses: ["VaultErrors"],
+            "DevelopmentServer", uses: ["VaultErrors", "VaultFileSystem"],
             packages: [
                 system, .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),

@@ -23,6 +23,7 @@
 #include <sys/stat.h>
 #include <sys/statvfs.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #ifndef O_PATH
@@ -244,6 +245,11 @@ static inline int vault_catch_signals(const int *numbers, int count) {
         if (sigaction(numbers[i], &action, NULL) == -1) return -errno;
     }
     return ends[0];
+}
+
+// Seconds since 1970-01-01T00:00:00Z.
+static inline int64_t vault_now(void) {
+    return (int64_t)time(NULL);
 }
 
 static inline void vault_exit(int status) {

@@ -180,9 +180,9 @@ public actor VaultClient {
 
     private func noteFailure(_ error: VaultError, of id: PackID) async throws(VaultError) {
         let control = try await staging.lock()
-        defer { _ = consume control }
         var record = try staging.records.record(of: id)
         record.failure = error.problem
         try staging.records.save(record, of: id)
+        _ = consume control
     }
 }

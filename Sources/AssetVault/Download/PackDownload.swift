@@ -20,6 +20,7 @@ struct PackDownload {
     /// stay for the next attempt, unless they are not the pack's.
     func run(progress: (UInt64) -> Void) async throws(VaultError) -> OpenFileReference {
         var part = try PartialFile(at: path, of: pack)
+        try part.adopt()
         try makeRoom(beyond: part.count)
         var generator = SystemRandomNumberGenerator()
         var failures = 0

@@ -14,8 +14,7 @@ struct PartialFile: ~Copyable {
     /// Whether some of the bytes were on disk before.
     private(set) var isResumed = false
 
-    /// Begins or resumes the download of `pack` at `path`; what is there is hashed again. Throws `.busy` while another
-    /// process writes it.
+    /// The file at `path`, new or from an earlier attempt. Throws `.busy` while another process writes it.
     init(at path: FilePath, of pack: PackDescriptor) throws(VaultError) {
         let file =
             try FileSystem.exists(path)
@@ -25,13 +24,16 @@ struct PartialFile: ~Copyable {
                 .busy, "another process is downloading '\(pack.id)'", at: path.string,
                 remedy: "wait for it, or try again later")
         }
-        reference = OpenFileReference(file)
-        self.pack = pack
-        try adopt()
+        self.init(OpenFileReference(file), of: pack)
     }
 
-    /// Takes over what an earlier attempt left.
-    private mutating func adopt() throws(VaultError) {
+    private init(_ reference: OpenFileReference, of pack: PackDescriptor) {
+        self.reference = reference
+        self.pack = pack
+    }
+
+    /// Takes over what an earlier attempt left: it is hashed again.
+    mutating func adopt() throws(VaultError) {
         guard try file.status().size <= pack.length else { return try restart() }
         var block: [UInt8] = []
         while try file.read(into: &block, upTo: 1 << 20, at: count) > 0 {

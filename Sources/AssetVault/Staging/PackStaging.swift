@@ -1,5 +1,6 @@
 import SealedPack
 import SystemPackage
+import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
@@ -21,7 +22,6 @@ struct PackStaging: Sendable {
     /// Ephemeral to shared: the verified file becomes a pack that waits for its key.
     func share(_ download: OpenFileReference, of pack: PackDescriptor) async throws(VaultError) {
         let control = try await lock()
-        defer { _ = consume control }
         let target = layout.waitingPack(pack)
         try FileSystem.createFolders(target.removingLastComponent(), permissions: 0o700)
         if try !FileSystem.exists(target) {
@@ -32,18 +32,19 @@ struct PackStaging: Sendable {
         record.failure = nil
         try records.save(record, of: pack.id)
         try removeWaiting(of: pack.id, except: pack)
+        _ = consume control
     }
 
     /// To permanent, still sealed.
     func keepSealed(_ file: OpenFileReference, of pack: PackDescriptor) async throws(VaultError) {
         let control = try await lock()
-        defer { _ = consume control }
         try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
         if try !FileSystem.exists(layout.version(pack, as: .sealed)) {
             try saveDescriptor(of: pack, as: .sealed)
             try move(file, of: pack, to: layout.version(pack, as: .sealed))
         }
         try publish(pack, as: .sealed)
+        _ = consume control
     }
 
     /// To permanent, opened: a tree is built aside, saved to the disk as a whole and renamed.
@@ -55,8 +56,9 @@ struct PackStaging: Sendable {
         let version = layout.version(pack, as: .opened)
         guard try !FileSystem.exists(version) else {
             let control = try await lock()
-            defer { _ = consume control }
-            return try publish(pack, as: .opened)
+            try publish(pack, as: .opened)
+            _ = consume control
+            return
         }
         let needed = pack.openedSize + (16 << 20)
         guard try FileSystem.availableSpace(at: home) >= needed else {
@@ -70,7 +72,6 @@ struct PackStaging: Sendable {
         // Saved before the lock is taken: this may last.
         try tree.folder.synchronizeFileSystem()
         let control = try await lock()
-        defer { _ = consume control }
         if try FileSystem.exists(version) {
             _ = consume tree
         } else {
@@ -78,6 +79,7 @@ struct PackStaging: Sendable {
             try tree.commit(to: version, permissions: 0o755)
         }
         try publish(pack, as: .opened)
+        _ = consume control
     }
 
     /// Swings `current` to a complete version, records it and removes what it replaces.

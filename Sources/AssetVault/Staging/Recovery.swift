@@ -7,8 +7,8 @@ extension PackStaging {
     /// Rolls every pack forward or back to a whole state. Runs first, under the lock, and may itself be cut off.
     func recover() async throws(VaultError) {
         let control = try await lock()
-        defer { _ = consume control }
         for id in try records.ids() { try recover(id) }
+        _ = consume control
     }
 
     private func recover(_ id: PackID) throws(VaultError) {
@@ -19,7 +19,7 @@ extension PackStaging {
             isChanged = true
         }
         if try FileSystem.exists(layout.home(of: id)) {
-            _ = try FileSystem.removeAbandonedScratch(in: layout.home(of: id))
+            _ = try Folder(opening: layout.home(of: id)).removeAbandonedScratch()
             let found = try current(of: id)
             if found?.pack.sha256 != record.loaded?.pack.sha256 || found?.form != record.loaded?.form {
                 record.loaded = found

@@ -1,4 +1,4 @@
-public import SealedPack
+import SealedPack
 public import SystemPackage
 import VaultCrypto
 

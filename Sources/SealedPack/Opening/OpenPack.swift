@@ -9,8 +9,11 @@ public final class OpenPack: Sendable {
     public let catalog: Catalog
     public let id: PackID
     public let version: UInt64
-    let pack: PackFile
+    public let pack: PackFile
     let key: ContentKey
+
+    public var descriptor: PackDescriptor? { pack.descriptor }
+
     /// Where each piece ends in the file: 8 bytes a piece.
     private let pieceEnds: [UInt64]
 

@@ -1,5 +1,5 @@
-import SystemPackage
-import UpdateFramework
+import StrictJSON
+public import UpdateFramework
 import VaultErrors
 
 /// Which metadata must be written anew: what says something else now, what names such a file, and what has less than

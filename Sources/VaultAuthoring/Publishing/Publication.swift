@@ -1,12 +1,12 @@
 public import SealedPack
-public import SystemPackage
+import SystemPackage
 public import UpdateFramework
 import VaultArchive
 import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
-public import VaultSite
+import VaultSite
 
 /// What a publication did, for people and scripts.
 public struct PublicationReport: Sendable {
@@ -55,7 +55,6 @@ public struct Publication: Sendable {
                 .busy, "somebody else is publishing this vault", at: vault.path.string,
                 remedy: "wait until they are done")
         }
-        defer { _ = consume lock }
         let metadata = MetadataFolder(vault.metadata)
         let current = try await CurrentSite(of: vault, in: metadata)
         try FileSystem.createFolders(vault.targets, permissions: 0o755)
@@ -87,6 +86,7 @@ public struct Publication: Sendable {
             lifetime: settings.lifetime, now: now
         ).files(listing: records)
         if !files.isEmpty { try await metadata.publish(files, now: now) }
+        _ = consume lock
         return PublicationReport(packs: report, written: files.map(\.hostedName))
     }
 
@@ -114,7 +114,7 @@ public struct Publication: Sendable {
         if try FileSystem.exists(target) {
             _ = try verifiedPack(result.descriptor)
         } else {
-            try scratch.commit(to: target, permissions: 0o644, replacing: false)
+            try scratch.commit(as: target.lastComponent?.string ?? "", permissions: 0o644, replacing: false)
         }
         return result
     }

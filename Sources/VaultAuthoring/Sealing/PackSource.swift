@@ -1,7 +1,7 @@
 public import SystemPackage
 public import VaultArchive
 public import VaultErrors
-import VaultFileSystem
+public import VaultFileSystem
 
 /// What is to be sealed, as a folder: the folder that was named, or an archive unpacked into a private folder, which
 /// goes away with this value.
@@ -22,14 +22,15 @@ public struct PackSource: ~Copyable {
             self.init(folder: folder, scratch: nil)
             return
         }
-        try self.init(unpacking: OpenFile(reading: path), beside: place)
+        let scratch = try ScratchFolder(beside: place)
+        let folder = try ArchiveUnpacking.unpack(path, into: scratch.path)
+        self.init(folder: folder, scratch: scratch)
     }
 
-    /// Unpacks an archive from an open file or a pipe.
-    public init(unpacking archive: borrowing OpenFile, beside place: FilePath) throws(VaultError) {
+    /// Unpacks a tar from a pipe.
+    public init(unpacking stream: consuming OpenFile, beside place: FilePath) throws(VaultError) {
         let scratch = try ScratchFolder(beside: place)
-        try ArchiveUnpacking.unpack(archive, into: scratch.path)
-        let folder = try SourceFolder(scanning: scratch.path)
+        let folder = try ArchiveUnpacking.unpack(stream: stream, into: scratch.path)
         self.init(folder: folder, scratch: scratch)
     }
 

@@ -1,7 +1,7 @@
 import SystemPackage
-public import UpdateFramework
+import UpdateFramework
 import VaultCrypto
-public import VaultErrors
+import VaultErrors
 import VaultFileSystem
 
 /// The signing keys in a vault's `keys/` folder: each is read when it is needed and let go at once.
@@ -25,13 +25,7 @@ struct SigningKeys {
 
     private func key(of role: TopLevelRole) throws(VaultError) -> Ed25519PrivateKey {
         let path = vault.signingKey(of: role)
-        let file: OpenFile
-        do { file = try OpenFile(reading: path) } catch {
-            throw VaultError(
-                .key, "the signing key of the \(role.rawValue) role can't be read: \(error.problem)",
-                at: path.string,
-                remedy: "restore it from your backup, or publish where it is kept")
-        }
+        let file = try open(path, of: role)
         guard try file.status().permissions & 0o077 == 0 else {
             throw VaultError(
                 .key, "others may read this signing key", at: path.string,
@@ -40,8 +34,22 @@ struct SigningKeys {
         let pem = try SecretBytes(capacity: Self.limit) { room throws(VaultError) in
             try file.read(into: &room, at: 0)
         }
-        do { return try Ed25519PrivateKey(pem: pem) } catch {
+        do throws(VaultError) {
+            let key = try Ed25519PrivateKey(pem: pem)
+            return key
+        } catch {
             throw VaultError(.key, error.problem, at: path.string, remedy: error.remedy)
+        }
+    }
+
+    private func open(_ path: FilePath, of role: TopLevelRole) throws(VaultError) -> OpenFile {
+        do throws(VaultError) {
+            let file = try OpenFile(reading: path)
+            return file
+        } catch {
+            throw VaultError(
+                .key, "the signing key of the \(role.rawValue) role can't be read: \(error.problem)",
+                at: path.string, remedy: "restore it from your backup, or publish where it is kept")
         }
     }
 }

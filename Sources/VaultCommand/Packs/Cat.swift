@@ -1,0 +1,34 @@
+import ArgumentParser
+import SealedPack
+import VaultArchive
+import VaultErrors
+import VaultFileSystem
+
+struct Cat: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Print one file of a sealed pack; only its own pieces are read.",
+        discussion: """
+            EXAMPLE
+              assetvault cat level-one.avpack maps/start.json --keys file:vault.jwks
+            """)
+
+    @OptionGroup var pack: PackArgument
+
+    @Argument(help: ArgumentHelp("The file's path in the pack.", valueName: "path"))
+    var path: String
+
+    @OptionGroup var keys: KeyOptions
+
+    func run() async throws {
+        let source = try await pack.unlock(try keys.required())
+        guard let wanted = try? EntryPath(path), let entry = source.catalog.entry(at: wanted),
+            entry.kind != .emptyFolder
+        else {
+            throw VaultError(
+                .missing, "the pack has no such file", at: path.escapingControls,
+                remedy: "list its files with 'assetvault inspect \(pack.pack) --keys …'")
+        }
+        let output = try OutputRule.standardOutput()
+        try await source.read(entry.content) { part throws(VaultError) in try output.writeNext(part) }
+    }
+}

@@ -1,0 +1,89 @@
+import ArgumentParser
+import SealedPack
+import StrictJSON
+import VaultArchive
+import VaultErrors
+import VaultKeys
+
+struct Inspect: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show what a pack says of itself; with a key, also its files.",
+        discussion: """
+            EXAMPLE
+              assetvault inspect level-one.avpack
+              assetvault inspect level-one.avpack --keys file:vault.jwks --json
+            """)
+
+    @OptionGroup var pack: PackArgument
+    @OptionGroup var keys: KeyOptions
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() async throws {
+        var source: OpenPack?
+        if let provider = try keys.provider() { source = try await pack.unlock(provider) }
+        let file = if let source { source.pack } else { try await pack.open() }
+        var report: JSONObject = [
+            "length": .integer(Int64(clamping: file.length)),
+            "pieces": .integer(Int64(file.pieceCount)),
+            "contentKeyID": .string(file.contentKeyID.description),
+        ]
+        if let descriptor = file.descriptor { report["descriptor"] = .object(descriptor.json) }
+        if let source {
+            report["id"] = .string(source.id.description)
+            report["version"] = .integer(Int64(clamping: source.version))
+            report["openedSize"] = .integer(Int64(clamping: source.catalog.contentCount))
+            if json {
+                report["files"] = .array(
+                    (0..<source.catalog.entryCount).compactMap { source.catalog.entry($0)?.json })
+            }
+        }
+        if json { return Talk.answer(bytes: JSONValue.object(report).pretty()) }
+        show(file, source)
+    }
+
+    private func show(_ file: PackFile, _ source: OpenPack?) {
+        Talk.answer("pack          \(pack.pack)")
+        Talk.answer("length        \(file.length) bytes in \(file.pieceCount) pieces")
+        Talk.answer("content key   \(file.contentKeyID)")
+        if let descriptor = file.descriptor {
+            Talk.answer(
+                "pack ID       \(descriptor.id), version \(descriptor.version), \(descriptor.offer.policy.rawValue)"
+            )
+            Talk.answer("opened size   \(descriptor.openedSize) bytes")
+            Talk.answer("sealed for    \(descriptor.slots.map(\.keyID.description).joined(separator: ", "))")
+        } else if let source {
+            Talk.answer("pack ID       \(source.id), version \(source.version)")
+            Talk.answer("descriptor    none")
+        } else {
+            Talk.answer("descriptor    none: ID and version stand in the encrypted catalog")
+        }
+        guard let source else { return }
+        for index in 0..<source.catalog.entryCount {
+            guard let entry = source.catalog.entry(index) else { continue }
+            let kind =
+                switch entry.kind {
+                case .emptyFolder: "d"
+                case .file: "-"
+                case .executable: "x"
+                }
+            let size = String(entry.size)
+            Talk.answer(
+                "\(kind) \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(entry.path.string.escapingControls)"
+            )
+        }
+    }
+}
+
+extension Catalog.Entry {
+    fileprivate var json: JSONValue {
+        let kind =
+            switch self.kind {
+            case .emptyFolder: "folder"
+            case .file: "file"
+            case .executable: "executable"
+            }
+        return ["path": .string(path.string), "kind": .string(kind), "size": .integer(Int64(clamping: size))]
+    }
+}

@@ -1,0 +1,26 @@
+import ArgumentParser
+import VaultErrors
+import VaultKeys
+
+/// Where keys come from; several sources are asked in their order.
+struct KeyOptions: ParsableArguments {
+    @Option(
+        name: .customLong("keys"),
+        help: ArgumentHelp(
+            "Where keys come from: env:NAME, file:PATH, fd:N, dir:PATH or exec:COMMAND. May be repeated.",
+            valueName: "spec"))
+    var specs: [String] = []
+
+    /// Nil when no source was given.
+    func provider() throws(VaultError) -> (any KeyProvider)? {
+        guard !specs.isEmpty else { return nil }
+        return ChainedKeyProvider(
+            try specs.map { text throws(VaultError) in try KeySpec(parsing: text).provider() })
+    }
+
+    func required() throws(VaultError) -> any KeyProvider {
+        if let provider = try provider() { return provider }
+        throw VaultError(
+            .key, "no key was given", at: "--keys", remedy: "name a source, such as --keys file:vault.jwks")
+    }
+}

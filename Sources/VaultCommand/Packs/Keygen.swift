@@ -1,0 +1,25 @@
+import ArgumentParser
+import SystemPackage
+import VaultErrors
+import VaultKeys
+
+struct Keygen: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Make a vault key: the secret that packs are sealed for.",
+        discussion: """
+            Writes a JWK Set with one fresh 256-bit key, mode 0600, and prints its key ID. An existing file is never \
+            overwritten. Keep a backup: without a vault key nothing that was sealed for it opens again.
+
+            EXAMPLE
+              assetvault keygen -o vault.jwks
+            """)
+
+    @Option(
+        name: [.short, .customLong("output")], help: ArgumentHelp("The file to make.", valueName: "file"))
+    var output: String
+
+    func run() throws {
+        let id = try VaultKeyFile.generate(at: FilePath(output))
+        Talk.answer(id.description)
+    }
+}

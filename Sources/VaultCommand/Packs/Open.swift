@@ -1,0 +1,76 @@
+import ArgumentParser
+import SealedPack
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+struct Open: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Open a pack into a folder, or as a tar.",
+        discussion: """
+            All or nothing: the folder appears when every byte was decrypted and proven. The content key comes from \
+            the descriptor beside the pack, or from --descriptor, or from a site's signed metadata.
+
+            EXAMPLE
+              assetvault open level-one.avpack -o level-one --keys file:vault.jwks
+              assetvault open level-one.avpack --tar - --keys file:vault.jwks | tar t
+            """)
+
+    @OptionGroup var pack: PackArgument
+
+    @Option(
+        name: [.short, .customLong("output")],
+        help: ArgumentHelp("The folder to make; new or empty.", valueName: "dir"))
+    var output: String?
+
+    @Option(help: ArgumentHelp("Write a pax tar instead; - for standard output.", valueName: "file"))
+    var tar: String?
+
+    @OptionGroup var keys: KeyOptions
+
+    @Flag(help: "Overwrite an existing tar file.")
+    var force = false
+
+    func validate() throws {
+        if (output == nil) == (tar == nil) { throw ValidationError("give either -o DIR or --tar FILE") }
+    }
+
+    func run() async throws {
+        if let output { try OutputRule.requireNewFolder(FilePath(output)) }
+        let source = try await pack.unlock(try keys.required())
+        let progress = ProgressBar("opening", total: source.catalog.contentCount)
+        defer { progress.finish() }
+        if let output { return try await open(source, into: FilePath(output), progress) }
+        guard let tar, tar != "-" else {
+            return try await writeTar(of: source, to: try OutputRule.standardOutput(), progress)
+        }
+        let scratch = try ScratchFile(for: FilePath(tar))
+        let file = try OpenFile(duplicating: scratch.file.descriptor, named: FilePath(tar))
+        try await writeTar(of: source, to: file, progress)
+        try scratch.commit(permissions: 0o644, replacing: force)
+    }
+
+    private func open(_ source: OpenPack, into target: FilePath, _ progress: ProgressBar)
+        async throws(VaultError)
+    {
+        let tree = try ScratchFolder(beside: target.withoutTrailingSlash)
+        var sink = try TreeSink(into: tree.path)
+        try await source.extract(to: &sink) { progress.show($0) }
+        try tree.commit(to: target.withoutTrailingSlash, permissions: 0o755, replacingEmptyFolder: true)
+    }
+
+    private func writeTar(of source: OpenPack, to file: consuming OpenFile, _ progress: ProgressBar)
+        async throws(VaultError)
+    {
+        var sink = try TarSink(to: file)
+        try await source.extract(to: &sink) { progress.show($0) }
+        try sink.finish()
+    }
+}
+
+extension FilePath {
+    /// `DIR/` names the same folder as `DIR`; `FilePath` drops the slash when it takes the path apart.
+    var withoutTrailingSlash: FilePath {
+        lastComponent.map { removingLastComponent().appending($0) } ?? self
+    }
+}

@@ -1,0 +1,24 @@
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// Files are overwritten only when asked to, folders never.
+enum OutputRule {
+    /// A folder that may be made: absent, or empty.
+    static func requireNewFolder(_ path: FilePath) throws(VaultError) {
+        guard let status = try FileSystem.status(of: path, followingLinks: true) else { return }
+        guard status.kind == .folder, try Folder(opening: path).names().isEmpty else {
+            throw VaultError(
+                .unwritable, "it exists already and is not an empty folder", at: path.string,
+                remedy: "choose a new or empty folder")
+        }
+    }
+
+    static func standardOutput() throws(VaultError) -> OpenFile {
+        try OpenFile(duplicating: 1, named: "standard output")
+    }
+
+    static func standardInput() throws(VaultError) -> OpenFile {
+        try OpenFile(duplicating: 0, named: "standard input")
+    }
+}

@@ -1,0 +1,132 @@
+import ArgumentParser
+import SealedPack
+import SystemPackage
+import VaultArchive
+import VaultAuthoring
+import VaultErrors
+import VaultFileSystem
+import VaultKeys
+
+struct Seal: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Seal a folder or archive as an encrypted pack.",
+        discussion: """
+            Writes the pack and, beside it, its descriptor PACK.json, which holds the content key wrapped for every \
+            vault key that --keys yields. Links and devices are refused. With --previous the earlier version's content \
+            key is kept and its unchanged pieces are taken over, so that clients fetch only what changed.
+
+            EXAMPLE
+              assetvault seal level-one -o level-one.avpack --keys file:vault.jwks
+              tar c level-one | assetvault seal - -o level-one.avpack --id level-one --keys env:VAULT_KEY
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "A folder, an archive (zip, tar, 7z), or - for a tar on standard input.", valueName: "source"))
+    var source: String
+
+    @Option(
+        name: [.short, .customLong("output")],
+        help: ArgumentHelp("The pack to make; - for standard output.", valueName: "pack"))
+    var output: String
+
+    @OptionGroup var keys: KeyOptions
+
+    @Option(help: "The pack's ID; by default the previous pack's, else the source's name.")
+    var id: String?
+
+    @Option(help: ArgumentHelp("An earlier version, its descriptor beside it.", valueName: "pack"))
+    var previous: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The version to give; by default 1, or after --previous its version, one more if the content changed.",
+            valueName: "n"))
+    var packVersion: UInt64?
+
+    @Option(help: ArgumentHelp("Where to write the descriptor, if not beside the pack.", valueName: "file"))
+    var descriptor: String?
+
+    @Flag(help: "Pack what links point to, instead of refusing them.")
+    var followLinks = false
+
+    @Flag(help: "Overwrite existing files.")
+    var force = false
+
+    @Flag(help: "Print the descriptor on standard output.")
+    var json = false
+
+    func validate() throws {
+        if output == "-", descriptor == nil { throw ValidationError("-o - needs --descriptor FILE") }
+        if output == "-", json { throw ValidationError("-o - and --json both want standard output") }
+    }
+
+    func run() async throws {
+        let provider = try keys.required()
+        var earlier: OpenPack?
+        if let previous {
+            var argument = PackArgument()
+            argument.pack = previous
+            argument.origin = DescriptorOptions()
+            earlier = try await argument.unlock(provider)
+        }
+        let packID =
+            try id.map { text throws(VaultError) in try PackID(text) }
+            ?? earlier?.id ?? PackID(PackID.suggestion(for: source))
+        let choice = try await ContentKeyChoice(following: earlier?.descriptor, keys: provider)
+        let versioning: PackVersioning =
+            packVersion.map { .exactly($0) } ?? earlier.map { .following($0) } ?? .exactly(1)
+        let order = SealingOrder(
+            id: packID, versioning: versioning, key: choice.key, slots: choice.slots,
+            offer: earlier?.descriptor?.offer ?? PackOffer(), previous: earlier)
+        let result = try await output == "-" ? sealToStandardOutput(order) : sealToFile(order)
+        if json {
+            Talk.answer(bytes: PackDescriptorFile.bytes(of: result.descriptor))
+        } else {
+            Talk.note(
+                "sealed \(packID) version \(result.descriptor.version): \(result.descriptor.length) bytes in "
+                    + "\(result.descriptor.pieceCount) pieces, \(result.reusedPieces) reused")
+        }
+    }
+
+    private func sealToFile(_ order: SealingOrder) async throws(VaultError) -> SealingResult {
+        let pack = FilePath(output)
+        let target = try PackFileSealing(
+            pack: pack, descriptor: descriptor.map { FilePath($0) }, replacing: force)
+        let source = try openSource(beside: pack)
+        let progress = ProgressBar("sealing", total: source.folder.entries.reduce(0) { $0 + $1.size })
+        defer { progress.finish() }
+        return try await target.run(order, source.folder) { progress.show($0) }
+    }
+
+    private func sealToStandardOutput(_ order: SealingOrder) async throws(VaultError) -> SealingResult {
+        let descriptor = FilePath(descriptor ?? "")
+        let source = try openSource(beside: descriptor)
+        let progress = ProgressBar("sealing", total: source.folder.entries.reduce(0) { $0 + $1.size })
+        defer { progress.finish() }
+        let output = OpenFileReference(try OutputRule.standardOutput())
+        let result = try await order.seal(source.folder, into: output) { progress.show($0) }
+        try DurableFile.write(
+            PackDescriptorFile.bytes(of: result.descriptor).span, to: descriptor, permissions: 0o644,
+            replacing: force)
+        return result
+    }
+
+    private func openSource(beside place: FilePath) throws(VaultError) -> PackSource {
+        if source == "-" { return try PackSource(unpacking: try OutputRule.standardInput(), beside: place) }
+        return try PackSource(FilePath(source), unpackingBeside: place, followLinks: followLinks)
+    }
+}
+
+extension PackID {
+    /// The source's name without an archive's ending, in lower case.
+    fileprivate static func suggestion(for source: String) -> String {
+        var name = FilePath(source).lexicallyNormalized().lastComponent?.string.lowercased() ?? ""
+        for ending in [".tar.gz", ".tar.xz", ".tar.zst", ".tar.bz2", ".tgz", ".tar", ".zip", ".7z"]
+        where name.hasSuffix(ending) {
+            name.removeLast(ending.count)
+            break
+        }
+        return name
+    }
+}

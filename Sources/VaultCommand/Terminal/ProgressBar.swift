@@ -1,0 +1,38 @@
+import Glibc
+import SystemPackage
+
+/// A bar on standard error for work that lasts longer than a second; nothing where that is no terminal.
+final class ProgressBar {
+    private static let width = 30
+
+    private let label: String
+    private let total: UInt64
+    private let isShown = isatty(STDERR_FILENO) == 1
+    private let start = ContinuousClock.now
+    private var next: ContinuousClock.Instant
+    private var hasDrawn = false
+
+    init(_ label: String, total: UInt64) {
+        self.label = label
+        self.total = total
+        next = start + .seconds(1)
+    }
+
+    /// Draws at most ten times a second.
+    func show(_ done: UInt64) {
+        guard isShown, ContinuousClock.now >= next else { return }
+        next = ContinuousClock.now + .milliseconds(100)
+        hasDrawn = true
+        let share = total == 0 ? 1 : min(1, Double(done) / Double(total))
+        let filled = Int(share * Double(Self.width))
+        let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        let rate = Double(done) / max(seconds, 0.001) / 1_000_000
+        Talk.write("\r\u{1B}[K\(label) [\(bar)] \(Int(share * 100)) %  \(Int(rate)) MB/s", to: .standardError)
+    }
+
+    /// Clears the line.
+    func finish() {
+        if hasDrawn { Talk.write("\r\u{1B}[K", to: .standardError) }
+    }
+}
