@@ -1,7 +1,7 @@
 public import VaultErrors
 
 /// When a failed transfer is worth another try, and how long to wait before it: exponential backoff with
-/// full jitter, so that the clients of a host that comes back don't all return at once.
+/// jitter, so that the clients of a host that comes back don't all return at once.
 public struct RetryPolicy: Sendable {
     /// How many tries there are in all, the first included.
     public var attempts: Int = 5

@@ -34,7 +34,8 @@ public struct TransportBody: AsyncSequence, Sendable {
     }
 
     public func makeAsyncIterator() -> Iterator {
-        Iterator(source: chunks.take(), length: length, limit: limit, place: place)
+        Iterator(
+            source: chunks.take() ?? AlreadyRead(place: place), length: length, limit: limit, place: place)
     }
 
     /// Counts what arrives and holds it against what was declared.
@@ -45,7 +46,7 @@ public struct TransportBody: AsyncSequence, Sendable {
         private let place: String
         private var received: UInt64 = 0
 
-        fileprivate init(source: (any ChunkSource)?, length: UInt64?, limit: UInt64, place: String) {
+        fileprivate init(source: any ChunkSource, length: UInt64?, limit: UInt64, place: String) {
             (self.source, self.length, self.limit, self.place) = (source, length, limit, place)
         }
 
@@ -81,6 +82,15 @@ public struct TransportBody: AsyncSequence, Sendable {
 /// Where a body's bytes come from; nil is the end.
 protocol ChunkSource {
     mutating func next() async throws(VaultError) -> [UInt8]?
+}
+
+/// Stands in for the bytes when somebody reads them a second time.
+private struct AlreadyRead: ChunkSource {
+    let place: String
+
+    mutating func next() async throws(VaultError) -> [UInt8]? {
+        throw VaultError(.usage, "this answer was read already", at: place, remedy: "ask again")
+    }
 }
 
 /// Hands its content out once.

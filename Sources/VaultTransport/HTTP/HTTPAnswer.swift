@@ -6,10 +6,10 @@ import VaultErrors
 struct HTTPAnswer {
     private let http: HTTPClientResponse
     private let request: TransportRequest
-    private let limits: TransportLimits
+    private let transport: HTTPTransport
 
-    init(_ http: HTTPClientResponse, to request: TransportRequest, limits: TransportLimits) {
-        (self.http, self.request, self.limits) = (http, request, limits)
+    init(_ http: HTTPClientResponse, to request: TransportRequest, through transport: HTTPTransport) {
+        (self.http, self.request, self.transport) = (http, request, transport)
     }
 
     func response() throws(VaultError) -> TransportResponse {
@@ -36,10 +36,10 @@ struct HTTPAnswer {
     }
 
     private func body(length: UInt64?) throws(VaultError) -> TransportBody {
-        let (body, limits, place) = (http.body, limits, request.location.description)
+        let (body, transport, place) = (http.body, transport, request.location.description)
         return try TransportBody(
             for: request, length: length, entityTag: only("ETag").flatMap(EntityTag.init)
-        ) { HTTPChunks(body, limits: limits, place: place) }
+        ) { HTTPChunks(body, through: transport, place: place) }
     }
 
     /// Sizes, ranges and digests are those of the file itself, so it must come as it is.

@@ -6,13 +6,14 @@ import VaultErrors
 struct HTTPChunks: ChunkSource {
     private var buffers: HTTPClientResponse.Body.AsyncIterator
     private var floor: ThroughputFloor
-    private let limits: TransportLimits
+    /// Held, since its connections close when it goes away.
+    private let transport: HTTPTransport
     private let place: String
 
-    init(_ body: HTTPClientResponse.Body, limits: TransportLimits, place: String) {
+    init(_ body: HTTPClientResponse.Body, through transport: HTTPTransport, place: String) {
         buffers = body.makeAsyncIterator()
-        floor = ThroughputFloor(limits)
-        self.limits = limits
+        floor = ThroughputFloor(transport.limits)
+        self.transport = transport
         self.place = place
     }
 
@@ -28,7 +29,8 @@ struct HTTPChunks: ChunkSource {
             guard let buffer else { return nil }
             guard floor.allows(buffer.readableBytes, after: .now - asked) else {
                 throw VaultError(
-                    .unavailable, "the host sends less than \(limits.bytesPerSecond) bytes a second",
+                    .unavailable,
+                    "the host sends less than \(transport.limits.bytesPerSecond) bytes a second",
                     at: place,
                     remedy: "try again later or use another mirror")
             }

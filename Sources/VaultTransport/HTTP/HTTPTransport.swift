@@ -8,7 +8,7 @@ public import VaultErrors
 /// Reads a site over HTTP/1.1, as plain static files.
 public final class HTTPTransport: Transport {
     private let client: HTTPClient
-    private let limits: TransportLimits
+    let limits: TransportLimits
 
     /// - Parameter certificateAuthorities: A PEM file of the only authorities to believe, for a host with a
     ///   private one; nil believes the system's.
@@ -31,7 +31,8 @@ public final class HTTPTransport: Transport {
         self.limits = limits
     }
 
-    /// Closes all connections; without it they are closed some time after the transport went away.
+    /// Closes all connections, which ends every transfer; without it they are closed some time after the
+    /// transport and the last body that came through it have gone.
     public func shutdown() async {
         try? await client.shutdown()
     }
@@ -51,7 +52,7 @@ public final class HTTPTransport: Transport {
         while true {
             let response = try await execute(request, at: url)
             guard let target = try Redirect.target(of: response, from: url, for: request) else {
-                return try HTTPAnswer(response, to: request, limits: limits).response()
+                return try HTTPAnswer(response, to: request, through: self).response()
             }
             followed += 1
             guard followed <= limits.redirects else {

@@ -1,0 +1,90 @@
+import DevelopmentServer
+import Foundation
+import NIOCore
+import NIOPosix
+import Synchronization
+import SystemPackage
+import Testing
+import VaultErrors
+
+/// A folder of its own for one test, removed at its end.
+func withFolder<R>(_ body: (URL) async throws -> R) async throws -> R {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "serve-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try await body(folder)
+}
+
+/// A file of `size` zero bytes that takes no room on the disk.
+func makeSparseFile(at place: URL, size: UInt64) throws {
+    try Data().write(to: place)
+    let file = try FileHandle(forWritingTo: place)
+    try file.truncate(atOffset: size)
+    try file.close()
+}
+
+/// Runs a server over `root` while `body` runs, which gets the port.
+func withServer<R: Sendable>(_ root: URL, _ body: @escaping @Sendable (Int) async throws -> R) async throws
+    -> R
+{
+    let (ports, ready) = AsyncStream.makeStream(of: Int.self)
+    return try await withThrowingTaskGroup(of: Void.self) { group in
+        group.addTask {
+            defer { ready.finish() }
+            try await DevelopmentServer(root: FilePath(root.path)).run { url in
+                ready.yield(URL(string: url)?.port ?? 0)
+            }
+        }
+        var port = ports.makeAsyncIterator()
+        let result = try await body(try #require(await port.next()))
+        group.cancelAll()
+        try await group.waitForAll()
+        return result
+    }
+}
+
+/// What came back, as it stood on the wire.
+struct Reply: Equatable {
+    var status = 0
+    /// By lowercase name.
+    var headers: [String: String] = [:]
+    var body: [UInt8] = []
+
+    init(parsing bytes: [UInt8]) throws {
+        let end = try #require(bytes.prefix(4096).firstRange(of: Array("\r\n\r\n".utf8)))
+        let head = String(decoding: bytes[..<end.lowerBound], as: UTF8.self).components(separatedBy: "\r\n")
+        status = try #require(Int(head[0].split(separator: " ")[1]))
+        for line in head.dropFirst() {
+            let colon = try #require(line.firstIndex(of: ":"))
+            headers[line[..<colon].lowercased()] =
+                line[line.index(after: colon)...].trimmingCharacters(in: .whitespaces)
+        }
+        body = Array(bytes[end.upperBound...])
+    }
+}
+
+/// Sends bytes to a port of this machine and gives all that comes back until the other side closes.
+func exchange(_ port: Int, _ request: String) async throws -> [UInt8] {
+    let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
+        .connect(host: "127.0.0.1", port: port) { channel in
+            channel.eventLoop.makeCompletedFuture {
+                try NIOAsyncChannel<ByteBuffer, ByteBuffer>(wrappingChannelSynchronously: channel)
+            }
+        }
+    return try await connection.executeThenClose { inbound, outbound in
+        try await outbound.write(ByteBuffer(string: request))
+        var received: [UInt8] = []
+        for try await buffer in inbound { received += Array(buffer.readableBytesView) }
+        return received
+    }
+}
+
+/// One request on a connection of its own.
+func ask(
+    _ port: Int, _ target: String, method: String = "GET", _ headers: [(String, String)] = []
+) async throws -> Reply {
+    let lines = headers.map { "\($0): \($1)\r\n" }.joined()
+    return try Reply(
+        parsing: await exchange(
+            port, "\(method) \(target) HTTP/1.1\r\nHost: localhost\r\nConnection: close\r\n\(lines)\r\n"))
+}

@@ -1,0 +1,210 @@
+import NIOCore
+import Testing
+import VaultErrors
+import VaultTransport
+
+/// Bodies that are too short, too long, too slow or broken.
+@Suite struct HTTPBodyTests {
+    private static let ok = "HTTP/1.1 200 OK\r\n"
+
+    @Test(arguments: [
+        "Content-Length: 100\r\n\r\nonly this", "Transfer-Encoding: chunked\r\n\r\n9\r\nonly this\r\n",
+        "Transfer-Encoding: chunked\r\n\r\n64\r\nonly this",
+        "Transfer-Encoding: chunked\r\n\r\n9\r\nonly this\r\nzz\r\n",
+    ])
+    func cutShort(answer: String) async throws {
+        for end in [Step.close, .reset] {
+            try await withFaultServer(.send(Self.ok + answer), end) { server in
+                let error = await failure { _ = try await fetch(TransportRequest(server.location())) }
+                #expect(error?.category == .unavailable)
+            }
+        }
+    }
+
+    @Test func aPartCutShort() async throws {
+        // The connection's end is a proper end here; only the count tells.
+        let answer = "HTTP/1.1 206 P\r\nContent-Range: bytes 0-99/100\r\nConnection: close\r\n\r\nonly this"
+        try await withFaultServer(.send(answer), .close) { server in
+            let request = TransportRequest(try server.location(), range: ByteRange(0...))
+            let error = await failure { _ = try await fetch(request) }
+            #expect(error?.category == .unavailable)
+            #expect(error?.problem == "the body ended after 9 of 100 bytes")
+        }
+    }
+
+    /// Documented: where the host declares no length, only the reader's own knowledge helps.
+    @Test func withoutALengthTheEndIsTheEnd() async throws {
+        try await withFaultServer(.send("\(Self.ok)Connection: close\r\n\r\nhalf"), .close) { server in
+            let body = try await HTTPTransport().get(TransportRequest(server.location())).whole
+            #expect(body.length == nil)
+            #expect(try await body.collected() == Array("half".utf8))
+        }
+    }
+
+    @Test func bytesBehindTheDeclaredLengthAreNotDelivered() async throws {
+        try await withFaultServer(.send("\(Self.ok)Content-Length: 5\r\n\r\nhello and much more"), .close) {
+            server in
+            let bytes = try await fetch(TransportRequest(server.location()))
+            #expect(bytes == Array("hello".utf8))
+        }
+    }
+
+    @Test func moreThanTheLimitIsRefusedAtOnce() async throws {
+        try await withFaultServer(.send("\(Self.ok)Content-Length: 6\r\n\r\nhello!")) { server in
+            let location = try server.location()
+            let error = await failure {
+                _ = try await HTTPTransport().get(TransportRequest(location, limit: 5))
+            }
+            #expect(error?.category == .corrupt)
+            #expect(try await HTTPTransport().bytes(at: location, limit: 6) == Array("hello!".utf8))
+            #expect(
+                await failure { _ = try await HTTPTransport().bytes(at: location, limit: 5) }?.category
+                    == .corrupt)
+        }
+    }
+
+    @Test(arguments: ["", "Transfer-Encoding: chunked\r\n"])
+    func anEndlessBodyStopsAtTheLimit(header: String) async throws {
+        let piece = Array("400\r\n\(String(repeating: "x", count: 1024))\r\n".utf8)
+        try await withFaultServer(.send("\(Self.ok)\(header)\r\n"), .endlessly(piece)) { server in
+            let request = TransportRequest(try server.location(), limit: 100_000)
+            let body = try await HTTPTransport().get(request).whole
+            var received = 0
+            let error = await failure {
+                for try await chunk in body { received += chunk.count }
+            }
+            #expect(error?.category == .corrupt)
+            #expect(error?.problem == "more bytes than declared (100000)")
+            #expect(received <= 100_000)
+        }
+    }
+
+    @Test func aTrickleIsEnded() async throws {
+        var limits = TransportLimits.testing
+        limits.grace = .milliseconds(50)
+        limits.window = .milliseconds(200)
+        limits.bytesPerSecond = 10_000
+        // Never idle, never done.
+        let steps: [Step] = [
+            .send("\(Self.ok)Content-Length: 1000000\r\n\r\n"), .trickle("x", .milliseconds(10)),
+        ]
+        try await withFaultServer({ _, _ in steps }) { server in
+            let error = await failure {
+                _ = try await fetch(TransportRequest(server.location()), limits: limits)
+            }
+            #expect(error?.category == .unavailable)
+            #expect(error?.problem == "the host sends less than 10000 bytes a second")
+        }
+    }
+
+    /// A reader may take its time: only waiting for the host counts.
+    @Test func aSlowReaderIsNoSlowHost() async throws {
+        var limits = TransportLimits.testing
+        limits.grace = .zero
+        limits.window = .milliseconds(100)
+        limits.bytesPerSecond = 1_000_000
+        let content = [UInt8](repeating: 7, count: 300_000)
+        let head = Step.send("\(Self.ok)Content-Length: \(content.count)\r\n\r\n")
+        try await withFaultServer(head, .bytes(content)) { server in
+            let body = try await HTTPTransport(limits: limits).get(TransportRequest(server.location())).whole
+            var received = 0
+            for try await chunk in body {
+                received += chunk.count
+                try await Task.sleep(for: .milliseconds(100))
+            }
+            #expect(received == content.count)
+        }
+    }
+
+    @Test func aSilentHostIsLeft() async throws {
+        var limits = TransportLimits.testing
+        limits.idle = .milliseconds(200)
+        try await withFaultServer(.send("\(Self.ok)Content-Length: 100\r\n\r\nhalf"), .hang) { server in
+            let error = await failure {
+                _ = try await fetch(TransportRequest(server.location()), limits: limits)
+            }
+            #expect(error?.category == .unavailable)
+            #expect(error?.problem == "the host stopped sending")
+        }
+    }
+
+    @Test(arguments: [
+        [Step.hang], [.send(ok), .hang], [.send(ok), .trickle("X: y\r\n", .milliseconds(20))],
+    ])
+    func aHeadThatNeverEnds(steps: [Step]) async throws {
+        var limits = TransportLimits.testing
+        limits.response = .milliseconds(300)
+        try await withFaultServer({ _, _ in steps }) { server in
+            let error = await failure {
+                _ = try await fetch(TransportRequest(server.location()), limits: limits)
+            }
+            #expect(error?.category == .unavailable)
+            #expect(error?.problem == "the host didn't answer in time")
+        }
+    }
+
+    @Test(arguments: [
+        "", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
+    ])
+    func whatIsNoAnswer(text: String) async throws {
+        try await withFaultServer(.send(text), .close) { server in
+            let error = await failure { _ = try await fetch(TransportRequest(server.location())) }
+            #expect(error?.category == .unavailable)
+        }
+    }
+
+    @Test func nobodyListens() async throws {
+        let location = try await withFaultServer(.hang) { server in try server.location() }
+        let error = await failure { _ = try await fetch(TransportRequest(location)) }
+        #expect(error?.category == .unavailable)
+        #expect(error?.problem.contains("Connection refused") == true, "\(String(describing: error))")
+    }
+
+    @Test func aCancelledTaskStopsWaiting() async throws {
+        for steps in [[Step.hang], [.send("\(Self.ok)Content-Length: 100\r\n\r\nhalf"), .hang]] {
+            try await withFaultServer({ _, _ in steps }) { server in
+                let request = TransportRequest(try server.location())
+                let task = Task { try await fetch(request) }
+                while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+                task.cancel()
+                let error = await failure { _ = try await task.value }
+                #expect(error?.problem == "the transfer was cancelled")
+            }
+        }
+    }
+
+    @Test func aBodyThatIsLetGoEndsItsTransfer() async throws {
+        try await withFaultServer(.send("\(Self.ok)\r\n"), .endlessly(Array(repeating: 7, count: 1 << 16))) {
+            server in
+            let transport = HTTPTransport()
+            var request = TransportRequest(try server.location())
+            request.limit = .max
+            // One is never read, one only begun.
+            _ = try await transport.get(request)
+            for try await _ in try await transport.get(request).whole { break }
+            while server.closed < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        }
+    }
+
+    @Test func aSlowReaderSlowsTheHost() async throws {
+        try await withFaultServer(.send("\(Self.ok)\r\n"), .endlessly(Array(repeating: 7, count: 1 << 20))) {
+            server in
+            var request = TransportRequest(try server.location())
+            request.limit = .max
+            let body = try await HTTPTransport().get(request).whole
+            var chunks = body.makeAsyncIterator()
+            _ = try await chunks.next()
+            try await Task.sleep(for: .seconds(1))
+            // What the system's own buffers hold, and not what a second brings: gigabytes.
+            #expect(server.sent < 64 << 20)
+        }
+    }
+
+    @Test func aBodyIsReadOnce() async throws {
+        try await withFaultServer(.send("\(Self.ok)Content-Length: 5\r\n\r\nhello")) { server in
+            let body = try await HTTPTransport().get(TransportRequest(server.location())).whole
+            #expect(try await body.collected().count == 5)
+            #expect(await failure { _ = try await body.collected() }?.category == .usage)
+        }
+    }
+}

@@ -1,0 +1,40 @@
+import Testing
+import VaultErrors
+import VaultTransport
+
+@Suite struct RetryPolicyTests {
+    private static let failing = VaultError(.unavailable, "down", at: "host", remedy: "wait")
+
+    @Test func waitsDoubleUpToTheCeiling() {
+        var policy = RetryPolicy()
+        policy.attempts = 100
+        policy.base = .seconds(1)
+        policy.ceiling = .seconds(10)
+        var random = SystemRandomNumberGenerator()
+        for (failures, longest) in [(1, 1.0), (2, 2), (3, 4), (4, 8), (5, 10), (6, 10), (64, 10), (99, 10)] {
+            let waits = (0..<200).compactMap { _ in
+                policy.delay(afterFailures: failures, Self.failing, using: &random).map { $0 / .seconds(1) }
+            }
+            #expect(waits.count == 200)
+            #expect(waits.allSatisfy { (longest / 2...longest).contains($0) }, "after \(failures)")
+            // Jitter: not all return at once.
+            #expect(Set(waits).count > 100)
+        }
+    }
+
+    @Test func theLastTryIsTheLast() {
+        var policy = RetryPolicy()
+        policy.attempts = 3
+        var random = SystemRandomNumberGenerator()
+        #expect(policy.delay(afterFailures: 2, Self.failing, using: &random) != nil)
+        #expect(policy.delay(afterFailures: 3, Self.failing, using: &random) == nil)
+    }
+
+    @Test(arguments: VaultError.Category.allCases)
+    func onlyFailingHostsAreAskedAgain(category: VaultError.Category) {
+        var random = SystemRandomNumberGenerator()
+        let error = VaultError(category, "x", at: "y", remedy: "z")
+        let delay = RetryPolicy().delay(afterFailures: 1, error, using: &random)
+        #expect((delay != nil) == (category == .unavailable))
+    }
+}

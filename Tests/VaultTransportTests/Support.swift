@@ -1,0 +1,78 @@
+import Foundation
+import SystemPackage
+import Testing
+import VaultErrors
+import VaultTransport
+
+extension TransportLimits {
+    /// Short enough for a test, long enough for a busy machine.
+    static var testing: TransportLimits {
+        var limits = TransportLimits()
+        limits.connect = .seconds(5)
+        limits.response = .seconds(20)
+        limits.idle = .seconds(20)
+        return limits
+    }
+}
+
+extension TransportRequest {
+    init(_ location: SiteLocation, range: ByteRange? = nil, ifRange: EntityTag? = nil) {
+        self.init(location, range: range, ifRange: ifRange, limit: 1 << 20)
+    }
+}
+
+extension TransportResponse {
+    /// The whole file's body, or a failed test.
+    var whole: TransportBody {
+        get throws {
+            guard case .whole(let body) = self else { throw Unexpected(answer: "\(self)") }
+            return body
+        }
+    }
+
+    var part: (range: ContentRange, body: TransportBody) {
+        get throws {
+            guard case .part(let range, let body) = self else { throw Unexpected(answer: "\(self)") }
+            return (range, body)
+        }
+    }
+}
+
+struct Unexpected: Error { let answer: String }
+
+extension TransportBody {
+    /// All bytes, however they were cut.
+    func collected() async throws(VaultError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        for try await chunk in self {
+            #expect(!chunk.isEmpty)
+            bytes += chunk
+        }
+        return bytes
+    }
+}
+
+/// The error that `body` ends with.
+func failure(_ body: () async throws -> Void) async -> VaultError? {
+    await #expect(throws: VaultError.self) { try await body() }
+}
+
+/// Asks a new transport once, and reads the whole answer.
+func fetch(
+    _ request: TransportRequest, limits: TransportLimits = .testing, certificateAuthorities: FilePath? = nil
+) async throws -> [UInt8] {
+    let transport = HTTPTransport(limits: limits, certificateAuthorities: certificateAuthorities)
+    switch try await transport.get(request) {
+    case .whole(let body): return try await body.collected()
+    case .part(_, let body): return try await body.collected()
+    case .absent, .outOfRange: throw Unexpected(answer: "no body")
+    }
+}
+
+/// A folder of its own for one test, removed at its end.
+func withFolder<R>(_ body: (URL) async throws -> R) async throws -> R {
+    let folder = FileManager.default.temporaryDirectory.appending(path: "transport-\(UUID().uuidString)")
+    try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
+    defer { try? FileManager.default.removeItem(at: folder) }
+    return try await body(folder)
+}
