@@ -41,6 +41,18 @@ import VaultErrors
         try await TestClient().refresh(repository.source, trusting: repository.firstRoot)
     }
 
+    @Test(arguments: [.snapshot, .targets] as [TopLevelRole])
+    func hashesAreCheckedBeforeAnythingIsParsed(_ role: TopLevelRole) async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        try repository.release("packs/b.avpack")
+        let name = role.hostedName(version: 2)
+        repository.files[name] = repository.files[name]?.map { _ in 0x7B }
+        await client.expectRefusal(
+            of: repository.source, at: name, saying: "signed for",
+            leaving: SignatureTests.kept(refusing: role))
+    }
+
     @Test(arguments: TopLevelRole.allCases)
     func oversizedMetadataIsRefused(_ role: TopLevelRole) async throws {
         var repository = try Repository()

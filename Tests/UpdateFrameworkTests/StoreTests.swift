@@ -64,6 +64,25 @@ import VaultErrors
         #expect(client.versions == .init(root: 2, timestamp: 3, snapshot: 3, targets: 3))
     }
 
+    @Test func aRootThatAppearedMeanwhileIsObeyedEvenWhereNothingElseChanged() async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        try repository.release("packs/b.avpack")
+        var revoking = repository
+        revoking.keys[.targets] = [SigningKey()]
+        try revoking.publish(.root)
+        let newest = revoking.source
+        let interrupted = InterruptedSource(newest, at: "2.targets.json") {
+            try? await client.refresh(newest)
+        }
+        // Only the first look for the new root finds none.
+        let slow = LateRootSource(interrupted)
+        await #expect(throws: VaultError.self) {
+            try await client.store.refresh(from: slow, now: Repository.now)
+        }
+        #expect(client.versions == .init(root: 2, timestamp: 2, snapshot: 2, targets: 1))
+    }
+
     @Test func damagedFilesAreFetchedAgain() async throws {
         let repository = try Repository()
         let client = try await TestClient.trusting(repository)
@@ -152,6 +171,24 @@ private actor InterruptedSource: MetadataSource {
                 throw VaultError(
                     .usage, "the interruption failed: \(error)", at: name, remedy: "mend the test")
             }
+        }
+        return try await source.metadata(named: name, limit: limit)
+    }
+}
+
+/// A host that has its second root from the second request on.
+private actor LateRootSource: MetadataSource {
+    private let source: any MetadataSource
+    private var requests = 0
+
+    init(_ source: any MetadataSource) {
+        self.source = source
+    }
+
+    func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
+        if name == "2.root.json" {
+            requests += 1
+            if requests == 1 { return nil }
         }
         return try await source.metadata(named: name, limit: limit)
     }
