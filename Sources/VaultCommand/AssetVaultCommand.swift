@@ -15,7 +15,12 @@ struct AssetVaultCommand: AsyncParsableCommand {
               assetvault open level-one.avpack -o opened --keys file:vault.jwks
             """,
         version: "0.1.0",
-        subcommands: [Keygen.self, Seal.self, Open.self, Cat.self, Inspect.self])
+        groupedSubcommands: [
+            CommandGroup(
+                name: "Packs", subcommands: [Keygen.self, Seal.self, Open.self, Cat.self, Inspect.self]),
+            CommandGroup(name: "Sites", subcommands: [Init.self, Publish.self, Serve.self]),
+            CommandGroup(name: "Clients", subcommands: [Fetch.self, Status.self, Path.self]),
+        ])
 
     /// Runs the command and ends the process with the code of what happened.
     static func main() async {

@@ -55,55 +55,17 @@ public actor VaultClient {
 
     /// All packs that the store knows, in order of their IDs.
     public func status() async throws(VaultError) -> [PackStatus] {
-        guard try FileSystem.exists(configuration.store.shared) else { return [] }
-        try await recover()
-        return try staging.records.ids().map { id throws(VaultError) in
-            let record = try staging.records.record(of: id)
-            let state: PackState =
-                record.failure != nil
-                ? .failed
-                : record.waiting != nil ? .toBeTransferred : record.loaded != nil ? .loaded : .absent
-            return PackStatus(
-                id: id, state: state, loadedVersion: record.loaded?.pack.version, form: record.loaded?.form,
-                waitingVersion: record.waiting?.version, failure: record.failure)
-        }
+        try await VaultStore(configuration.store).status()
     }
 
-    /// The stable path of a pack in permanent storage: a link to its live version. Throws `.missing` before it is loaded.
+    /// The stable path of a loaded pack; see ``VaultStore/path(of:)``.
     public func path(of id: PackID) throws(VaultError) -> FilePath {
-        let path = configuration.store.current(of: id)
-        guard try FileSystem.status(of: path, followingLinks: true) != nil else {
-            throw VaultError(
-                .missing, "the pack '\(id)' is not loaded", at: path.string,
-                remedy: "fetch it with its key first")
-        }
-        return path
+        try VaultStore(configuration.store).path(of: id)
     }
 
-    /// The bytes of one file of a loaded pack. Of a sealed pack only the file's own pieces are read, and nothing is
-    /// written in plain anywhere.
+    /// The bytes of one file of a loaded pack; see ``VaultStore/contents(of:in:keys:)``.
     public func contents(of path: EntryPath, in id: PackID) async throws(VaultError) -> [UInt8] {
-        guard let loaded = try staging.records.record(of: id).loaded else {
-            throw VaultError(
-                .missing, "the pack '\(id)' is not loaded", at: id.description, remedy: "fetch it first")
-        }
-        let version = configuration.store.version(loaded.pack, as: loaded.form)
-        switch loaded.form {
-        case .opened:
-            return try DurableFile.read(version.appending(path.string), limit: .max)
-        case .sealed:
-            let source = try await unlock(try PackFile(opening: version, as: loaded.pack))
-            guard let entry = source.catalog.entry(at: path) else {
-                throw VaultError(
-                    .missing, "the pack '\(id)' has no such file", at: path.string, remedy: "check the path")
-            }
-            var bytes: [UInt8] = []
-            bytes.reserveCapacity(Int(entry.size))
-            try await source.read(entry.content) { part throws(VaultError) in
-                for index in part.indices { bytes.append(part[index]) }
-            }
-            return bytes
-        }
+        try await VaultStore(configuration.store).contents(of: path, in: id, keys: configuration.keys)
     }
 
     private var site: Site { Site(configuration.site, transport: configuration.transport) }
@@ -112,14 +74,6 @@ public actor VaultClient {
         guard !hasRecovered else { return }
         try await staging.recover()
         hasRecovered = true
-    }
-
-    private func unlock(_ file: PackFile) async throws(VaultError) -> OpenPack {
-        guard let keys = configuration.keys, let pack = file.descriptor else {
-            throw VaultError(.key, "no key was given", at: "keys", remedy: "give the client a key provider")
-        }
-        let key = try await keys.contentKey(pack.contentKeyID, slots: pack.slots, place: pack.id.description)
-        return try OpenPack(file, key: key)
     }
 
     /// Takes one pack from wherever it is to where it belongs.
@@ -132,13 +86,13 @@ public actor VaultClient {
             return onEvent(.finished(pack.id, .loaded))
         }
         let file = try await verifiedFile(of: listing, in: chain, onEvent)
-        guard configuration.keys != nil else {
+        guard let keys = configuration.keys else {
             try await staging.share(file, of: pack)
             return onEvent(.finished(pack.id, .toBeTransferred))
         }
         let source: OpenPack
         do throws(VaultError) {
-            source = try await unlock(try PackFile(file, as: pack))
+            source = try await OpenPack(try PackFile(file, as: pack), keys: keys)
         } catch {
             // What was downloaded waits for the right key.
             if error.category == .key { try await staging.share(file, of: pack) }

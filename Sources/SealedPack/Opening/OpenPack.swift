@@ -2,6 +2,7 @@ import VaultArchive
 import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
+public import VaultKeys
 
 /// A pack read with its content key: its catalog is authentic and sound, its index is the one that the catalog names.
 /// Pieces are proven one by one as they are read. Many tasks may read at once.
@@ -48,6 +49,13 @@ public final class OpenPack: Sendable {
         pieceEnds = ends
         self.pack = pack
         self.key = key
+    }
+
+    /// Finds the pack's content key among the keys that `keys` yields, by its own ID or in the descriptor's slots.
+    public convenience init(_ pack: PackFile, keys: any KeyProvider) async throws(VaultError) {
+        let key = try await keys.contentKey(
+            pack.contentKeyID, slots: pack.descriptor?.slots ?? [], place: pack.place)
+        try self.init(pack, key: key)
     }
 
     /// The ciphertext of piece `number`, as it stands in the file.

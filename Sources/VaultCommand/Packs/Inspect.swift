@@ -22,8 +22,8 @@ struct Inspect: AsyncParsableCommand {
 
     func run() async throws {
         var source: OpenPack?
-        if let provider = try keys.provider() { source = try await pack.unlock(provider) }
-        let file = if let source { source.pack } else { try await pack.open() }
+        if let provider = try keys.provider() { source = try await pack.local().unlock(provider) }
+        let file = if let source { source.pack } else { try await pack.local().open() }
         var report: JSONObject = [
             "length": .integer(Int64(clamping: file.length)),
             "pieces": .integer(Int64(file.pieceCount)),

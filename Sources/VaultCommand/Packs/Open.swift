@@ -37,7 +37,7 @@ struct Open: AsyncParsableCommand {
 
     func run() async throws {
         if let output { try OutputRule.requireNewFolder(FilePath(output)) }
-        let source = try await pack.unlock(try keys.required())
+        let source = try await pack.local().unlock(try keys.required())
         let progress = ProgressBar("opening", total: source.catalog.contentCount)
         defer { progress.finish() }
         if let output { return try await open(source, into: FilePath(output), progress) }

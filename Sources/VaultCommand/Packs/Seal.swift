@@ -64,12 +64,7 @@ struct Seal: AsyncParsableCommand {
     func run() async throws {
         let provider = try keys.required()
         var earlier: OpenPack?
-        if let previous {
-            var argument = PackArgument()
-            argument.pack = previous
-            argument.origin = DescriptorOptions()
-            earlier = try await argument.unlock(provider)
-        }
+        if let previous { earlier = try await LocalPack(path: FilePath(previous)).unlock(provider) }
         let packID =
             try id.map { text throws(VaultError) in try PackID(text) }
             ?? earlier?.id ?? PackID(PackID.suggestion(for: source))

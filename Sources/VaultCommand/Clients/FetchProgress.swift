@@ -1,0 +1,47 @@
+import AssetVault
+import SealedPack
+import Synchronization
+
+/// Turns a client's events into one bar a pack and step, and a line for each pack that is done.
+final class FetchProgress: Sendable {
+    private struct Step: Equatable {
+        let label: String
+        let id: PackID
+    }
+
+    private struct Shown: ~Copyable {
+        var step: Step?
+        var bar: ProgressBar?
+    }
+
+    private let shown = Mutex(Shown())
+
+    func show(_ event: VaultEvent) {
+        switch event {
+        case .downloading(let id, let bytes, let total): draw(Step(label: "fetching", id: id), bytes, total)
+        case .opening(let id, let bytes, let total): draw(Step(label: "opening", id: id), bytes, total)
+        case .finished(let id, let state):
+            finish()
+            Talk.note("\(state.rawValue)  \(id)")
+        }
+    }
+
+    func finish() {
+        shown.withLock { shown in
+            shown.bar?.finish()
+            shown.bar = nil
+            shown.step = nil
+        }
+    }
+
+    private func draw(_ step: Step, _ bytes: UInt64, _ total: UInt64) {
+        shown.withLock { shown in
+            if shown.step != step {
+                shown.bar?.finish()
+                shown.bar = ProgressBar("\(step.label) \(step.id)", total: total)
+                shown.step = step
+            }
+            shown.bar?.show(bytes)
+        }
+    }
+}

@@ -1,0 +1,79 @@
+import SealedPack
+import SystemPackage
+import UpdateFramework
+import VaultErrors
+import VaultFileSystem
+import VaultKeys
+import VaultSite
+
+/// A pack on this machine, and where its descriptor comes from.
+struct LocalPack {
+    enum Origin {
+        case beside
+        case file(FilePath)
+        /// A site's signed metadata, and the root that it must follow from.
+        case site(Site, trustedRoot: FilePath)
+    }
+
+    let path: FilePath
+    var origin = Origin.beside
+
+    /// The pack with its descriptor, if there is one.
+    func open() async throws(VaultError) -> PackFile {
+        let file = OpenFileReference(try OpenFile(reading: path))
+        return try PackFile(file, as: try await descriptor(of: file))
+    }
+
+    /// The pack read with a key.
+    func unlock(_ keys: any KeyProvider) async throws(VaultError) -> OpenPack {
+        let file = try await open()
+        do {
+            return try await OpenPack(file, keys: keys)
+        } catch {
+            guard error.category == .key, file.descriptor == nil else { throw error }
+            throw VaultError(
+                .missing, "there is no descriptor beside the pack, so its key can't be unwrapped",
+                at: PackDescriptorFile.path(beside: path).string,
+                remedy: "give --descriptor FILE, or --site URL-or-DIR with --trust ROOT for signed metadata")
+        }
+    }
+
+    /// Nil when none was named and none stands beside the pack.
+    private func descriptor(of pack: OpenFileReference) async throws(VaultError) -> PackDescriptor? {
+        switch origin {
+        case .file(let path): return try PackDescriptorFile.read(path)
+        case .site(let site, let root): return try await descriptor(of: pack, from: site, trusting: root)
+        case .beside:
+            // A client's `current` is a link; the descriptor stands beside what it points to.
+            for candidate in [path, try linkTarget] {
+                let beside = PackDescriptorFile.path(beside: candidate)
+                if try FileSystem.exists(beside) { return try PackDescriptorFile.read(beside) }
+            }
+            return nil
+        }
+    }
+
+    private var linkTarget: FilePath {
+        get throws(VaultError) {
+            guard try FileSystem.status(of: path)?.kind == .link, let name = path.lastComponent?.string
+            else { return path }
+            let folder = path.removingLastComponent()
+            let target = try Folder(opening: folder.isEmpty ? "." : folder).readLink(name)
+            return target.map { folder.pushing($0) } ?? path
+        }
+    }
+
+    private func descriptor(
+        of pack: OpenFileReference, from site: Site, trusting root: FilePath
+    ) async throws(VaultError) -> PackDescriptor {
+        let root = try DurableFile.read(root, limit: TopLevelRole.root.sizeLimit)
+        let chain = try await TrustChain.verifying(site, pinnedRoot: root, now: .now)
+        let digest = try pack.file.sha256()
+        guard let found = PublishedPacks(of: chain).listings.first(where: { $0.pack.sha256 == digest }) else {
+            throw VaultError(
+                .missing, "the site lists no pack with this file's digest", at: pack.file.path.string,
+                remedy: "use the site that published it, or its descriptor")
+        }
+        return found.pack
+    }
+}

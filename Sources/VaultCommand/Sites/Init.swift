@@ -1,0 +1,28 @@
+import ArgumentParser
+import SystemPackage
+import UpdateFramework
+import VaultAuthoring
+import VaultErrors
+
+struct Init: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "init",
+        abstract: "Make a vault: settings, keys, and a root of trust.",
+        discussion: """
+            Makes vault.json, keys/ (a vault key and one signing key a role, mode 0600, ignored by git), \
+            trusted-root.json, which clients pin, and site/. Back up keys/ before you publish.
+
+            EXAMPLE
+              assetvault init my-game
+            """)
+
+    @Argument(help: ArgumentHelp("The folder to make; new or empty.", valueName: "vault"))
+    var vault: String
+
+    func run() async throws {
+        try await VaultFolder(FilePath(vault)).create(now: .now)
+        Talk.note(
+            "made \(vault): declare packs in vault.json or with 'publish --pack ID=SOURCE', and back up keys/"
+        )
+    }
+}

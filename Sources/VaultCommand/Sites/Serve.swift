@@ -1,0 +1,25 @@
+import ArgumentParser
+import DevelopmentServer
+import SystemPackage
+import VaultErrors
+
+struct Serve: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Serve a site to this machine, for development.",
+        discussion: """
+            Listens on 127.0.0.1 only and prints its URL when it is ready.
+
+            EXAMPLE
+              assetvault serve my-game/site --port 8080
+            """)
+
+    @Argument(help: ArgumentHelp("The site's folder.", valueName: "site"))
+    var site: String
+
+    @Option(help: ArgumentHelp("The port; 0 picks a free one.", valueName: "n"))
+    var port: UInt16 = 0
+
+    func run() async throws {
+        try await DevelopmentServer(root: FilePath(site), port: port).run { Talk.answer($0) }
+    }
+}
