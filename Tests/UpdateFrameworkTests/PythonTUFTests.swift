@@ -51,6 +51,11 @@ import VaultErrors
                 ])
             #expect(verdict["target"] == .object(record.json))
             #expect(FileManager.default.contents(atPath: "\(site)/out") == Data(content))
+            // A judge that believes everything would be none.
+            try Data(content + [0]).write(to: file)
+            #expect(throws: (any Error).self) {
+                try python("judge.py", site.string, "\(publisher.path)/1.root.json", path, "\(site)/out")
+            }
         }
     }
 
@@ -87,6 +92,11 @@ import VaultErrors
         #expect(error?.category == .untrusted)
     }
 
+    /// The script failed; its reason is on standard error.
+    private struct Refusal: Error {
+        let script: String
+    }
+
     /// Runs one of the judge's scripts; its answer, if it gives one.
     private func python(_ script: String, _ arguments: String...) throws -> JSONObject {
         let python = try #require(
@@ -101,7 +111,7 @@ import VaultErrors
         try process.run()
         let answer = Array(try output.fileHandleForReading.readToEnd() ?? Data())
         process.waitUntilExit()
-        try #require(process.terminationStatus == 0, "\(script) failed, see its message above")
+        guard process.terminationStatus == 0 else { throw Refusal(script: script) }
         return answer.isEmpty ? [:] : try JSONValue(parsing: answer.span, place: script).asObject(at: script)
     }
 }

@@ -1,0 +1,87 @@
+import StrictJSON
+import Testing
+import UpdateFramework
+import VaultCrypto
+import VaultErrors
+
+/// Metadata signed by the right keys, with roles, files or targets in it that are wrong.
+@Suite struct MetadataEntryTests {
+    typealias Change = @Sendable (inout JSONObject) -> Void
+
+    @Test func rootsNeedAllRolesWithThresholds() async throws {
+        for role in TopLevelRole.allCases {
+            try await changeRoles(saying: "\"\(role.rawValue)\" is missing") { $0[role.rawValue] = nil }
+            try await changeRoles(saying: "below 1") { $0[role.rawValue] = ["keyids": [], "threshold": 0] }
+            try await changeRoles(saying: "below 1") { $0[role.rawValue] = ["keyids": [], "threshold": -1] }
+            try await changeRoles(saying: "not an integer") {
+                $0[role.rawValue] = ["keyids": [], "threshold": "1"]
+            }
+            try await changeRoles(saying: "twice") {
+                $0[role.rawValue] = ["keyids": ["a", "a"], "threshold": 1]
+            }
+            try await changeRoles(saying: "where a string") {
+                $0[role.rawValue] = ["keyids": [1], "threshold": 1]
+            }
+        }
+    }
+
+    private func changeRoles(
+        saying text: String, sourceLocation: SourceLocation = #_sourceLocation, _ change: @escaping Change
+    ) async throws {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        repository.amend[.root] = { root in
+            guard case .object(var roles)? = root["roles"] else { return }
+            change(&roles)
+            root["roles"] = .object(roles)
+        }
+        try repository.publish(.root)
+        await client.expectRefusal(
+            of: repository.source, at: "2.root.json", saying: text,
+            leaving: .init(root: 1, timestamp: 1, snapshot: 1, targets: 1), sourceLocation: sourceLocation)
+    }
+
+    @Test func listedFilesNeedVersionsAndGoodHashes() async throws {
+        for (role, name) in [(TopLevelRole.timestamp, "snapshot.json"), (.snapshot, "targets.json")] {
+            let cases: [(JSONValue, String)] = [
+                (["length": 1], "\"version\" is missing"), (["version": 0], "below 1"),
+                (["version": "1"], "not an integer"),
+                (["version": 2, "length": -1], "below 0"), (["version": 2, "length": "5"], "not an integer"),
+                (["version": 2, "hashes": []], "not an object"),
+                (["version": 2, "hashes": [:]], "\"sha256\" is missing"),
+                (["version": 2, "hashes": ["sha256": "AB"]], "64 lowercase"), ([], "object"),
+            ]
+            for (value, text) in cases {
+                try await expectRefusalOfEntry(role, text) { $0["meta"] = .object([name: value]) }
+            }
+            try await expectRefusalOfEntry(role, "\"\(name)\" is missing") { $0["meta"] = [:] }
+        }
+    }
+
+    @Test func targetsNeedLengthsAndGoodHashes() async throws {
+        let hash = JSONValue.string(SHA256.hash([1].span).hex)
+        let cases: [(JSONValue, String)] = [
+            (["hashes": ["sha256": hash]], "\"length\" is missing"), (["length": 1], "\"hashes\" is missing"),
+            (["length": -1, "hashes": ["sha256": hash]], "below 0"),
+            (["length": "1", "hashes": ["sha256": hash]], "not an integer"),
+            (["length": 1, "hashes": ["md5": "00"]], "\"sha256\" is missing"),
+            (["length": 1, "hashes": ["sha256": "00"]], "64 lowercase"),
+            (["length": 1, "hashes": ["sha256": hash], "custom": 1], "not an object"),
+            (1, "where an object belongs"),
+        ]
+        for (value, text) in cases {
+            try await expectRefusalOfEntry(.targets, text) { $0["targets"] = ["p": value] }
+        }
+    }
+
+    private func expectRefusalOfEntry(_ role: TopLevelRole, _ text: String, _ change: @escaping Change)
+        async throws
+    {
+        var repository = try Repository()
+        let client = try await TestClient.trusting(repository)
+        repository.amend[role] = change
+        try repository.release("packs/b.avpack")
+        await client.expectRefusal(
+            of: repository.source, at: "", saying: text, leaving: SignatureTests.kept(refusing: role))
+    }
+}
