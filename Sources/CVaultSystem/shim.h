@@ -199,6 +199,10 @@ static inline int vault_try_lock(int file, int exclusive) {
     VAULT_RETRY(int, flock(file, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB));
 }
 
+static inline void vault_unlock(int file) {
+    flock(file, LOCK_UN);
+}
+
 // The process.
 
 static inline int vault_random(void *buffer, size_t count) {

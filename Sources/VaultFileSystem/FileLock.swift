@@ -48,6 +48,11 @@ public struct FileLock: ~Copyable, Sendable {
         }
     }
 
+    deinit {
+        // A program that is just being started may have a copy of the descriptor for a moment.
+        vault_unlock(file.descriptor)
+    }
+
     private init(mode: Mode, file: consuming OpenFile) {
         self.mode = mode
         self.file = file
@@ -56,8 +61,8 @@ public struct FileLock: ~Copyable, Sendable {
     private static func open(_ path: FilePath, _ permissions: UInt16) throws(VaultError) -> OpenFile {
         while true {
             var opened = unsafe vault_open(VAULT_HERE, path.characters, VAULT_UPDATE, 0)
-            if opened == -EACCES || opened == -EROFS {
-                // Only NFS wants a right to write for an exclusive lock.
+            if opened == -EACCES || opened == -EROFS || opened == -EISDIR {
+                // Only NFS wants a right to write, for an exclusive lock.
                 opened = unsafe vault_open(VAULT_HERE, path.characters, VAULT_READ | VAULT_NO_FOLLOW, 0)
             }
             if opened != -ENOENT {

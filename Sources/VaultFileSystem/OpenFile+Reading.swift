@@ -35,12 +35,15 @@ extension OpenFile {
 
     /// The whole content. Throws `.corrupt` when it has more than `limit` bytes.
     public func readAll(limit: Int) throws(VaultError) -> [UInt8] {
-        let size = try status().size
+        let limit = min(max(limit, 0), .max - 1)
         var bytes: [UInt8] = []
-        // One byte more than there should be shows a file that grows.
-        if size <= UInt64(max(limit, 0)), try read(into: &bytes, upTo: Int(size) + 1, at: 0) <= limit {
-            return bytes
-        }
+        // One byte more than there should be shows the end, and files that grow or hide their size.
+        var count = try Int(clamping: status().size)
+        repeat {
+            count = min(count, limit)
+            guard try read(into: &bytes, upTo: count + 1, at: 0) > count else { return bytes }
+            count = bytes.count * 2
+        } while bytes.count <= limit
         throw VaultError(
             .corrupt, "is larger than the \(limit) bytes that are allowed", at: path.string,
             remedy: "check that this is the right file")

@@ -8,8 +8,9 @@ import VaultFileSystem
 final class Workplace: Sendable {
     let path: FilePath
 
-    init() throws {
-        var template = Array("/tmp/vault-file-system-tests-XXXXXX".utf8CString)
+    /// In `/dev/shm` nothing waits for a disk.
+    init(in parent: String = "/tmp") throws {
+        var template = Array("\(parent)/vault-file-system-tests-XXXXXX".utf8CString)
         try unsafe #require(mkdtemp(&template) != nil)
         path = FilePath(platformString: template)
     }
@@ -103,7 +104,7 @@ enum Mounts {
 func spawn(_ command: String...) -> pid_t {
     var process: pid_t = -1
     var arguments: [UnsafeMutablePointer<CChar>?] = unsafe command.map { unsafe strdup($0) } + [nil]
-    defer { for unsafeargument in unsafe arguments { unsafe free(argument) } }
+    defer { for index in unsafe arguments.indices { unsafe free(arguments[index]) } }
     guard unsafe posix_spawnp(&process, command[0], nil, nil, &arguments, environ) == 0 else { return -1 }
     return process
 }

@@ -1,0 +1,142 @@
+import Glibc
+import SystemPackage
+import Testing
+import VaultErrors
+import VaultFileSystem
+
+struct FileLockTests {
+    let workplace: Workplace
+    let path: FilePath
+    init() throws {
+        workplace = try Workplace()
+        path = workplace["lock"]
+    }
+
+    @Test func excludesAsItsModeSays() throws {
+        do {
+            let shared = try hold(path, .shared)
+            let other = try hold(path, .shared)
+            #expect(try !isFree(path, .exclusive))
+            #expect(shared.mode == .shared && other.mode == .shared)
+        }
+        do {
+            let exclusive = try hold(path, .exclusive)
+            #expect(try !isFree(path, .exclusive))
+            #expect(try !isFree(path, .shared))
+            #expect(exclusive.mode == .exclusive)
+        }
+        #expect(try isFree(path, .exclusive))
+        #expect(try workplace.names() == ["lock"], "the lock file stays")
+    }
+
+    @Test func waitsUpToItsPatience() async throws {
+        let first = try await FileLock.acquire(path, .exclusive, patience: .zero)
+        let error = await #expect(throws: VaultError.self) {
+            _ = try await FileLock.acquire(path, .shared, patience: .milliseconds(30))
+        }
+        #expect(error?.category == .busy)
+        #expect(error?.place == path.string)
+        async let second = acquire()
+        try await Task.sleep(for: .milliseconds(20))
+        _ = consume first
+        #expect(try await second)
+    }
+
+    private func acquire() async throws -> Bool {
+        let lock = try await FileLock.acquire(path, .exclusive, patience: .seconds(600))
+        return lock.mode == .exclusive
+    }
+
+    @Test func stopsWaitingWhenCancelled() async throws {
+        let first = try await FileLock.acquire(path, .exclusive, patience: .zero)
+        let waiting = Task { try await acquire() }
+        waiting.cancel()
+        let error = await #expect(throws: VaultError.self) { _ = try await waiting.value }
+        #expect(error?.category == .busy)
+        #expect(first.mode == .exclusive)
+    }
+
+    @Test func holdsBetweenProcessesAndDiesWithThem() async throws {
+        let first = try hold(path, .exclusive)
+        await #expect(processExitsWith: .success) { [place = path.string as String] in
+            let isFree = try isFree(FilePath(place), .shared)
+            #expect(!isFree)
+        }
+        _ = consume first
+        await #expect(processExitsWith: .signal(SIGKILL)) { [place = path.string as String] in
+            let lock = try await FileLock.acquire(FilePath(place), .exclusive, patience: .zero)
+            raise(SIGKILL)
+            #expect(lock.mode == .exclusive)
+        }
+        #expect(try isFree(path, .exclusive))
+    }
+
+    /// A program that was started while the lock was held doesn't hold it on.
+    @Test func isNotInherited() throws {
+        let lock = try hold(path, .exclusive)
+        let child = spawn("sleep", "600")
+        try #require(child > 0)
+        _ = consume lock
+        #expect(try isFree(path, .exclusive))
+        kill(child, SIGKILL)
+        waitpid(child, nil, 0)
+    }
+
+    @Test func needsNoRightToWrite() async throws {
+        try workplace.file("lock")
+        await #expect(processExitsWith: .success) { [place = workplace.path.string as String] in
+            let path = FilePath(place).appending("lock")
+            _ = unsafe chmod(path.string, 0o444)
+            _ = unsafe chmod(place, 0o555)
+            becomeOrdinaryUser(owning: place)
+            let isFree = try isFree(path, .exclusive)
+            #expect(isFree)
+        }
+    }
+
+    @Test func refusesWhatIsNoLockFile() throws {
+        try workplace.folder("folder")
+        try workplace.link("link", to: "elsewhere")
+        try workplace.pipe("pipe")
+        for name in ["folder", "link", "pipe"] {
+            #expect(
+                failure(naming: workplace[name]) { _ = try FileLock.tryAcquire(workplace[name], .shared) }
+                    == .corrupt)
+        }
+        #expect(
+            failure(naming: workplace["absent/lock"]) {
+                _ = try FileLock.tryAcquire(workplace["absent/lock"], .shared)
+            } == .unwritable)
+    }
+
+    /// The sum that many tasks and processes write under the lock is right.
+    @Test func keepsASumRight() async throws {
+        let sum = try workplace.file("sum", "0")
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            for _ in 0..<4 {
+                group.addTask { [path] in
+                    for _ in 0..<25 {
+                        let lock = try await FileLock.acquire(path, .exclusive, patience: .seconds(600))
+                        let text = String(decoding: try DurableFile.read(sum, limit: 9), as: UTF8.self)
+                        await Task.yield()
+                        let next = Array(String(try #require(Int(text)) + 1).utf8)
+                        try OpenFile(updating: sum).write(next.span, at: 0)
+                        #expect(lock.mode == .exclusive)
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        #expect(try workplace.content("sum") == "100")
+    }
+}
+
+private func hold(_ path: FilePath, _ mode: FileLock.Mode) throws -> FileLock {
+    guard let lock = try FileLock.tryAcquire(path, mode) else { throw Errno.wouldBlock }
+    return lock
+}
+
+private func isFree(_ path: FilePath, _ mode: FileLock.Mode) throws -> Bool {
+    guard let lock = try FileLock.tryAcquire(path, mode) else { return false }
+    return lock.mode == mode
+}
