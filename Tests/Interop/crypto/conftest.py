@@ -11,22 +11,34 @@ import pytest
 judged = Counter()
 
 
+def peer_path():
+    folder = os.environ.get("ASSETVAULT_BIN")
+    assert folder, "set ASSETVAULT_BIN to the output of `swift build --show-bin-path`"
+    return pathlib.Path(folder) / "crypto-peer"
+
+
 class Peer:
     """VaultCrypto, asked one question a line; see peer/main.swift."""
 
-    def __init__(self, executable):
+    def __init__(self, executable, **options):
         self.process = subprocess.Popen(
-            [executable], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True
+            [executable], stdin=subprocess.PIPE, stdout=subprocess.PIPE, text=True, **options
         )
 
     def __call__(self, operation, *arguments):
         """The answer's bytes, or the category of the failure as text."""
+        self.ask(operation, *arguments)
+        return self.answer()
+
+    def ask(self, operation, *arguments):
         words = [operation, *(argument.hex() or "-" for argument in arguments)]
         self.process.stdin.write(" ".join(words) + "\n")
         self.process.stdin.flush()
-        answer = self.process.stdout.readline()
-        assert answer.endswith("\n"), f"crypto-peer died at {operation}"
-        kind, result = answer.split()
+
+    def answer(self):
+        line = self.process.stdout.readline()
+        assert line.endswith("\n"), "crypto-peer died"
+        kind, result = line.split()
         if kind == "!":
             return result
         return b"" if result == "-" else bytes.fromhex(result)
@@ -34,9 +46,7 @@ class Peer:
 
 @pytest.fixture(scope="session")
 def peer():
-    folder = os.environ.get("ASSETVAULT_BIN")
-    assert folder, "set ASSETVAULT_BIN to the output of `swift build --show-bin-path`"
-    peer = Peer(pathlib.Path(folder) / "crypto-peer")
+    peer = Peer(peer_path())
     yield peer
     peer.process.stdin.close()
     assert peer.process.wait() == 0

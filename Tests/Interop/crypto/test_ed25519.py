@@ -1,7 +1,12 @@
 """Ed25519 against its authors' vectors and PyPI cryptography."""
 
+import fcntl
 import os
+import pty
+import select
+import termios
 
+from conftest import Peer, peer_path
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -81,3 +86,21 @@ def test_other_private_keys_are_refused(peer, count, vectors):
         else:
             assert answer == "key", file
             count("PEM files with anything else, refused")
+
+
+def test_nobody_is_asked_for_a_passphrase(count, vectors):
+    """OpenSSL would ask on the terminal, and wait; so the peer is given one."""
+    terminal, its_side = pty.openpty()
+
+    def take_terminal():
+        os.setsid()
+        fcntl.ioctl(its_side, termios.TIOCSCTTY, 0)
+
+    peer = Peer(peer_path(), preexec_fn=take_terminal)
+    text = (vectors / "asymmetric" / "Ed25519" / "ed25519-pkcs8-enc.pem").read_bytes()
+    peer.ask("ed25519-sign", text, b"message")
+    asked, _, _ = select.select([terminal, peer.process.stdout], [], [], 20)
+    assert asked == [peer.process.stdout], "it asks on the terminal"
+    assert peer.answer() == "key"
+    peer.process.stdin.close()
+    count("encrypted private keys refused without a question")
