@@ -22,16 +22,15 @@ final class StaticSite: Sendable {
         return try StaticFile(try folder.openFile(name), name: name)
     }
 
-    /// The components of `/a/b%20c?query`, decoded one by one; nil when one is empty, hidden, or holds a
-    /// slash or NUL.
+    /// The components of `/a/b%20c?query`, decoded one by one; nil when one is empty or hidden. One that
+    /// holds a slash or NUL is refused by the folder.
     static func names(in target: String) -> [[UInt8]]? {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         guard path.first == UInt8(ascii: "/") else { return nil }
         var names: [[UInt8]] = []
         for segment in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         {
-            guard let name = decoded(segment), let first = name.first, first != UInt8(ascii: "."),
-                !name.contains(0), !name.contains(UInt8(ascii: "/"))
+            guard let name = decoded(segment), let first = name.first, first != UInt8(ascii: ".")
             else { return nil }
             names.append(name)
         }

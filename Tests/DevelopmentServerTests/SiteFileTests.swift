@@ -39,6 +39,7 @@ import VaultErrors
         try await withSite { port, root in
             for (target, type, cache) in [
                 ("/file.bin", "application/octet-stream", "no-cache"),
+                ("/cafe.avpack", "application/octet-stream", "no-cache"),
                 ("/timestamp.json", "application/json", "no-cache"),
                 (
                     "/\(Self.digest).level.avpack", "application/octet-stream",

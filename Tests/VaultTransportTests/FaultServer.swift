@@ -75,8 +75,14 @@ func withFaultServer<R>(
 }
 
 /// The same answer to everything.
+func withFaultServer<R>(
+    secure: Bool = false, always steps: [Step], body: (FaultServer) async throws -> R
+) async throws -> R {
+    try await withFaultServer(secure: secure, { _, _ in steps }, body)
+}
+
 func withFaultServer<R>(_ steps: Step..., body: (FaultServer) async throws -> R) async throws -> R {
-    try await withFaultServer({ _, _ in steps }, body)
+    try await withFaultServer(always: steps, body: body)
 }
 
 private final class FaultHandler: ChannelInboundHandler {

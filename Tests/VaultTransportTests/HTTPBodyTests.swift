@@ -88,7 +88,7 @@ import VaultTransport
         let steps: [Step] = [
             .send("\(Self.ok)Content-Length: 1000000\r\n\r\n"), .trickle("x", .milliseconds(10)),
         ]
-        try await withFaultServer({ _, _ in steps }) { server in
+        try await withFaultServer(always: steps) { server in
             let error = await failure {
                 _ = try await fetch(TransportRequest(server.location()), limits: limits)
             }
@@ -134,7 +134,7 @@ import VaultTransport
     func aHeadThatNeverEnds(steps: [Step]) async throws {
         var limits = TransportLimits.testing
         limits.response = .milliseconds(300)
-        try await withFaultServer({ _, _ in steps }) { server in
+        try await withFaultServer(always: steps) { server in
             let error = await failure {
                 _ = try await fetch(TransportRequest(server.location()), limits: limits)
             }
@@ -162,7 +162,7 @@ import VaultTransport
 
     @Test func aCancelledTaskStopsWaiting() async throws {
         for steps in [[Step.hang], [.send("\(Self.ok)Content-Length: 100\r\n\r\nhalf"), .hang]] {
-            try await withFaultServer({ _, _ in steps }) { server in
+            try await withFaultServer(always: steps) { server in
                 let request = TransportRequest(try server.location())
                 let task = Task { try await fetch(request) }
                 while server.requests.isEmpty { try await Task.sleep(for: .milliseconds(5)) }

@@ -90,7 +90,7 @@ import VaultTransport
     @Test func fromHTTPToHTTPSIsFine() async throws {
         try await withAuthority { authority in
             try await withFaultServer(
-                secure: true, { _, _ in [.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret")] }
+                secure: true, always: [.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret")]
             ) { secure in
                 let up = "HTTP/1.1 301 M\r\nLocation: \(secure.base)/file\r\nContent-Length: 0\r\n\r\n"
                 try await withFaultServer(.send(up)) { plain in
@@ -103,7 +103,7 @@ import VaultTransport
     }
 
     @Test func anUnknownAuthorityIsNotBelieved() async throws {
-        try await withFaultServer(secure: true, { _, _ in [.hang] }) { secure in
+        try await withFaultServer(secure: true, always: [.hang]) { secure in
             let error = await failure { _ = try await fetch(TransportRequest(secure.location())) }
             #expect(error?.category == .unavailable)
             #expect(error?.problem.contains("no secure connection") == true, "\(String(describing: error))")
