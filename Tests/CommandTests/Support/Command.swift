@@ -1,0 +1,86 @@
+import Foundation
+import Subprocess
+import SystemPackage
+import Testing
+
+/// The built command, run as a real process.
+enum Command {
+    /// The binary: `ASSETVAULT_COMMAND`, else `assetvault` in a folder above that of the running tests.
+    static let path: FilePath = {
+        if let named = ProcessInfo.processInfo.environment["ASSETVAULT_COMMAND"] { return FilePath(named) }
+        guard let tests = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
+            fatalError("/proc/self/exe can't be read")
+        }
+        var folder = FilePath(tests).removingLastComponent()
+        repeat {
+            let candidate = folder.appending("assetvault")
+            var isFolder: ObjCBool = false
+            if unsafe FileManager.default.fileExists(atPath: candidate.string, isDirectory: &isFolder), !isFolder.boolValue {
+                return candidate
+            }
+        } while folder.removeLastComponent()
+        fatalError("no assetvault above \(tests): build it first, or name it in ASSETVAULT_COMMAND")
+    }()
+
+    /// Runs the command to its end.
+    ///
+    /// - Parameters:
+    ///   - input: What it reads on standard input.
+    ///   - environment: Variables to add, or with nil to take away.
+    ///   - wrapper: A program that starts the command given behind its own arguments, such as `strace -o log`.
+    static func run(
+        _ arguments: [String], input: [UInt8] = [], environment: [String: String?] = [:],
+        workingDirectory: FilePath? = nil, umask: UInt16? = nil, through wrapper: [String] = []
+    ) async throws -> CommandResult {
+        var words = wrapper + [path.string] + arguments
+        if let umask { words = shell("umask 0\(String(umask, radix: 8)); exec \"$@\"") + words }
+        return try await Tool.run(
+            words, input: input, environment: environment, workingDirectory: workingDirectory)
+    }
+
+    static func run(
+        _ arguments: String..., input: [UInt8] = [], environment: [String: String?] = [:],
+        workingDirectory: FilePath? = nil, umask: UInt16? = nil, through wrapper: [String] = []
+    ) async throws -> CommandResult {
+        try await run(
+            arguments, input: input, environment: environment, workingDirectory: workingDirectory, umask: umask,
+            through: wrapper)
+    }
+
+    /// A wrapper: the script's `"$@"` is what follows.
+    static func shell(_ script: String) -> [String] { ["/bin/sh", "-c", script, "sh"] }
+
+    /// Starts the command, hands it to `body`, and ends it afterwards, in every case.
+    static func whileRunning<Value: Sendable>(
+        _ arguments: [String], environment: [String: String?] = [:], workingDirectory: FilePath? = nil,
+        through wrapper: [String] = [], body: (RunningCommand) async throws -> Value
+    ) async throws -> Value {
+        let words = wrapper + [path.string] + arguments
+        let result = try await Subprocess.run(
+            .name(words[0]), arguments: Arguments(Array(words.dropFirst())),
+            environment: Tool.environment(environment), workingDirectory: workingDirectory, input: .none,
+            output: .sequence, error: .bytes(limit: Tool.outputLimit)
+        ) { execution in
+            let running = RunningCommand(
+                processID: execution.processIdentifier.value, lines: execution.standardOutput.strings())
+            defer { running.send(SIGTERM) }
+            return try await body(running)
+        }
+        return result.closureResult
+    }
+}
+
+/// A command that was started and not waited for.
+struct RunningCommand {
+    let processID: pid_t
+    fileprivate let lines: SubprocessOutputSequence.StringSequence<UTF8>
+
+    /// The first line that it prints, without its end; ask once.
+    func firstLine() async throws -> String {
+        var lines = lines.makeAsyncIterator()
+        let line = try #require(try await lines.next(), "it printed nothing")
+        return line.trimmingCharacters(in: .newlines)
+    }
+
+    func send(_ signal: Int32) { kill(processID, signal) }
+}

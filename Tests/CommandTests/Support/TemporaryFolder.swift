@@ -1,0 +1,67 @@
+import Foundation
+import SystemPackage
+import Testing
+import VaultFileSystem
+
+/// A folder for one test, removed with all it holds.
+final class TemporaryFolder: Sendable {
+    let path: FilePath
+
+    init() throws {
+        let url = FileManager.default.temporaryDirectory.appending(
+            component: "assetvault-command-\(UUID().uuidString)")
+        try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
+        path = FilePath(url.path(percentEncoded: false))
+    }
+
+    deinit { try? FileSystem.removeTree(path) }
+
+    /// The path of something in the folder, as an argument.
+    subscript(_ name: String) -> String { path.appending(name).string }
+
+    /// Writes a file and makes the folders above it.
+    @discardableResult
+    func write(_ name: String, _ bytes: [UInt8], permissions: UInt16 = 0o644) throws -> String {
+        let file = path.appending(name)
+        try makeFolders(above: file)
+        try Data(bytes).write(to: URL(filePath: file.string))
+        try setPermissions(name, permissions)
+        return file.string
+    }
+
+    @discardableResult
+    func write(_ name: String, _ text: String, permissions: UInt16 = 0o644) throws -> String {
+        try write(name, Array(text.utf8), permissions: permissions)
+    }
+
+    @discardableResult
+    func makeFolder(_ name: String) throws -> String {
+        try FileManager.default.createDirectory(atPath: self[name], withIntermediateDirectories: true)
+        return self[name]
+    }
+
+    func setPermissions(_ name: String, _ permissions: UInt16) throws {
+        try FileManager.default.setAttributes(
+            [.posixPermissions: Int(permissions)], ofItemAtPath: self[name])
+    }
+
+    func permissions(_ name: String) throws -> UInt16? {
+        try FileSystem.status(of: path.appending(name))?.permissions
+    }
+
+    func bytes(_ name: String) throws -> [UInt8] {
+        [UInt8](try Data(contentsOf: URL(filePath: self[name])))
+    }
+
+    func exists(_ name: String) throws -> Bool { try FileSystem.exists(path.appending(name)) }
+
+    /// Every name in the folder or one below it, hidden ones too, sorted.
+    func names(in folder: String = ".") throws -> [String] {
+        try FileManager.default.contentsOfDirectory(atPath: self[folder]).sorted()
+    }
+
+    private func makeFolders(above file: FilePath) throws {
+        try FileManager.default.createDirectory(
+            atPath: file.removingLastComponent().string, withIntermediateDirectories: true)
+    }
+}
