@@ -80,4 +80,31 @@ import VaultErrors
             #expect(category == .corrupt)
         }
     }
+
+    /// Chunk numbers end before 2^38. These chunks are made by hand from the specification's words.
+    @Test func aGenuineChunkOverTheLimitIsRefused() throws {
+        let sealed = try CobblestoneTests.seal([], context: Self.context)
+        let info =
+            Array("c2sp.org/chunked-encryption@v1+AEAD_AES_256_GCM\0".utf8) + sealed[..<24] + Self.context
+        let derived = try HKDF.expandSHA512(secret(Self.key), info: info.span, count: 76).exposed
+        #expect(derived[44...] == sealed[24..<56])
+        var opener = try Cobblestone256.Opener(
+            header: sealed.span.extracting(..<56), context: Self.context, key: secret(Self.key))
+        let bytes = message(16_384)
+        let none: [UInt8] = []
+        for (number, category) in [(0, nil), (1 << 38 - 1, nil), (1 << 38, .corrupt)]
+            as [(UInt64, VaultError.Category?)]
+        {
+            var nonce = Array(derived[32..<44])
+            for place in 0..<8 { nonce[11 - place] ^= UInt8(number >> (8 * UInt64(place)) & 0xFF) }
+            let chunk = try AES256GCM.seal(
+                bytes.span, nonce: nonce.span, authenticating: none.span, key: secret(Array(derived[..<32])))
+            var output: [UInt8] = []
+            let found = failure { () throws(VaultError) in
+                try opener.openChunk(chunk.span, number: number, isLast: false, appendingTo: &output)
+            }
+            #expect(found == category)
+            #expect(output == (category == nil ? bytes : []))
+        }
+    }
 }
