@@ -108,6 +108,38 @@ struct TreeRemovalTests {
         }
     }
 
+    /// Another thread moves folders, while they are emptied, to where the way up leads somewhere else.
+    @Test func losesItsWayNowhere() throws {
+        let workplace = try Workplace(in: "/dev/shm")
+        for number in stride(from: 0, to: 40, by: 2) {
+            try FileSystem.createFolders(workplace["precious/\(number)"], permissions: 0o700)
+            try workplace.file("precious/\(number)/file")
+        }
+        let path = workplace.path
+        for _ in 0..<100 {
+            for number in 0..<40 {
+                try FileSystem.createFolders(workplace["tree/\(number)/a/b/c/d"], permissions: 0o700)
+            }
+            let moving = Thread {
+                for number in stride(from: 1, to: 40, by: 2) {
+                    let old = path.appending("tree/\(number)").string
+                    unsafe rename(old, path.appending("precious/moved").string)
+                    unsafe rename(
+                        path.appending("precious/moved").string, path.appending("moved-\(number)").string)
+                }
+            }
+            moving.start()
+            try? FileSystem.removeTree(workplace["tree"])
+            while !moving.isFinished { sched_yield() }
+            try FileSystem.removeTree(workplace["tree"])
+            try FileSystem.removeTree(workplace["precious/moved"])
+            for number in 0..<40 { try FileSystem.removeTree(workplace["moved-\(number)"]) }
+        }
+        for number in stride(from: 0, to: 40, by: 2) {
+            #expect(try workplace.content("precious/\(number)/file") == "content")
+        }
+    }
+
     @Test(.enabled(if: Mounts.areAllowed, Mounts.reason)) func staysOnItsFileSystem() async throws {
         try workplace.folder("tree")
         try workplace.folder("tree/mount")
