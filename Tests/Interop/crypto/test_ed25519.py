@@ -6,7 +6,8 @@ import pty
 import select
 import termios
 
-from conftest import Peer, peer_path
+import pytest
+from crypto_peer import CryptoPeer
 from cryptography.hazmat.primitives.asymmetric.ed25519 import Ed25519PrivateKey
 from cryptography.hazmat.primitives.serialization import (
     Encoding,
@@ -71,6 +72,7 @@ def test_private_keys_both_ways(peer, count):
         count("fresh private keys that PyPI cryptography reads and that sign alike")
 
 
+@pytest.mark.filterwarnings("ignore::cryptography.utils.CryptographyDeprecationWarning")
 def test_other_private_keys_are_refused(peer, count, vectors):
     """Every PEM file of the collection: only unencrypted Ed25519 keys are read, and nobody is asked for a passphrase."""
     for file in sorted((vectors / "asymmetric").rglob("*.pem")):
@@ -96,11 +98,11 @@ def test_nobody_is_asked_for_a_passphrase(count, vectors):
         os.setsid()
         fcntl.ioctl(its_side, termios.TIOCSCTTY, 0)
 
-    peer = Peer(peer_path(), preexec_fn=take_terminal)
+    peer = CryptoPeer(preexec_fn=take_terminal)
     text = (vectors / "asymmetric" / "Ed25519" / "ed25519-pkcs8-enc.pem").read_bytes()
     peer.ask("ed25519-sign", text, b"message")
     asked, _, _ = select.select([terminal, peer.process.stdout], [], [], 20)
     assert asked == [peer.process.stdout], "it asks on the terminal"
     assert peer.answer() == "key"
-    peer.process.stdin.close()
+    peer.end()
     count("encrypted private keys refused without a question")
