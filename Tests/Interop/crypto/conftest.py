@@ -35,6 +35,8 @@ def count():
 
 
 def pytest_terminal_summary(terminalreporter):
+    if not judged:
+        return
     terminalreporter.section("cryptography: judged")
     for what, number in sorted(judged.items()):
         terminalreporter.line(f"{number:6} {what}")
