@@ -26,6 +26,13 @@ func tests(_ name: String, uses: [String] = [], packages: [Target.Dependency] = 
         swiftSettings: settings)
 }
 
+/// A program that an outside judge drives; no product.
+func peer(_ name: String, uses: [String]) -> Target {
+    .executableTarget(
+        name: "\(name)-peer", dependencies: uses.map { .byName(name: $0) } + [system],
+        path: "Tests/Interop/\(name)/peer", swiftSettings: settings)
+}
+
 let package = Package(
     name: "AssetVault",
     products: [
@@ -61,7 +68,9 @@ let package = Package(
         // Packs, trust, and the way to a site.
         module(
             "SealedPack",
-            uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys"],
+            uses: [
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
+            ],
             packages: [system]),
         module(
             "UpdateFramework", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
@@ -79,7 +88,8 @@ let package = Package(
         module(
             "DevelopmentServer", uses: ["VaultErrors", "VaultFileSystem"],
             packages: [
-                system, .product(name: "NIOCore", package: "swift-nio"), .product(name: "NIOHTTP1", package: "swift-nio"),
+                system, .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
 
@@ -87,21 +97,45 @@ let package = Package(
         module(
             "AssetVault",
             uses: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys", "SealedPack",
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
+                "SealedPack",
                 "UpdateFramework", "VaultTransport", "VaultSite",
             ], packages: [system]),
         module(
             "VaultAuthoring",
             uses: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys", "SealedPack",
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
+                "SealedPack",
                 "UpdateFramework", "VaultSite",
+            ], packages: [system]),
+        module(
+            "VaultAudit",
+            uses: [
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultKeys", "SealedPack",
+                "UpdateFramework", "VaultTransport", "VaultSite",
             ], packages: [system]),
         .executableTarget(
             name: "VaultCommand",
             dependencies: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys", "SealedPack",
-                "UpdateFramework", "VaultTransport", "VaultSite", "VaultAuthoring", "AssetVault", "DevelopmentServer", system,
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
+                "SealedPack",
+                "UpdateFramework", "VaultTransport", "VaultSite", "VaultAuthoring", "AssetVault",
+                "VaultAudit", "DevelopmentServer", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
+
+        // Tests. The peers speak for their module to the outside judges in Tests/Interop.
+        tests("StrictJSON", uses: ["VaultErrors"]),
+        tests("VaultFileSystem", uses: ["VaultErrors"], packages: [system]),
+        tests("VaultCrypto", uses: ["VaultErrors"]),
+        tests("VaultArchive", uses: ["VaultErrors", "VaultFileSystem"], packages: [system]),
+        tests(
+            "VaultKeys", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
+            packages: [system]),
+        tests(
+            "UpdateFramework", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
+            packages: [system]),
+        peer("crypto", uses: ["VaultErrors", "VaultCrypto"]),
+        peer("keys", uses: ["VaultErrors", "VaultKeys", "VaultCrypto"]),
     ]
 )

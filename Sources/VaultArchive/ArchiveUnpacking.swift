@@ -15,28 +15,30 @@ public enum ArchiveUnpacking {
 
     /// Unpacks a file into an empty folder, whose content is scrap if this throws.
     ///
+    /// - Parameter filter: Which of the unpacked files the result lists; every entry is unpacked and checked.
     /// - Returns: The unpacked folder, scanned.
     /// - Throws: `.corrupt`, naming the entry, `.missing` if there is no such file, `.io`.
     @discardableResult
     public static func unpack(
-        _ archive: FilePath, into folder: FilePath
+        _ archive: FilePath, into folder: FilePath, taking filter: SourceFilter = .all
     ) throws(VaultError) -> SourceFolder {
-        try unpack(FileSource(OpenFile(reading: archive), isStream: false), into: folder)
+        try unpack(FileSource(OpenFile(reading: archive), isStream: false), into: folder, taking: filter)
     }
 
     /// Unpacks a tar archive from a stream, such as standard input, into an empty folder.
     ///
+    /// - Parameter filter: Which of the unpacked files the result lists; every entry is unpacked and checked.
     /// - Returns: The unpacked folder, scanned.
     /// - Throws: `.corrupt`, naming the entry, `.usage` for zip and 7z, which need a file, `.io`.
     @discardableResult
     public static func unpack(
-        stream: consuming OpenFile, into folder: FilePath
+        stream: consuming OpenFile, into folder: FilePath, taking filter: SourceFilter = .all
     ) throws(VaultError) -> SourceFolder {
-        try unpack(FileSource(stream, isStream: true), into: folder)
+        try unpack(FileSource(stream, isStream: true), into: folder, taking: filter)
     }
 
     private static func unpack(
-        _ source: FileSource, into folder: FilePath
+        _ source: FileSource, into folder: FilePath, taking filter: SourceFilter
     ) throws(VaultError) -> SourceFolder {
         let tree = UnpackedTree(in: try Folder(opening: folder))
         let start = try source.firstBytes(ArchiveKind.detectionByteCount)
@@ -53,7 +55,7 @@ public enum ArchiveUnpacking {
                 .corrupt, "it is no archive that can be read", at: source.name,
                 remedy: "give a folder, zip, 7z, or tar, plain or with gzip, bzip2, xz or zstd")
         }
-        return try SourceFolder(scanning: folder, followLinks: false, named: source.name)
+        return try SourceFolder(scanning: folder, taking: filter, followLinks: false, named: source.name)
     }
 }
 

@@ -18,17 +18,22 @@ public struct SourceFolder: ~Copyable, Sendable {
     ///
     /// - Parameters:
     ///   - path: The folder; a link to it is followed.
+    ///   - filter: Which files count; what it excludes is not even looked at.
     ///   - followLinks: Take what symbolic links lead to as if it stood in their place, even outside of the folder.
     /// - Throws: `.corrupt` for what can't be packed, `.missing` if there is no such folder, `.io` if
     ///   something can't be read.
-    public init(scanning path: FilePath, followLinks: Bool = false) throws(VaultError) {
-        try self.init(scanning: path, followLinks: followLinks, named: path.string)
+    public init(
+        scanning path: FilePath, taking filter: SourceFilter = .all, followLinks: Bool = false
+    ) throws(VaultError) {
+        try self.init(scanning: path, taking: filter, followLinks: followLinks, named: path.string)
     }
 
     /// - Parameter name: What errors name: the archive that was unpacked to the folder.
-    init(scanning path: FilePath, followLinks: Bool, named name: String) throws(VaultError) {
+    init(
+        scanning path: FilePath, taking filter: SourceFilter, followLinks: Bool, named name: String
+    ) throws(VaultError) {
         let root = try Folder(opening: path)
-        let entries = try SourceScan.run(root, followLinks: followLinks, named: name)
+        let entries = try SourceScan.run(root, taking: filter, followLinks: followLinks, named: name)
         try CollisionSearch.check(entries, of: name)
         self.root = root
         self.entries = entries

@@ -6,6 +6,7 @@ import VaultFileSystem
 struct SourceScan {
     /// The source, for errors.
     private let name: String
+    private let filter: SourceFilter
     private let followLinks: Bool
     private var found = SourceFolder.Entries()
     /// The folder being read, relative to the root, with a slash at its end; empty at the root.
@@ -15,16 +16,17 @@ struct SourceScan {
     private var ancestors: [FileStatus] = []
 
     static func run(
-        _ root: borrowing Folder, followLinks: Bool, named name: String
+        _ root: borrowing Folder, taking filter: SourceFilter, followLinks: Bool, named name: String
     ) throws(VaultError) -> SourceFolder.Entries {
-        var scan = SourceScan(name: name, followLinks: followLinks)
+        var scan = SourceScan(name: name, filter: filter, followLinks: followLinks)
         try scan.visit(root)
         scan.found.sort()
         return scan.found
     }
 
-    private init(name: String, followLinks: Bool) {
+    private init(name: String, filter: SourceFilter, followLinks: Bool) {
         self.name = name
+        self.filter = filter
         self.followLinks = followLinks
     }
 
@@ -35,6 +37,7 @@ struct SourceScan {
         var isEmpty = true
         try folder.forEachName { (name) throws(VaultError) in
             isEmpty = false
+            guard !filter.excludes(place, name) else { return }
             try check(name)
             guard var status = try folder.status(of: name) else {
                 throw error("vanished while it was scanned", name)
@@ -45,6 +48,7 @@ struct SourceScan {
             case .folder:
                 folders.append((name, isLink))
             case .file:
+                guard filter.includes(place, name) else { return }
                 let kind = SourceFolder.Entry.Kind.file(executable: status.permissions & 0o100 != 0)
                 found.append(folder: place, name: name, kind: kind, size: status.size)
             case .link: throw error("is a symbolic link", name)
@@ -54,7 +58,7 @@ struct SourceScan {
             }
         }
         for (name, isLink) in folders { try descend(into: name, isLink: isLink, in: folder) }
-        if isEmpty, !place.isEmpty {
+        if isEmpty, !place.isEmpty, filter.includes([], Array(place.dropLast())) {
             found.append(folder: Array(place.dropLast()), name: [], kind: .emptyFolder, size: 0)
         }
         if followLinks { ancestors.removeLast() }

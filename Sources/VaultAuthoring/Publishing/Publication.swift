@@ -100,7 +100,7 @@ public struct Publication: Sendable {
             earlier = try OpenPack(try verifiedPack(previous), key: choice.key)
         }
         let source = try PackSource(
-            vault.path.pushing(pack.source), unpackingBeside: vault.targets, followLinks: false)
+            vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.targets)
         let order = SealingOrder(
             id: pack.id, versioning: earlier.map(PackVersioning.following) ?? .exactly(1), key: choice.key,
             slots: choice.slots, offer: pack.offer, previous: earlier)

@@ -11,19 +11,24 @@ public struct PackSource: ~Copyable {
 
     /// - Parameters:
     ///   - path: a folder, or any archive that libarchive reads.
+    ///   - filter: which of its files count.
     ///   - place: unpacked content is kept beside this path meanwhile, in a folder of mode 0700.
-    public init(_ path: FilePath, unpackingBeside place: FilePath, followLinks: Bool) throws(VaultError) {
+    public init(
+        _ path: FilePath, taking filter: SourceFilter = .all, unpackingBeside place: FilePath,
+        followLinks: Bool = false
+    ) throws(VaultError) {
         guard let status = try FileSystem.status(of: path, followingLinks: true) else {
             throw VaultError(
                 .missing, "there is no such file or folder", at: path.string, remedy: "check the path")
         }
         guard status.kind != .folder else {
-            let folder = try SourceFolder(scanning: path, followLinks: followLinks)
+            let folder = try SourceFolder(scanning: path, taking: filter, followLinks: followLinks)
             self.init(folder: folder, scratch: nil)
             return
         }
         let scratch = try ScratchFolder(beside: place)
-        let folder = try ArchiveUnpacking.unpack(path, into: scratch.path)
+        try ArchiveUnpacking.unpack(path, into: scratch.path)
+        let folder = try SourceFolder(scanning: scratch.path, taking: filter)
         self.init(folder: folder, scratch: scratch)
     }
 

@@ -7,37 +7,41 @@ import VaultFileSystem
 import VaultKeys
 
 extension VaultFolder {
-    /// Makes a vault: settings, fresh keys, and the root of trust that they sign. The folder may exist if it is empty.
+    /// Makes a vault: settings, keys, and the root of trust that they sign. The folder may be new or empty, or hold
+    /// `vault.json` and `keys/` already: what is there is used, what is missing is made.
     public func create(now: UTCTime) async throws(VaultError) {
         if try FileSystem.exists(path) {
-            guard try Folder(opening: path).names().isEmpty else {
+            let known = ["keys", "vault.json"]
+            let names = try Folder(opening: path).names().map { String(decoding: $0, as: UTF8.self) }
+            if let other = names.first(where: { !known.contains($0) }) {
                 throw VaultError(
-                    .unwritable, "the folder is not empty", at: path.string,
+                    .unwritable, "the folder holds '\(other)' already", at: path.string,
                     remedy: "choose a new or an empty folder")
             }
         }
         try FileSystem.createFolders(path, permissions: 0o755)
         try FileSystem.createFolders(keys, permissions: 0o700)
-        try DurableFile.write(
-            Array("*\n".utf8).span, to: keys.appending(".gitignore"), permissions: 0o644, replacing: false)
-        try VaultKeyFile.generate(at: vaultKeys)
-        for role in TopLevelRole.allCases {
+        try write(Array("*\n".utf8), to: keys.appending(".gitignore"), permissions: 0o644)
+        try write(JSONValue.object(VaultSettings.fresh).pretty(), to: settings, permissions: 0o644)
+        if try !FileSystem.exists(vaultKeys) { try VaultKeyFile.generate(at: vaultKeys) }
+        for role in TopLevelRole.allCases where try !FileSystem.exists(signingKey(of: role)) {
             let pem = try Ed25519PrivateKey().pem()
             let path = signingKey(of: role)
             try pem.withBytes { bytes throws(VaultError) in
                 try DurableFile.write(bytes, to: path, permissions: 0o600, replacing: false)
             }
         }
-        let lifetime = MetadataLifetime()
-        let root = try SigningKeys(of: self).root(
-            version: 1, expires: lifetime.expiry(of: .root, signedAt: now))
+        let expiry = try VaultSettings(reading: settings).lifetime.expiry(of: .root, signedAt: now)
+        let root = try SigningKeys(of: self).root(version: 1, expires: expiry)
         try FileSystem.createFolders(metadata, permissions: 0o755)
         try FileSystem.createFolders(targets, permissions: 0o755)
-        try DurableFile.write(
-            root.bytes.span, to: metadata.appending(root.hostedName), permissions: 0o644, replacing: false)
-        try DurableFile.write(root.bytes.span, to: trustedRoot, permissions: 0o644, replacing: false)
-        try DurableFile.write(
-            JSONValue.object(VaultSettings.fresh).pretty().span, to: settings, permissions: 0o644,
-            replacing: false)
+        try write(root.bytes, to: metadata.appending(root.hostedName), permissions: 0o644)
+        try write(root.bytes, to: trustedRoot, permissions: 0o644)
+    }
+
+    /// Writes a file unless it is there.
+    private func write(_ bytes: [UInt8], to path: FilePath, permissions: UInt16) throws(VaultError) {
+        guard try !FileSystem.exists(path) else { return }
+        try DurableFile.write(bytes.span, to: path, permissions: permissions, replacing: false)
     }
 }

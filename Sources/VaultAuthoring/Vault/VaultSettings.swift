@@ -2,6 +2,7 @@ public import SealedPack
 public import StrictJSON
 public import SystemPackage
 public import UpdateFramework
+public import VaultArchive
 public import VaultErrors
 import VaultFileSystem
 

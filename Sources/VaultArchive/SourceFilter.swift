@@ -1,4 +1,3 @@
-public import VaultArchive
 public import VaultErrors
 
 /// Which files of a source are packed: those that an `include` pattern takes (all, if there are none) and no `exclude`
@@ -11,13 +10,28 @@ public struct SourceFilter: Sendable, Hashable {
     private let exclude: [Pattern]
 
     /// Throws `.usage` for an empty pattern, or one that could match nothing.
-    public init(include: [String] = [], exclude: [String] = []) throws(VaultError) {
+    public init(include: [String], exclude: [String]) throws(VaultError) {
         self.include = try include.map { text throws(VaultError) in try Pattern(text) }
         self.exclude = try exclude.map { text throws(VaultError) in try Pattern(text) }
     }
 
-    public func takes(_ path: EntryPath) -> Bool {
-        (include.isEmpty || include.contains { $0.matches(path) }) && !exclude.contains { $0.matches(path) }
+    /// Everything.
+    public static let all = SourceFilter()
+
+    private init() {
+        include = []
+        exclude = []
+    }
+
+    /// Whether what stands at `folder` (empty, or with a slash at its end) and `name` is left out, with all
+    /// that lies below it.
+    func excludes(_ folder: [UInt8], _ name: [UInt8]) -> Bool {
+        !exclude.isEmpty && exclude.contains { $0.matches(folder + name) }
+    }
+
+    /// Whether a file or empty folder that is not excluded is taken.
+    func includes(_ folder: [UInt8], _ name: [UInt8]) -> Bool {
+        include.isEmpty || include.contains { $0.matches(folder + name) }
     }
 
     private struct Pattern: Sendable, Hashable {
@@ -29,7 +43,7 @@ public struct SourceFilter: Sendable, Hashable {
             while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
             guard !bytes.isEmpty, bytes.first != UInt8(ascii: "/") else {
                 throw VaultError(
-                    .usage, "the pattern '\(text)' can match nothing", at: "vault.json",
+                    .usage, "the pattern '\(text)' can match nothing", at: "source filter",
                     remedy: "write patterns like '*.psd' or 'drafts/**', relative to the source")
             }
             self.bytes = bytes
@@ -37,8 +51,7 @@ public struct SourceFilter: Sendable, Hashable {
         }
 
         /// Whether the path or one of its folders matches.
-        func matches(_ path: EntryPath) -> Bool {
-            let text = path.utf8Bytes
+        func matches(_ text: [UInt8]) -> Bool {
             var start = 0
             for end in text.indices.filter({ text[$0] == UInt8(ascii: "/") }) + [text.count] {
                 if Self.matches(bytes[...], text[(isName ? start : 0)..<end]) { return true }

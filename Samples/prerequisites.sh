@@ -1,0 +1,41 @@
+# Sourced by the scripts that must run on a fresh Debian machine: finds Swift, installs what is missing.
+
+# need_swift: ends the script with advice where there is no Swift 6.2 or later.
+need_swift() {
+    if ! command -v swift >/dev/null 2>&1; then
+        echo "Swift 6.2 or later is needed. Get it from https://www.swift.org/install/linux/debian/12/" >&2
+        echo "unpack it, and put its usr/bin into PATH." >&2
+        exit 69
+    fi
+    version=$(swift --version 2>/dev/null | sed -n 's/.*Swift version \([0-9]*\.[0-9]*\).*/\1/p' | head -n 1)
+    case "$version" in
+    6.[01] | [0-5].*)
+        echo "Swift $version is too old: 6.2 or later is needed, from https://www.swift.org/install/" >&2
+        exit 69
+        ;;
+    esac
+}
+
+# need_packages NAME...: installs the Debian packages that are missing, or says how.
+need_packages() {
+    missing=""
+    for package in "$@"; do
+        dpkg-query -W -f '${Status}' "$package" 2>/dev/null | grep -q 'ok installed' || missing="$missing $package"
+    done
+    [ -n "$missing" ] || return 0
+    echo "installing:$missing" >&2
+    if [ "$(id -u)" = 0 ]; then
+        privilege=""
+    elif command -v sudo >/dev/null 2>&1; then
+        privilege="sudo"
+    else
+        echo "run this as root, then start again: apt-get update && apt-get install -y$missing" >&2
+        exit 69
+    fi
+    # shellcheck disable=SC2086 # a list of words
+    $privilege apt-get update -qq >&2 &&
+        $privilege env DEBIAN_FRONTEND=noninteractive apt-get install -y -qq --no-install-recommends $missing >&2
+}
+
+# What a build needs beside Swift.
+build_packages="git pkg-config libssl-dev libarchive-dev"

@@ -1,0 +1,40 @@
+#!/bin/sh
+# All tests, from a fresh clone. Further arguments go to `swift build` and `swift test`.
+set -eu
+cd "$(dirname "$0")/.."
+# shellcheck source=Samples/prerequisites.sh
+. Samples/prerequisites.sh
+need_swift
+# shellcheck disable=SC2086
+need_packages $build_packages python3 python3-venv curl nginx-light rclone zip xz-utils bzip2 zstd p7zip-full \
+    libarchive-tools strace faketime time dpkg openssl
+
+# The outside judges, in a private virtual environment.
+venv=$PWD/.build-judges
+if ! [ -e "$venv/complete" ]; then
+    rm -rf "$venv"
+    python3 -m venv "$venv"
+    for requirements in Tests/Interop/*/requirements.txt; do
+        "$venv/bin/pip" install --quiet --disable-pip-version-check -r "$requirements"
+    done
+    touch "$venv/complete"
+fi
+export ASSETVAULT_PYTHON="$venv/bin/python"
+
+echo "== the command, as it is shipped"
+swift build -c release --product assetvault
+ASSETVAULT_COMMAND=$(swift build -c release --show-bin-path)/assetvault
+export ASSETVAULT_COMMAND
+
+echo "== unit and process tests"
+swift build --build-tests "$@"
+swift test --skip-build "$@"
+
+echo "== outside judges"
+binaries=$(swift build --show-bin-path "$@")
+CRYPTO_PEER="$binaries/crypto-peer" KEYS_PEER="$binaries/keys-peer" \
+    "$ASSETVAULT_PYTHON" -m pytest -q -p no:cacheprovider Tests/Interop
+sh Samples/hosting/check.sh
+
+echo "== the quickstart"
+sh Samples/quickstart.sh
