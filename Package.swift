@@ -111,8 +111,8 @@ let package = Package(
         module(
             "VaultAudit",
             uses: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultKeys", "SealedPack",
-                "UpdateFramework", "VaultTransport", "VaultSite",
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
+                "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite",
             ], packages: [system]),
         .executableTarget(
             name: "VaultCommand",

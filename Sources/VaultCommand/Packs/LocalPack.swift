@@ -44,10 +44,18 @@ struct LocalPack {
         case .file(let path): return try PackDescriptorFile.read(path)
         case .site(let site, let root): return try await descriptor(of: pack, from: site, trusting: root)
         case .beside:
+            guard let path = try descriptorBeside else { return nil }
+            return try PackDescriptorFile.read(path)
+        }
+    }
+
+    /// The descriptor's file beside the pack, if there is one.
+    var descriptorBeside: FilePath? {
+        get throws(VaultError) {
             // A client's `current` is a link; the descriptor stands beside what it points to.
             for candidate in [path, try linkTarget] {
                 let beside = PackDescriptorFile.path(beside: candidate)
-                if try FileSystem.exists(beside) { return try PackDescriptorFile.read(beside) }
+                if try FileSystem.exists(beside) { return beside }
             }
             return nil
         }

@@ -1,0 +1,55 @@
+public import VaultErrors
+
+/// One thing that an audit found.
+public struct AuditFinding: Sendable, Equatable {
+    public enum Severity: Sendable, Equatable {
+        /// Something is wrong now; the category is that of the failure that it leads to.
+        case error(VaultError.Category)
+        /// Nothing is wrong yet.
+        case warning
+        /// Nothing is wrong, and yet one should know.
+        case note
+
+        /// `error`, `warning` or `note`.
+        public var name: String {
+            switch self {
+            case .error: "error"
+            case .warning: "warning"
+            case .note: "note"
+            }
+        }
+    }
+
+    public let severity: Severity
+    /// A file, a URL or a role. It may hold any characters: show it by ``description``.
+    public let place: String
+    /// What is the case, as a clause without a full stop.
+    public let problem: String
+    /// What the reader can do, as a clause without a full stop.
+    public let remedy: String
+
+    init(_ severity: Severity, _ problem: String, at place: String, remedy: String) {
+        self.severity = severity
+        self.place = place
+        self.problem = problem
+        self.remedy = remedy
+    }
+
+    /// The finding that `error` is. What is read from a scratch file is told of the `place` that it came from.
+    init(_ error: VaultError, at place: String? = nil) {
+        self.init(.error(error.category), error.problem, at: place ?? error.place, remedy: error.remedy)
+    }
+
+    /// For an error: what it would be, thrown.
+    var error: VaultError? {
+        guard case .error(let category) = severity else { return nil }
+        return VaultError(category, problem, at: place, remedy: remedy)
+    }
+}
+
+extension AuditFinding: CustomStringConvertible {
+    /// One line, control characters escaped: severity, place, problem, remedy.
+    public var description: String {
+        "\(severity.name): \(place): \(problem); \(remedy)".escapingControls
+    }
+}

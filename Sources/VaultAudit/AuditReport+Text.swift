@@ -1,0 +1,77 @@
+import SealedPack
+import UpdateFramework
+import VaultErrors
+
+extension AuditReport: CustomStringConvertible {
+    /// The report for people, without a newline at its end; the last line is the verdict.
+    public var description: String {
+        var lines = ["\(subject): \(trust.explanation)".escapingControls]
+        lines +=
+            Table(
+                roles.map {
+                    [
+                        "", $0.role.rawValue, "version \($0.version)", "expires \($0.expires)",
+                        "\($0.daysLeft) days left",
+                    ]
+                }
+            ).lines
+        lines += Table(packs.map(\.cells)).lines
+        lines += allFindings.map(\.description)
+        lines.append(verdict)
+        return lines.joined(separator: "\n")
+    }
+
+    private var verdict: String {
+        guard problemCount == 0 else { return Self.count(problemCount, "problem") }
+        let rest = trust == .unsigned ? "bytes checked, none of them signed" : "bytes proven"
+        return "ok: \(Self.count(packs.count, "pack")), \(provenBytes) \(rest)"
+    }
+
+    private static func count(_ number: Int, _ noun: String) -> String {
+        "\(number) \(noun)\(number == 1 ? "" : "s")"
+    }
+}
+
+extension AuditReport.Trust {
+    fileprivate var explanation: String {
+        switch self {
+        case .pinned: "verified from the root that was given"
+        case .unpinned: "not pinned: consistent with the site's own first root, but not proven whose it is"
+        case .failed: "not trusted"
+        case .unsigned: "a pack by itself, not pinned to any signed metadata"
+        }
+    }
+}
+
+extension AuditedPack {
+    fileprivate var cells: [String] {
+        [
+            isSound ? "ok" : "BAD", id?.description ?? place.escapingControls,
+            version.map { "version \($0)" } ?? "",
+            "\(length) bytes", pieceCount.map { "\($0) pieces" } ?? "",
+            provenEntries.map { "\($0) entries proven" } ?? "",
+        ]
+    }
+}
+
+/// Lines whose cells stand below each other.
+private struct Table {
+    let lines: [String]
+
+    init(_ rows: [[String]]) {
+        var widths: [Int] = []
+        for row in rows {
+            for (column, cell) in row.enumerated() {
+                if column == widths.count { widths.append(0) }
+                widths[column] = max(widths[column], cell.count)
+            }
+        }
+        lines = rows.map { row in
+            let padded = zip(row, widths).map { cell, width in
+                cell + String(repeating: " ", count: width - cell.count)
+            }
+            let line = padded.joined(separator: "  ")
+            return String(line.reversed().drop { $0 == " " }.reversed())
+        }
+    }
+}

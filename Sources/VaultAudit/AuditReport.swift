@@ -1,0 +1,74 @@
+public import SealedPack
+public import VaultErrors
+
+/// What an audit looked at, and what it found.
+public struct AuditReport: Sendable {
+    /// What the findings rest on.
+    public enum Trust: String, Sendable {
+        /// Signed metadata, verified from a root that the reader gave.
+        case pinned
+        /// Signed metadata, verified from the site's own first root: consistent, but not proven whose it is.
+        case unpinned
+        /// The metadata could not be verified; nothing that it says was believed.
+        case failed
+        /// No signed metadata was there to look at: a pack by itself.
+        case unsigned
+    }
+
+    /// The site or pack, as it was named.
+    public let subject: String
+    public internal(set) var trust = Trust.unsigned
+    public internal(set) var roles: [AuditedRole] = []
+    public internal(set) var packs: [AuditedPack] = []
+    /// What was found about the subject as a whole; findings about one pack stand with it.
+    public internal(set) var findings: [AuditFinding] = []
+    /// Bytes of all files that are exactly what was said of them.
+    public internal(set) var provenBytes: UInt64 = 0
+
+    init(subject: String) { self.subject = subject }
+
+    public var isPinned: Bool { trust == .pinned }
+
+    public var allFindings: [AuditFinding] { findings + packs.flatMap(\.findings) }
+
+    /// How many findings are errors.
+    public var problemCount: Int { allFindings.count { $0.error != nil } }
+
+    /// All problems as one error, nil when there is none. Where there are several kinds, distrust comes before damage,
+    /// damage before a host's failure, and that before a missing key.
+    public var failure: VaultError? {
+        let errors = allFindings.compactMap(\.error)
+        let order: [VaultError.Category] = [.untrusted, .corrupt, .unavailable, .missing, .key]
+        let category = order.first { category in errors.contains { $0.category == category } }
+        guard let first = errors.first(where: { $0.category == category }) ?? errors.first else { return nil }
+        guard errors.count > 1 else { return first }
+        return VaultError(
+            first.category, "\(errors.count) problems, one of them: \(first.problem)", at: first.place,
+            remedy: first.remedy)
+    }
+
+    mutating func append(_ pack: AuditedPack) {
+        packs.append(pack)
+        if pack.isSound { provenBytes += pack.length }
+    }
+}
+
+/// One pack, and what was found about it.
+public struct AuditedPack: Sendable {
+    /// The pack's file or URL.
+    public let place: String
+    /// By its descriptor or its catalog; nil when neither could be read.
+    public internal(set) var id: PackID?
+    public internal(set) var version: UInt64?
+    /// Bytes, as its descriptor states them, else those of the file.
+    public internal(set) var length: UInt64 = 0
+    public internal(set) var pieceCount: UInt32?
+    /// How many files and empty folders were proven; nil without a key.
+    public internal(set) var provenEntries: Int?
+    public internal(set) var findings: [AuditFinding] = []
+
+    init(place: String) { self.place = place }
+
+    /// Whether no finding is an error.
+    public var isSound: Bool { findings.allSatisfy { $0.error == nil } }
+}

@@ -1,0 +1,85 @@
+import SealedPack
+public import SystemPackage
+public import UpdateFramework
+public import VaultErrors
+import VaultFileSystem
+public import VaultKeys
+public import VaultSite
+
+/// Checks one pack on this machine, as far as what is known of it allows.
+public struct PackAudit: Sendable {
+    /// Where the pack's descriptor comes from.
+    public enum Evidence: Sendable {
+        /// There is none: the pack's parts are held against each other only.
+        case nothing
+        /// A file that nobody signed.
+        case descriptor(FilePath)
+        /// A site's metadata, and the root that it must follow from, if the reader has one.
+        case site(Site, pinnedRoot: [UInt8]?)
+    }
+
+    private let path: FilePath
+    private let evidence: Evidence
+    private let keys: (any KeyProvider)?
+    private let now: UTCTime
+
+    /// - Parameters:
+    ///   - keys: nil for an audit without any key.
+    ///   - now: the moment at which no metadata may have expired.
+    public init(of path: FilePath, by evidence: Evidence, keys: (any KeyProvider)?, now: UTCTime) {
+        self.path = path
+        self.evidence = evidence
+        self.keys = keys
+        self.now = now
+    }
+
+    /// Throws only what keeps the pack from being looked at: it or its descriptor is missing or can't be read.
+    public func run(_ observe: (AuditProgress) -> Void = { _ in }) async throws(VaultError) -> AuditReport {
+        let file = OpenFileReference(try OpenFile(reading: path))
+        var report = AuditReport(subject: path.string)
+        var descriptor: PackDescriptor?
+        switch evidence {
+        case .nothing:
+            report.findings.append(
+                AuditFinding(
+                    .note, "no descriptor: not bound to anything signed", at: path.string,
+                    remedy: "give --descriptor FILE, or --site URL-or-DIR with --trust ROOT"))
+        case .descriptor(let file):
+            descriptor = try PackDescriptorFile.read(file)
+            report.findings.append(
+                AuditFinding(
+                    .note,
+                    "the descriptor is not signed: the pack is the one that it describes, but not proven whose",
+                    at: file.string, remedy: "give --site URL-or-DIR with --trust ROOT for signed metadata"))
+        case .site(let site, let pinnedRoot):
+            guard let chain = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
+                return report
+            }
+            descriptor = try listing(of: file, in: PublishedPacks(of: chain), &report)
+            guard descriptor != nil else { return report }
+        }
+        let examination = PackExamination(place: path.string, descriptor: descriptor, keys: keys)
+        report.append(await examination.run(on: file, observe))
+        return report
+    }
+
+    /// What the site says of this pack. It is found by its content key, which all versions of a pack share, so that
+    /// damage or another version is told as such. Nil when the file is no pack: then the report says so.
+    private func listing(
+        of file: OpenFileReference, in packs: PublishedPacks, _ report: inout AuditReport
+    ) throws(VaultError) -> PackDescriptor? {
+        let id: ContentKeyID
+        do throws(VaultError) {
+            id = try PackFile(file, as: nil).contentKeyID
+        } catch {
+            report.findings.append(AuditFinding(error, at: path.string))
+            return nil
+        }
+        guard let found = packs.listings.first(where: { $0.pack.contentKeyID == id }) else {
+            throw VaultError(
+                .missing, "the site lists no pack with this file's content key", at: path.string,
+                remedy: "use the site that published it, or its descriptor")
+        }
+        return found.pack
+    }
+}

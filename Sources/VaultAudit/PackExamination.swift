@@ -1,0 +1,112 @@
+import SealedPack
+import VaultArchive
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+import VaultKeys
+
+/// Looks at every byte of one pack: without a key at its parts and their digests, with one also at every file.
+struct PackExamination {
+    /// What is told of the pack: where it lies or came from.
+    let place: String
+    /// Nil for a pack that nothing describes.
+    let descriptor: PackDescriptor?
+    let keys: (any KeyProvider)?
+
+    func run(on file: OpenFileReference, _ observe: (AuditProgress) -> Void) async -> AuditedPack {
+        var report = AuditedPack(place: place)
+        do throws(VaultError) {
+            let size = try file.file.status().size
+            report.length = descriptor?.length ?? size
+            (report.id, report.version) = (descriptor?.id, descriptor?.version)
+            let pack = try PackFile(file, as: descriptor)
+            report.pieceCount = pack.pieceCount
+            let check = try await pack.check { done in
+                observe(progress(.checking, done, of: pack.length))
+            }
+            report.findings += findings(of: check)
+            // Without its catalog no file can be named.
+            if let keys, check.isCatalogSound { try await readFiles(of: pack, keys, &report, observe) }
+        } catch {
+            let isDamage = descriptor != nil && error.category == .corrupt
+            report.findings.append(
+                AuditFinding(
+                    .error(error.category), error.problem, at: place,
+                    remedy: isDamage ? Self.damageRemedy : error.remedy))
+        }
+        return report
+    }
+
+    private func findings(of check: PackCheck) -> [AuditFinding] {
+        var problems: [String] = []
+        if !check.damagedPieces.isEmpty {
+            let shown = check.damagedPieces.prefix(8).map(String.init).joined(separator: ", ")
+            let more = check.damagedPieces.count > 8 ? " and more" : ""
+            problems.append("damaged pieces (\(check.damagedPieces.count)): number \(shown)\(more)")
+        }
+        if !check.isCatalogSound { problems.append("the catalog is damaged") }
+        if problems.isEmpty, let descriptor, descriptor.sha256 != check.sha256 {
+            problems.append("the file has the SHA-256 \(check.sha256.hex), not that of its descriptor")
+        }
+        return problems.map { problem in
+            AuditFinding(.error(.corrupt), problem, at: place, remedy: Self.damageRemedy)
+        }
+    }
+
+    private static let damageRemedy = "put the publisher's copy of this pack there again"
+
+    /// Opens every piece. One that can't be opened costs the files that it holds, and no others.
+    private func readFiles(
+        of pack: PackFile, _ keys: any KeyProvider, _ report: inout AuditedPack,
+        _ observe: (AuditProgress) -> Void
+    ) async throws(VaultError) {
+        let source = try await open(pack, keys)
+        let catalog = source.catalog
+        (report.id, report.version) = (source.id, source.version)
+        var position: UInt64 = 0
+        var entry = 0
+        var damaged = 0
+        while position < catalog.contentCount {
+            do throws(VaultError) {
+                try await source.read(position..<catalog.contentCount) { bytes in
+                    position += UInt64(bytes.count)
+                    observe(progress(.opening, position, of: catalog.contentCount))
+                }
+            } catch {
+                guard error.category == .corrupt else { throw error }
+                // The first byte that did not come is one of a damaged file; what follows that file may be sound.
+                while let found = catalog.entry(entry), found.content.upperBound <= position { entry += 1 }
+                guard let file = catalog.entry(entry), damaged < Self.damagedFileLimit else {
+                    throw VaultError(
+                        .corrupt, "more files are damaged, the rest was not opened", at: place,
+                        remedy: error.remedy)
+                }
+                damaged += 1
+                position = file.content.upperBound
+                report.findings.append(
+                    AuditFinding(
+                        .error(.corrupt), error.problem, at: "\(place): \(file.path.string)",
+                        remedy: Self.damageRemedy))
+            }
+        }
+        report.provenEntries = catalog.entryCount - damaged
+    }
+
+    /// Where so many files are damaged, the names of more help nobody.
+    private static let damagedFileLimit = 100
+
+    private func open(_ pack: PackFile, _ keys: any KeyProvider) async throws(VaultError) -> OpenPack {
+        do throws(VaultError) {
+            return try await OpenPack(pack, keys: keys)
+        } catch {
+            guard error.category == .key, descriptor == nil else { throw error }
+            throw VaultError(
+                .missing, "there is no descriptor, so the pack's key can't be unwrapped", at: place,
+                remedy: "give --descriptor FILE, or --site URL-or-DIR with --trust ROOT for signed metadata")
+        }
+    }
+
+    private func progress(_ step: AuditProgress.Step, _ done: UInt64, of total: UInt64) -> AuditProgress {
+        AuditProgress(step: step, pack: descriptor?.id.description ?? place, done: done, total: total)
+    }
+}

@@ -1,0 +1,110 @@
+import SealedPack
+public import SystemPackage
+public import UpdateFramework
+import VaultErrors
+import VaultFileSystem
+public import VaultKeys
+public import VaultSite
+import VaultTransport
+
+/// Proves every file that a site's signed metadata lists, wherever the site is hosted, and with keys every file in its
+/// packs. What is wrong with one file never keeps the others from being looked at.
+public struct SiteAudit: Sendable {
+    private let site: Site
+    private let pinnedRoot: [UInt8]?
+    private let keys: (any KeyProvider)?
+    private let scratch: FilePath
+    private let now: UTCTime
+
+    /// - Parameters:
+    ///   - pinnedRoot: a root file that the reader trusts. Without one the audit shows that the site is consistent, and
+    ///     not whose it is.
+    ///   - keys: nil for an audit without any key.
+    ///   - scratch: an existing folder for one downloaded pack at a time; unused for a site that is a folder.
+    ///   - now: the moment at which nothing may have expired.
+    public init(
+        of site: Site, pinnedRoot: [UInt8]?, keys: (any KeyProvider)?, scratch: FilePath, now: UTCTime
+    ) {
+        self.site = site
+        self.pinnedRoot = pinnedRoot
+        self.keys = keys
+        self.scratch = scratch
+        self.now = now
+    }
+
+    /// - Parameter observe: told how far the work is.
+    public func run(_ observe: (AuditProgress) -> Void = { _ in }) async -> AuditReport {
+        var report = AuditReport(subject: site.location.description)
+        guard let chain = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
+            return report
+        }
+        let published = PublishedPacks(of: chain)
+        for listing in published.listings {
+            report.append(await examine(listing, in: chain, observe))
+        }
+        for skipped in published.skipped {
+            guard let target = chain.targets[skipped.path] else { continue }
+            await examine(target, skippedBecause: skipped.reason, in: chain, &report, observe)
+        }
+        if let root = site.location.path {
+            report.findings += StrayFiles(below: root, of: chain).findings()
+        }
+        return report
+    }
+
+    private func examine(
+        _ listing: PublishedPacks.Listing, in chain: TrustChain, _ observe: (AuditProgress) -> Void
+    ) async -> AuditedPack {
+        var place = listing.target.path
+        do throws(VaultError) {
+            let location = try site.location(of: listing.target, in: chain)
+            place = location.description
+            let file = try await open(listing.target, at: location, observe)
+            return await PackExamination(place: place, descriptor: listing.pack, keys: keys)
+                .run(on: file, observe)
+        } catch {
+            var pack = AuditedPack(place: place)
+            (pack.id, pack.version) = (listing.pack.id, listing.pack.version)
+            pack.length = listing.pack.length
+            pack.findings.append(AuditFinding(error, at: place))
+            return pack
+        }
+    }
+
+    /// A target that is no pack for this program still has its signed length and digest.
+    private func examine(
+        _ target: TargetRecord, skippedBecause reason: String, in chain: TrustChain,
+        _ report: inout AuditReport, _ observe: (AuditProgress) -> Void
+    ) async {
+        var place = target.path
+        do throws(VaultError) {
+            let location = try site.location(of: target, in: chain)
+            place = location.description
+            let file = try await open(target, at: location, observe)
+            guard try file.file.status().size == target.length, try file.file.sha256() == target.sha256 else {
+                throw VaultError(
+                    .corrupt, "the file is not the one that was signed for", at: place,
+                    remedy: "put the publisher's copy of it there again")
+            }
+            report.provenBytes += target.length
+            let isOurs = PackDescriptor.format(of: target.json) == PackDescriptor.format
+            report.findings.append(
+                AuditFinding(
+                    isOurs ? .warning : .note,
+                    "only length and digest were checked, and clients skip it: \(reason)", at: place,
+                    remedy: isOurs ? "publish it again" : "look at it with the program that it is for"))
+        } catch {
+            report.findings.append(AuditFinding(error, at: place))
+        }
+    }
+
+    private func open(
+        _ target: TargetRecord, at location: SiteLocation, _ observe: (AuditProgress) -> Void
+    ) async throws(VaultError) -> OpenFileReference {
+        try await HostedFile(
+            target: target, location: location, transport: site.transport, scratch: scratch
+        ).open { done in
+            observe(AuditProgress(step: .fetching, pack: target.path, done: done, total: target.length))
+        }
+    }
+}

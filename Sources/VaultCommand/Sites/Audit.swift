@@ -1,0 +1,125 @@
+import ArgumentParser
+import Glibc
+import StrictJSON
+import SystemPackage
+import UpdateFramework
+import VaultAudit
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+import VaultTransport
+
+struct Audit: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Prove a site or a pack: every hosted byte without a key, every file with one.",
+        discussion: """
+            A site is a URL or a folder that holds metadata/; anything else is a pack. All problems are listed; the exit \
+            code is that of the gravest: 76 when the metadata can't be trusted (then nothing below it is looked at), 65 \
+            for damage and for files that a folder lacks, 69 when a host fails or lacks a file, 77 for keys.
+
+            EXAMPLE
+              assetvault audit https://cdn.example.com/game --trust trusted-root.json
+              assetvault audit my-game/site --keys file:my-game/keys/vault.jwks --json
+              assetvault audit level-one.avpack
+            """)
+
+    @Argument(
+        help: ArgumentHelp(
+            "A pack, a site's folder, or its https, http or file URL.", valueName: "pack-or-site"))
+    var subject: String
+
+    @OptionGroup var origin: DescriptorOptions
+    @OptionGroup var keys: KeyOptions
+
+    @Flag(help: "Print the report as JSON.")
+    var json = false
+
+    func run() async throws {
+        let progress = AuditBar()
+        let report = try await audit(progress)
+        progress.finish()
+        if json {
+            Talk.answer(bytes: JSONValue.object(report.json).pretty())
+        } else {
+            Talk.answer(report.description)
+        }
+        if let failure = report.failure { throw failure }
+    }
+
+    private func audit(_ progress: AuditBar) async throws(VaultError) -> AuditReport {
+        let location = try SiteLocation(subject)
+        guard try location.isSite else {
+            return try await PackAudit(
+                of: location.path ?? FilePath(subject), by: try evidence(), keys: try keys.provider(),
+                now: .now
+            ).run { progress.show($0) }
+        }
+        guard origin.site == nil, origin.descriptor == nil else {
+            throw VaultError(
+                .usage, "a site has its own descriptors", at: subject,
+                remedy: "leave --site and --descriptor away, or name a pack")
+        }
+        return await SiteAudit(
+            of: Site(location, transport: SchemeTransport()), pinnedRoot: try pinnedRoot(),
+            keys: try keys.provider(), scratch: .temporaryFolder, now: .now
+        ).run { progress.show($0) }
+    }
+
+    private func evidence() throws(VaultError) -> PackAudit.Evidence {
+        if let site = origin.site {
+            return .site(
+                Site(try SiteLocation(site), transport: SchemeTransport()), pinnedRoot: try pinnedRoot())
+        }
+        if let descriptor = origin.descriptor { return .descriptor(FilePath(descriptor)) }
+        let beside = try LocalPack(path: FilePath(subject)).descriptorBeside
+        return beside.map { .descriptor($0) } ?? .nothing
+    }
+
+    private func pinnedRoot() throws(VaultError) -> [UInt8]? {
+        guard let trust = origin.trust else { return nil }
+        return try DurableFile.read(FilePath(trust), limit: TopLevelRole.root.sizeLimit)
+    }
+}
+
+extension SiteLocation {
+    /// Whether it is a site, and not a pack: any http or https URL, and a folder that holds `metadata/`.
+    fileprivate var isSite: Bool {
+        get throws(VaultError) {
+            guard let path else { return true }
+            guard try FileSystem.status(of: path, followingLinks: true)?.kind == .folder else { return false }
+            guard try FileSystem.exists(path.appending("metadata")) else {
+                throw VaultError(
+                    .missing, "this folder holds no metadata/, so it is no site", at: path.string,
+                    remedy: "name the site's own folder, such as VAULT/site")
+            }
+            return true
+        }
+    }
+}
+
+extension FilePath {
+    /// `TMPDIR`, else `/tmp`.
+    fileprivate static var temporaryFolder: FilePath {
+        guard let text = unsafe getenv("TMPDIR") else { return "/tmp" }
+        let path = unsafe FilePath(platformString: text)
+        return path.isEmpty ? "/tmp" : path
+    }
+}
+
+/// One bar for each step of each pack.
+private final class AuditBar {
+    private var label = ""
+    private var bar: ProgressBar?
+
+    func show(_ progress: AuditProgress) {
+        let label = "\(progress.step.rawValue) \(progress.pack.escapingControls)"
+        if label != self.label {
+            finish()
+            bar = ProgressBar(label, total: progress.total)
+            self.label = label
+        }
+        bar?.show(progress.done)
+    }
+
+    func finish() { bar?.finish() }
+}
