@@ -78,6 +78,7 @@ SOURCES = {
     ]),
     "zstd": lambda at: fill(at, [("text", text(1, 700_000)), ("zeros", bytes(3_000_000)), ("small", text(2, 9_000))]),
     "large": lambda at: fill(at, [("noise", noise(3, 2_500_000)), ("cut", noise(4, 512 * KIB))]),
+    "only looks random": lambda at: fill(at, [("twice", 2 * noise(7, 20_000)), ("thrice", 3 * noise(8, 11_000))]),
     "small ones": lambda at: fill(at, [
         (f"{number % 7}/{number:04}", noise(number, number * 37 % 70_000)) for number in range(300)
     ]),
@@ -88,7 +89,7 @@ SOURCES = {
     ], ["later", "also/empty"]),
 }
 INCOMPRESSIBLE = ["nothing", "empty files", "empty folders", "one byte", "unicode", "around chunks", "large",
-                  "small ones"]
+                  "only looks random", "small ones"]
 
 
 @pytest.fixture(scope="module")
