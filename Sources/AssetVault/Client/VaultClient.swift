@@ -24,7 +24,7 @@ public actor VaultClient {
     /// Brings the trusted metadata up to date. Throws `.untrusted` for whatever can't be believed, `.unavailable`.
     /// - Parameter now: the moment at which nothing may have expired.
     @discardableResult
-    public func refresh(now: UTCTime) async throws(VaultError) -> TrustChain {
+    public func refresh(now: UTCTime = .now) async throws(VaultError) -> TrustChain {
         try FileSystem.createFolders(configuration.store.shared, permissions: 0o700)
         return try await MetadataStore(folder: configuration.store.trust)
             .refresh(from: site, trusting: configuration.trustedRoot, now: now)
@@ -34,7 +34,7 @@ public actor VaultClient {
     /// else into shared storage. Packs that are there already cost nothing. A pack that fails leaves the others
     /// and its own earlier version as they were; the first error is thrown when all were tried.
     public func fetch(
-        _ selection: PackSelection = .automatic, now: UTCTime,
+        _ selection: PackSelection = .automatic, now: UTCTime = .now,
         onEvent: @Sendable (VaultEvent) -> Void = { _ in }
     ) async throws(VaultError) {
         try await recover()

@@ -1,7 +1,0 @@
-import UpdateFramework
-import VaultFileSystem
-
-extension UTCTime {
-    /// What the machine's clock says.
-    static var now: UTCTime { UTCTime(secondsSince1970: WallClock.secondsSince1970) ?? .latest }
-}
