@@ -16,6 +16,9 @@ public actor VaultClient {
     private let staging: PackStaging
     private var hasRecovered = false
 
+    /// How long another process may take for a download that this one wants, too.
+    private static let patience = Duration.seconds(600)
+
     public init(_ configuration: VaultConfiguration) {
         self.configuration = configuration
         staging = PackStaging(layout: configuration.store)
@@ -42,7 +45,7 @@ public actor VaultClient {
         var firstError: VaultError?
         for listing in try selection.packs(in: PublishedPacks(of: chain)) {
             do throws(VaultError) {
-                try await stage(listing, in: chain, onEvent)
+                try await stagePatiently(listing, in: chain, onEvent)
             } catch {
                 firstError = firstError ?? error
                 try? await noteFailure(error, of: listing.pack.id)
@@ -76,13 +79,32 @@ public actor VaultClient {
         hasRecovered = true
     }
 
+    /// Stages one pack; while another process downloads it, waits for what that brings.
+    private func stagePatiently(
+        _ listing: PublishedPacks.Listing, in chain: TrustChain, _ onEvent: @Sendable (VaultEvent) -> Void
+    ) async throws(VaultError) {
+        let deadline = ContinuousClock.now + Self.patience
+        while true {
+            do throws(VaultError) {
+                return try await stage(listing, in: chain, onEvent)
+            } catch {
+                guard error.category == .busy, ContinuousClock.now < deadline else { throw error }
+                do { try await Task.sleep(for: .milliseconds(200)) } catch {
+                    throw VaultError.cancelled(listing.pack.id.description)
+                }
+            }
+        }
+    }
+
     /// Takes one pack from wherever it is to where it belongs.
     private func stage(
         _ listing: PublishedPacks.Listing, in chain: TrustChain, _ onEvent: @Sendable (VaultEvent) -> Void
     ) async throws(VaultError) {
         let pack = listing.pack
         let record = try staging.records.record(of: pack.id)
-        if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, loaded.form == configuration.form {
+        if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256,
+            loaded.form == configuration.form || configuration.keys == nil
+        {
             return onEvent(.finished(pack.id, .loaded))
         }
         let file = try await verifiedFile(of: listing, in: chain, onEvent)
@@ -106,6 +128,7 @@ public actor VaultClient {
         case .sealed:
             try await staging.keepSealed(file, of: pack)
         }
+        try staging.discardDownload(of: pack)
         onEvent(.finished(pack.id, .loaded))
     }
 

@@ -19,7 +19,10 @@ struct PartialFile: ~Copyable {
         let file =
             try FileSystem.exists(path)
             ? OpenFile(updating: path) : OpenFile(creating: path, permissions: 0o600)
-        guard try file.tryLock(exclusive: true) else {
+        // Whoever had the lock may have moved the file on, or thrown it away.
+        guard try file.tryLock(exclusive: true),
+            try FileSystem.status(of: path)?.isSameFile(as: file.status()) == true
+        else {
             throw VaultError(
                 .busy, "another process is downloading '\(pack.id)'", at: path.string,
                 remedy: "wait for it, or try again later")

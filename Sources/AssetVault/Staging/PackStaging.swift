@@ -82,6 +82,12 @@ struct PackStaging: Sendable {
         _ = consume control
     }
 
+    /// The download of a pack that is loaded now.
+    func discardDownload(of pack: PackDescriptor) throws(VaultError) {
+        let part = layout.partialDownload(of: pack)
+        if try FileSystem.exists(part) { try FileSystem.unlink(part) }
+    }
+
     /// Swings `current` to a complete version, records it and removes what it replaces.
     private func publish(_ pack: PackDescriptor, as form: PackForm) throws(VaultError) {
         let home = try Folder(opening: layout.home(of: pack.id))
