@@ -1,4 +1,5 @@
 import CVaultArchive
+import Glibc
 public import VaultErrors
 
 /// Compression of single pieces as zstd frames (RFC 8878), through libarchive's `raw` format.
@@ -57,13 +58,14 @@ public enum Zstd {
             return try unsafe frame.withUnsafeBytes { (source) throws(VaultError) in
                 // Exactly one filter: `support_filter_*` would unpack a content that is zstd itself once more.
                 guard unsafe archive_read_support_format_raw(archive) == ARCHIVE_OK,
-                    unsafe archive_read_append_filter(archive, ARCHIVE_FILTER_ZSTD) == ARCHIVE_OK,
-                    unsafe archive_read_open_memory(archive, source.baseAddress, source.count) == ARCHIVE_OK
+                    unsafe archive_read_append_filter(archive, ARCHIVE_FILTER_ZSTD) == ARCHIVE_OK
                 else { throw outOfMemory }
+                // Opening already decompresses the first bytes.
                 var entry: OpaquePointer?
-                guard unsafe archive_read_next_header(archive, &entry) == ARCHIVE_OK else {
-                    throw unsafe corrupt(archive)
-                }
+                guard
+                    unsafe archive_read_open_memory(archive, source.baseAddress, source.count) == ARCHIVE_OK,
+                    unsafe archive_read_next_header(archive, &entry) == ARCHIVE_OK
+                else { throw unsafe failure(of: archive) }
                 return try unsafe read(exactly: count, from: archive)
             }
         }
@@ -115,14 +117,14 @@ extension Zstd {
         let content = try [UInt8](capacity: count) { (output) throws(VaultError) in
             try unsafe output.withUnsafeMutableBufferPointer { (buffer, filled) throws(VaultError) in
                 let length = unsafe archive_read_data(archive, buffer.baseAddress, count)
-                guard length >= 0 else { throw unsafe corrupt(archive) }
+                guard length >= 0 else { throw unsafe failure(of: archive) }
                 filled = length
             }
         }
         guard content.count == count else { throw corrupt("it is shorter than its catalog says") }
         var excess: UInt8 = 0
         let length = unsafe archive_read_data(archive, &excess, 1)
-        guard length >= 0 else { throw unsafe corrupt(archive) }
+        guard length >= 0 else { throw unsafe failure(of: archive) }
         guard length == 0 else { throw corrupt("it is longer than its catalog says") }
         return content
     }
@@ -139,8 +141,7 @@ extension Zstd {
         VaultError(.corrupt, problem, at: "compressed piece", remedy: "get the pack again")
     }
 
-    private static func corrupt(_ archive: OpaquePointer) -> VaultError {
-        let reason = unsafe archive_error_string(archive).map { unsafe String(cString: $0) }
-        return corrupt(reason ?? "it can't be decompressed")
+    private static func failure(of archive: OpaquePointer) -> VaultError {
+        unsafe archive_errno(archive) == ENOMEM ? outOfMemory : corrupt("it can't be decompressed")
     }
 }
