@@ -7,7 +7,7 @@ cd "$(dirname "$0")/.."
 
 step() { printf '\n\033[1m%s\033[0m\n' "== $*"; }
 run() {
-    printf '$ assetvault %s\n' "$*"
+    printf '$ assetvault %s\n' "$*" >&2
     "$assetvault" "$@"
 }
 
@@ -97,6 +97,7 @@ run cat "$("$assetvault" path levels/one --store kiosk)" map.json --keys file:va
 echo " ..."
 
 step "11. Change the game and publish again: unchanged pieces are taken over byte for byte"
+rm -rf assets
 python3 "$repository/Samples/levels/make-levels.py" assets --edition 2
 run publish game
 run fetch "$url" --store player --keys file:vault.jwks --all
