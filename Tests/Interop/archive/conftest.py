@@ -31,7 +31,7 @@ def tree(tmp_path_factory):
         "zero": b"", "levels/01 first/map.json": b'{"tiles": []}' * 900, "é/ñ.txt": "hola".encode(),
         "decomposed/e\u0301/o\u0308": b"x", "日本語/📦": b"y" * 700, "-rf": b"-", "a": b"1", "a-b": b"2", "a.b": b"3",
         "x/*?:\"<>|": b"4", "deep/" + "/".join("d" * 62) + "/f": b"5", "long/" + "n" * 255: b"6",
-        "far/" + "/".join(["s" * 200] * 4) + "/f": b"7", "noise": noise.randbytes(3_000_000),
+        "far/" + "/".join(["s" * 200] * 4) + "/f": b"7", "noise": noise.randbytes(1_500_000),
         "run.sh": b"#!/bin/sh\n",
     }
     for name, content in files.items():
@@ -40,8 +40,8 @@ def tree(tmp_path_factory):
         path.write_bytes(content)
     (root / "run.sh").chmod(0o755)
     with open(root / "sparse", "wb") as sparse:
-        sparse.seek(5_000_000)
+        sparse.seek(1_000_000)
         sparse.write(b"end of data")
-        sparse.truncate(20_000_000)
+        sparse.truncate(3_000_000)
     (root / "empty/inner").mkdir(parents=True)
     return root

@@ -1,0 +1,77 @@
+import Foundation
+import SystemPackage
+import Testing
+import VaultArchive
+import VaultErrors
+
+@Suite struct SourceFilterTests {
+    private let folder: TemporaryFolder
+
+    init() throws {
+        let folder = try TemporaryFolder()
+        for name in [
+            "a.png", "a.psd", "art/b.png", "art/b.psd", "art/raw/c.psd", "drafts/d.png", "drafts/x/e.png",
+        ] {
+            try folder.write(name, [1])
+        }
+        try folder.makeFolder("art/empty")
+        self.folder = folder
+    }
+
+    private func taken(include: [String] = [], exclude: [String] = []) throws -> [String] {
+        let filter = try SourceFilter(include: include, exclude: exclude)
+        return try SourceFolder(scanning: folder.path, taking: filter).entries.map(\.path.string)
+    }
+
+    @Test func everything() throws {
+        #expect(try taken().count == 8)
+        #expect(try SourceFolder(scanning: folder.path, taking: .all).entries.count == 8)
+    }
+
+    @Test(arguments: [
+        (["*.png"], ["a.png", "art/b.png", "drafts/d.png", "drafts/x/e.png"]),
+        (["art"], ["art/b.png", "art/b.psd", "art/empty", "art/raw/c.psd"]),
+        (["art/*.psd"], ["art/b.psd"]), (["art/**.psd"], ["art/b.psd", "art/raw/c.psd"]),
+        (["drafts/**/e.png"], ["drafts/x/e.png"]), (["raw/"], ["art/raw/c.psd"]), (["empty"], ["art/empty"]),
+        (["*.jpg"], []),
+    ])
+    func includes(patterns: [String], expected: [String]) throws {
+        #expect(try taken(include: patterns) == expected)
+    }
+
+    @Test func excludes() throws {
+        #expect(
+            try taken(exclude: ["*.psd", "drafts"]) == ["a.png", "art/b.png", "art/empty"])
+        #expect(try taken(include: ["art"], exclude: ["raw", "empty"]) == ["art/b.png", "art/b.psd"])
+    }
+
+    @Test func whatIsExcludedMayBeAnything() throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path.appending("drafts/link").string, withDestinationPath: "/")
+        try folder.write("drafts/bad\\name", [])
+        #expect(throws: VaultError.self) { try taken() }
+        #expect(throws: VaultError.self) { try taken(include: ["*.png"]) }
+        #expect(try taken(exclude: ["drafts"]).count == 6)
+    }
+
+    @Test func aFolderThatOnlyHoldsExcludedFilesIsNoEmptyFolder() throws {
+        #expect(try taken(exclude: ["*.png"]).contains("drafts") == false)
+    }
+
+    @Test func archivesToo() throws {
+        var tar = HandmadeTar()
+        tar.add("a.png", [1])
+        tar.add("drafts/a.psd", [1])
+        let file = try folder.write("drafts.tar", tar.finished)
+        let target = try TemporaryFolder()
+        let filter = try SourceFilter(include: [], exclude: ["*.psd"])
+        let entries = try ArchiveUnpacking.unpack(file, into: target.path, taking: filter).entries
+        #expect(entries.map(\.path.string) == ["a.png"])
+    }
+
+    @Test(arguments: ["", "/", "/a"])
+    func patternsThatMatchNothing(pattern: String) {
+        let error = #expect(throws: VaultError.self) { try SourceFilter(include: [pattern], exclude: []) }
+        #expect(error?.category == .usage)
+    }
+}
