@@ -154,9 +154,21 @@ let package = Package(
             "VaultAudit",
             uses: [
                 "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
-                "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite",
+                "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite", "VaultAuthoring",
             ], packages: [system]),
+        tests(
+            "SealedPack",
+            uses: [
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
+            ], packages: [system]),
+        .testTarget(
+            name: "CommandTests",
+            dependencies: [
+                "VaultCommand", "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", system,
+                .product(name: "Subprocess", package: "swift-subprocess"),
+            ], swiftSettings: settings),
         .testTarget(name: "ReadmeTests", dependencies: ["AssetVault"], swiftSettings: settings),
+        peer("archive", uses: ["VaultErrors", "VaultFileSystem", "VaultArchive"]),
         peer("crypto", uses: ["VaultErrors", "VaultCrypto"]),
         peer("keys", uses: ["VaultErrors", "VaultKeys", "VaultCrypto"]),
     ]

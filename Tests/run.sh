@@ -32,8 +32,8 @@ swift test --skip-build "$@"
 
 echo "== outside judges"
 binaries=$(swift build --show-bin-path "$@")
-CRYPTO_PEER="$binaries/crypto-peer" KEYS_PEER="$binaries/keys-peer" \
-    "$ASSETVAULT_PYTHON" -m pytest -q -p no:cacheprovider Tests/Interop
+ARCHIVE_PEER="$binaries/archive-peer" CRYPTO_PEER="$binaries/crypto-peer" KEYS_PEER="$binaries/keys-peer" \
+    PYTHONDONTWRITEBYTECODE=1 "$ASSETVAULT_PYTHON" -m pytest -q -p no:cacheprovider Tests/Interop
 sh Samples/hosting/check.sh
 
 echo "== the quickstart"
