@@ -1,0 +1,139 @@
+import SealedPack
+import SystemPackage
+import Testing
+import VaultAudit
+import VaultErrors
+import VaultFileSystem
+import VaultKeys
+import VaultSite
+import VaultTransport
+
+@Suite struct DamagedSiteTests {
+    enum Region: CaseIterable {
+        case header, firstPiece, lastPiece, index, catalog, footer
+
+        func offset(in pack: PackDescriptor) throws -> UInt64 {
+            let parts = try pack.parts(place: "test")
+            return switch self {
+            case .header: 20
+            case .firstPiece: 64
+            case .lastPiece: 64 + parts.pieces - 1
+            case .index: 64 + parts.pieces + 40
+            case .catalog: 64 + parts.pieces + parts.index + 60
+            case .footer: pack.length - 1
+            }
+        }
+
+        func problem(in pack: PackDescriptor) -> String {
+            switch self {
+            case .header: "header or footer differ from the descriptor"
+            case .firstPiece: "damaged pieces (1): number 0"
+            case .lastPiece: "damaged pieces (1): number \(pack.pieceCount - 1)"
+            case .index: "the index has the wrong digest"
+            case .catalog: "the catalog is damaged"
+            case .footer: "the pack's footer is damaged or the pack is cut short"
+            }
+        }
+    }
+
+    @Test(arguments: Region.allCases)
+    func findsAFlippedByte(in region: Region) async throws {
+        let vault = try await TestVault.published()
+        let pack = try await vault.packs()[0]
+        let file = try vault.file(of: pack)
+        try vault.flipByte(of: file, at: region.offset(in: pack))
+        let report = try await vault.audit()
+        #expect(report.packs.map(\.isSound) == [false, true])
+        #expect(report.packs[0].findings.map(\.place) == [file.string])
+        #expect(report.failure?.category == .corrupt)
+        #expect(report.provenBytes == report.packs[1].length)
+        if region == .header || region == .footer {
+            #expect(report.problems == ["header or footer differ from the descriptor"])
+        } else {
+            #expect(report.problems == [region.problem(in: pack)])
+        }
+        // By itself the pack shows the same, as far as nothing signed is needed.
+        if region != .header {
+            let alone = try await vault.audit(file)
+            #expect(alone.problems == [region.problem(in: pack)])
+        }
+    }
+
+    @Test func namesTheFilesOfADamagedPieceAndProvesTheOthers() async throws {
+        let vault = try await TestVault.published()
+        let pack = try await vault.packs()[0]
+        try vault.flipByte(of: try vault.file(of: pack), at: 64)
+        let report = try await vault.audit(keyed: true)
+        let damaged = report.packs[0]
+        #expect(damaged.findings.count == 2)
+        #expect(damaged.findings.last?.place.hasSuffix(".avpack: a.bin") == true)
+        #expect(damaged.provenEntries == 2)
+        #expect(report.packs[1].provenEntries == 1)
+    }
+
+    @Test func findsACutAndALongerFile() async throws {
+        let vault = try await TestVault.published()
+        let packs = try await vault.packs()
+        let (first, second) = (try vault.file(of: packs[0]), try vault.file(of: packs[1]))
+        try vault.write(Array(vault.read(first).dropLast()), to: first)
+        try vault.write(vault.read(second) + [0], to: second)
+        let report = try await vault.audit()
+        #expect(report.problemCount == 2)
+        #expect(report.problems.allSatisfy { $0.contains("of its descriptor") })
+        #expect(report.failure?.category == .corrupt)
+    }
+
+    @Test func missesAFileAndGoesOn() async throws {
+        let vault = try await TestVault.published()
+        try FileSystem.unlink(try vault.file(of: try await vault.packs()[0]))
+        let report = try await vault.audit()
+        #expect(report.problems == ["the site lists it, but it is not there"])
+        #expect(report.failure?.category == .corrupt)
+        #expect(report.packs.map(\.isSound) == [false, true])
+    }
+
+    @Test func findsSwappedFiles() async throws {
+        let vault = try await TestVault.published()
+        let packs = try await vault.packs()
+        let (first, second) = (try vault.file(of: packs[0]), try vault.file(of: packs[1]))
+        let bytes = (try vault.read(first), try vault.read(second))
+        try vault.write(bytes.1, to: first)
+        try vault.write(bytes.0, to: second)
+        let report = try await vault.audit()
+        #expect(report.packs.map(\.isSound) == [false, false])
+        #expect(report.provenBytes == 0)
+    }
+
+    @Test func findsAnEarlierVersionUnderTheNewName() async throws {
+        let vault = try await TestVault.published()
+        let old = try vault.read(try vault.file(of: try await vault.packs()[0]))
+        var changed = TestVault.noise(66_000, seed: 1)
+        changed[0] ^= 1
+        try vault.write(changed, to: "one/a.bin")
+        try await vault.publish()
+        try vault.write(old, to: try vault.file(of: try await vault.packs()[0]))
+        let report = try await vault.audit()
+        #expect(report.packs.map(\.version) == [2, 1])
+        #expect(report.packs.map(\.isSound) == [false, true])
+    }
+
+    @Test func toldApart_aMissingKeyIsNoDamage() async throws {
+        let vault = try await TestVault.published()
+        let other = vault.otherKeys
+        try VaultKeyFile.generate(at: other)
+        let report = await SiteAudit(
+            of: Site(SiteLocation(path: vault.site), transport: FileTransport()), pinnedRoot: nil,
+            keys: FileKeyProvider(path: other), scratch: "/tmp", now: vault.now
+        ).run()
+        #expect(report.failure?.category == .key)
+        #expect(report.problemCount == 2)
+        // Damage is graver than a missing key.
+        try vault.flipByte(of: try vault.file(of: try await vault.packs()[1]), at: 64)
+        let both = await SiteAudit(
+            of: Site(SiteLocation(path: vault.site), transport: FileTransport()), pinnedRoot: nil,
+            keys: FileKeyProvider(path: other), scratch: "/tmp", now: vault.now
+        ).run()
+        #expect(both.failure?.category == .corrupt)
+        #expect(both.failure?.problem.hasPrefix("3 problems, one of them: damaged pieces") == true)
+    }
+}

@@ -1,0 +1,63 @@
+import SealedPack
+import Testing
+import VaultAudit
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+import VaultTransport
+
+@Suite struct HostTests {
+    private func audit(_ vault: TestVault, _ host: MappedHost, scratch: borrowing ScratchFolder) async throws
+        -> AuditReport
+    {
+        let path = scratch.path
+        return await SiteAudit(
+            of: Site(try SiteLocation(MappedHost.url), transport: host), pinnedRoot: try vault.trustedRoot,
+            keys: nil, scratch: path, now: vault.now
+        ).run()
+    }
+
+    @Test func callsAHostThatLacksAFileUnavailable() async throws {
+        let vault = try await TestVault.published()
+        try FileSystem.unlink(try vault.file(of: try await vault.packs()[0]))
+        let scratch = try ScratchFolder(in: vault.place.path)
+        let report = try await audit(vault, MappedHost(vault.site), scratch: scratch)
+        #expect(report.failure?.category == .unavailable)
+        #expect(report.problems == ["the site lists it, but the host does not have it"])
+        #expect(report.packs.map(\.isSound) == [false, true])
+    }
+
+    @Test func takesNoMoreThanWasSignedFor() async throws {
+        let vault = try await TestVault.published()
+        let packs = try await vault.packs()
+        let (first, second) = (try vault.file(of: packs[0]), try vault.file(of: packs[1]))
+        try vault.write(vault.read(first) + [0], to: first)
+        try vault.write(Array(vault.read(second).dropLast()), to: second)
+        let scratch = try ScratchFolder(in: vault.place.path)
+        let report = try await audit(vault, MappedHost(vault.site), scratch: scratch)
+        #expect(report.failure?.category == .corrupt)
+        #expect(report.packs.map(\.isSound) == [false, false])
+        #expect(try scratch.folder.names().isEmpty)
+    }
+
+    @Test func findsDamageOnTheHost() async throws {
+        let vault = try await TestVault.published()
+        try vault.flipByte(of: try vault.file(of: try await vault.packs()[0]), at: 64)
+        let scratch = try ScratchFolder(in: vault.place.path)
+        let report = try await audit(vault, MappedHost(vault.site), scratch: scratch)
+        #expect(report.problems == ["damaged pieces (1): number 0"])
+        #expect(report.packs[0].findings.first?.place.hasPrefix(MappedHost.url) == true)
+    }
+
+    @Test func goesOnWhereATransferBrokeOff() async throws {
+        let vault = try await TestVault.published()
+        let length = try await vault.packs()[0].length
+        let host = MappedHost(vault.site, interruptions: 1)
+        let scratch = try ScratchFolder(in: vault.place.path)
+        let report = try await audit(vault, host, scratch: scratch)
+        #expect(report.allFindings.isEmpty)
+        #expect(host.packRequests.count == 3)
+        #expect(host.packRequests[1].range == ByteRange((length / 2)...))
+        #expect(try scratch.folder.names().isEmpty)
+    }
+}

@@ -1,0 +1,115 @@
+import SealedPack
+import SystemPackage
+import Testing
+import VaultAudit
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+import VaultTransport
+
+@Suite struct PackAuditTests {
+    private func copy(_ pack: PackDescriptor, of vault: TestVault) throws -> VaultPath {
+        let path = try vault.write(try vault.read(try vault.file(of: pack)), to: "copy.avpack")
+        let descriptor = try vault.write(PackDescriptorFile.bytes(of: pack), to: "copy.avpack.json")
+        return VaultPath(pack: path, descriptor: descriptor)
+    }
+
+    private func site(_ vault: TestVault) throws -> PackAudit.Evidence {
+        .site(
+            Site(SiteLocation(path: vault.site), transport: FileTransport()),
+            pinnedRoot: try vault.trustedRoot)
+    }
+
+    @Test func checksAPackByItself() async throws {
+        let vault = try await TestVault.published()
+        let file = try copy(try await vault.packs()[0], of: vault)
+        let report = try await vault.audit(file.pack)
+        #expect(report.failure == nil)
+        #expect(report.trust == .unsigned)
+        #expect(report.findings(.note).map(\.problem) == ["no descriptor: not bound to anything signed"])
+        #expect(report.packs.first?.id == nil)
+        #expect(report.description.hasSuffix("bytes checked, none of them signed"))
+    }
+
+    @Test func checksAPackAgainstItsDescriptor() async throws {
+        let vault = try await TestVault.published()
+        let file = try copy(try await vault.packs()[0], of: vault)
+        let report = try await vault.audit(file.pack, by: .descriptor(file.descriptor), keyed: true)
+        #expect(report.failure == nil)
+        #expect(report.trust == .unsigned)
+        #expect(report.packs.first?.id?.description == "levels/one")
+        #expect(report.packs.first?.provenEntries == 3)
+        // Another pack's descriptor.
+        try vault.write(PackDescriptorFile.bytes(of: try await vault.packs()[1]), to: file.descriptor)
+        let other = try await vault.audit(file.pack, by: .descriptor(file.descriptor))
+        #expect(other.failure?.category == .corrupt)
+    }
+
+    @Test func findsADescriptorThatLies() async throws {
+        let vault = try await TestVault.published()
+        let pack = try await vault.packs()[0]
+        let file = try copy(pack, of: vault)
+        let text = String(decoding: PackDescriptorFile.bytes(of: pack), as: UTF8.self)
+        let zeros = String(repeating: "0", count: 64)
+        try vault.write(Array(text.replacing(pack.sha256.hex, with: zeros).utf8), to: file.descriptor)
+        let wrongDigest = try await vault.audit(file.pack, by: .descriptor(file.descriptor))
+        #expect(wrongDigest.problems.first?.contains("not that of its descriptor") == true)
+        try vault.write(
+            Array(text.replacing("\"version\": 1", with: "\"version\": 7").utf8), to: file.descriptor)
+        // Only the catalog knows the version, so it takes a key to tell.
+        #expect(try await vault.audit(file.pack, by: .descriptor(file.descriptor)).failure == nil)
+        let wrongVersion = try await vault.audit(file.pack, by: .descriptor(file.descriptor), keyed: true)
+        #expect(wrongVersion.failure?.category == .corrupt)
+    }
+
+    @Test func checksAPackAgainstASite() async throws {
+        let vault = try await TestVault.published()
+        let file = try copy(try await vault.packs()[0], of: vault)
+        let report = try await vault.audit(file.pack, by: site(vault), keyed: true)
+        #expect(report.allFindings.isEmpty)
+        #expect(report.isPinned)
+        #expect(report.packs.first?.provenEntries == 3)
+        try vault.flipByte(of: file.pack, at: 64)
+        #expect(
+            try await vault.audit(file.pack, by: site(vault)).problems == ["damaged pieces (1): number 0"])
+    }
+
+    @Test func findsThatTheSiteHasAnotherVersion() async throws {
+        let vault = try await TestVault.published()
+        let file = try copy(try await vault.packs()[1], of: vault)
+        try vault.write([1, 2, 3], to: "two/small.bin")
+        try await vault.publish()
+        let report = try await vault.audit(file.pack, by: site(vault))
+        #expect(report.failure?.category == .corrupt)
+        #expect(report.packs.first?.version == 2)
+    }
+
+    @Test func tellsWhatKeepsAPackFromBeingLookedAt() async throws {
+        let (vault, other) = (try await TestVault.published(), try await TestVault.published())
+        let file = try copy(try await vault.packs()[0], of: vault)
+        func category(_ body: () async throws -> Void) async -> VaultError.Category? {
+            do { try await body() } catch { return (error as? VaultError)?.category }
+            return nil
+        }
+        #expect(await category { _ = try await vault.audit("/nowhere.avpack") } == .missing)
+        #expect(await category { _ = try await vault.audit(file.pack, by: site(other)) } == .missing)
+        #expect(
+            await category { _ = try await vault.audit(file.pack, by: .descriptor("/no.json")) } == .missing)
+        // No pack at all is something that an audit finds.
+        try vault.write([1, 2, 3], to: file.pack)
+        #expect(try await vault.audit(file.pack, by: site(vault)).failure?.category == .corrupt)
+        #expect(try await vault.audit(file.pack).failure?.category == .corrupt)
+    }
+
+    @Test func needsADescriptorToUnwrapTheKey() async throws {
+        let vault = try await TestVault.published()
+        let file = try copy(try await vault.packs()[0], of: vault)
+        #expect(try await vault.audit(file.pack, keyed: true).failure?.category == .missing)
+    }
+}
+
+private struct VaultPath {
+    let pack: FilePath
+    let descriptor: FilePath
+}

@@ -1,0 +1,50 @@
+import SystemPackage
+import Testing
+import UpdateFramework
+import VaultAudit
+import VaultErrors
+import VaultFileSystem
+
+@Suite struct TrustTests {
+    /// Nothing below untrusted metadata is looked at, and the report says so.
+    private func expectDistrust(_ report: AuditReport, _ category: VaultError.Category = .untrusted) {
+        #expect(report.trust == .failed)
+        #expect(!report.isPinned)
+        #expect(report.failure?.category == category)
+        #expect(report.packs.isEmpty && report.roles.isEmpty && report.provenBytes == 0)
+        #expect(
+            report.findings(.note).contains { $0.problem.contains("nothing that it lists was looked at") })
+    }
+
+    @Test func refusesASiteThatAnotherRootVouchesFor() async throws {
+        let (vault, other) = (try await TestVault.published(), try await TestVault.published())
+        try vault.write(try other.trustedRoot, to: vault.rootFile)
+        expectDistrust(try await vault.audit())
+        // By its own root it is as consistent as before.
+        #expect(try await vault.audit(pinned: false).failure == nil)
+    }
+
+    @Test func refusesExpiredMetadata() async throws {
+        let vault = try await TestVault.published()
+        vault.now = TestVault.now.adding(days: 31)
+        let report = try await vault.audit()
+        expectDistrust(report)
+        #expect(report.problems.first?.hasPrefix("it expired at") == true)
+    }
+
+    @Test(arguments: ["timestamp.json", "1.snapshot.json", "1.targets.json", "1.root.json"])
+    func refusesTamperedMetadata(_ name: String) async throws {
+        let vault = try await TestVault.published()
+        let file = vault.metadata.appending(name)
+        let text = String(decoding: try vault.read(file), as: UTF8.self)
+        try vault.write(Array(text.replacing("\"version\": 1", with: "\"version\": 2").utf8), to: file)
+        expectDistrust(try await vault.audit(pinned: false))
+    }
+
+    @Test(arguments: ["timestamp.json", "1.snapshot.json", "1.targets.json"])
+    func callsAFolderWithoutMetadataDamaged(_ name: String) async throws {
+        let vault = try await TestVault.published()
+        try FileSystem.unlink(vault.metadata.appending(name))
+        expectDistrust(try await vault.audit(), .corrupt)
+    }
+}
