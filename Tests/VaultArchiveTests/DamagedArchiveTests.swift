@@ -77,6 +77,12 @@ import VaultErrors
         for count in [0, 1, 3, 0xFFFF] { expectCorrupt(zip().finished(count: count)) }
     }
 
+    @Test func zipWithTwoNamesForOneContent() {
+        var zip = zip()
+        zip.add(Array("c".utf8), noise(100), isAlias: true)
+        expectCorrupt(zip.finished)
+    }
+
     @Test func zip64() throws {
         #expect(try Unpacked(zip().finishedZip64).entries.count == 2)
         expectCorrupt(zip().finishedZip64 + [0])

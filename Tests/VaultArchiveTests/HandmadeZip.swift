@@ -4,18 +4,24 @@ struct HandmadeZip {
     private var directory: [UInt8] = []
     private var count = 0
 
-    /// - Parameter mode: The Unix mode with its type bits.
-    mutating func add(_ name: [UInt8], _ content: [UInt8] = [], mode: Int = 0o100644, flags: Int = 0) {
+    /// - Parameters:
+    ///   - mode: The Unix mode with its type bits.
+    ///   - isAlias: Stores no content: the name stands for that of the first entry.
+    mutating func add(
+        _ name: [UInt8], _ content: [UInt8] = [], mode: Int = 0o100644, flags: Int = 0, isAlias: Bool = false
+    ) {
         let checksum = Self.crc32(content)
         let common =
             number(flags, 2) + number(0, 2) + number(0, 4) + number(checksum, 4) + number(content.count, 4)
             + number(content.count, 4) + number(name.count, 2) + number(0, 2)
         directory += number(0x0201_4B50, 4) + number(3 << 8 | 20, 2) + number(20, 2) + common
         directory +=
-            number(0, 2) + number(0, 2) + number(0, 2) + number(mode << 16, 4) + number(contents.count, 4)
+            number(0, 2) + number(0, 2) + number(0, 2) + number(mode << 16, 4)
+            + number(isAlias ? 0 : contents.count, 4)
         directory += name
-        contents += number(0x0403_4B50, 4) + number(20, 2) + common + name + content
         count += 1
+        if isAlias { return }
+        contents += number(0x0403_4B50, 4) + number(20, 2) + common + name + content
     }
 
     mutating func add(_ name: String, _ content: [UInt8] = [], mode: Int = 0o100644) {
