@@ -34,11 +34,17 @@ struct AssetVaultCommand: AsyncParsableCommand {
             } else {
                 try command.run()
             }
+            try Talk.requireAnswered()
         } catch let error as VaultError {
-            Talk.error(error)
-            exit(withError: ExitCode(error.category.exitCode))
+            fail(error)
         } catch {
+            if let usage = VaultError(usage: error) { fail(usage) }
             exit(withError: error)
         }
+    }
+
+    private static func fail(_ error: VaultError) -> Never {
+        Talk.error(error)
+        exit(withError: ExitCode(error.category.exitCode))
     }
 }

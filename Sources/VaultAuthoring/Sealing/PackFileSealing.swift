@@ -15,6 +15,11 @@ public struct PackFileSealing: Sendable {
         self.pack = pack
         self.descriptor = descriptor ?? PackDescriptorFile.path(beside: pack)
         self.replacing = replacing
+        guard self.pack.lexicallyNormalized() != self.descriptor.lexicallyNormalized() else {
+            throw VaultError(
+                .usage, "pack and descriptor can't be one file", at: pack.string,
+                remedy: "give the descriptor another name")
+        }
         for path in [self.pack, self.descriptor] {
             guard let status = try FileSystem.status(of: path, followingLinks: true) else { continue }
             if status.kind == .folder || !replacing {

@@ -14,6 +14,17 @@ enum OutputRule {
         }
     }
 
+    /// A file that may be made: absent, or any file where `replacing`.
+    static func requireNewFile(_ path: FilePath, replacing: Bool) throws(VaultError) {
+        guard let status = try FileSystem.status(of: path, followingLinks: false) else { return }
+        guard status.kind != .folder, replacing else {
+            throw VaultError(
+                .unwritable, "it exists already", at: path.string,
+                remedy: status.kind == .folder
+                    ? "choose another name" : "choose another name, or replace it with --force")
+        }
+    }
+
     static func standardOutput() throws(VaultError) -> OpenFile {
         try OpenFile(duplicating: 1, named: "standard output")
     }

@@ -17,7 +17,7 @@ struct Seal: AsyncParsableCommand {
 
             EXAMPLE
               assetvault seal level-one -o level-one.avpack --keys file:vault.jwks
-              tar c level-one | assetvault seal - -o level-one.avpack --id level-one --keys env:VAULT_KEY
+              tar c level-one | assetvault seal - -o one.avpack --id one --keys env:KEY
             """)
 
     @Argument(

@@ -1,10 +1,29 @@
+import Synchronization
 import SystemPackage
 import VaultErrors
+import VaultFileSystem
 
 /// Two voices: answers go to standard output, all other talk to standard error.
 enum Talk {
+    /// The first answer that standard output did not take.
+    private static let lost = Mutex<VaultError?>(nil)
+
     static func answer(_ text: String) {
-        write(text + "\n", to: .standardOutput)
+        answer(bytes: Array((text + "\n").utf8))
+    }
+
+    /// Raw bytes of an answer, such as JSON.
+    static func answer(bytes: [UInt8]) {
+        do throws(VaultError) {
+            try OutputRule.standardOutput().writeNext(bytes.span)
+        } catch {
+            lost.withLock { $0 = $0 ?? error }
+        }
+    }
+
+    /// Throws when an answer was lost: a full disk is a failure here as anywhere.
+    static func requireAnswered() throws(VaultError) {
+        if let error = lost.withLock({ $0 }) { throw error }
     }
 
     static func note(_ text: String) {
@@ -13,11 +32,6 @@ enum Talk {
 
     static func error(_ error: VaultError) {
         note("assetvault: \(error)")
-    }
-
-    /// Raw bytes of an answer, such as JSON.
-    static func answer(bytes: [UInt8]) {
-        write(String(decoding: bytes, as: UTF8.self), to: .standardOutput)
     }
 
     static func write(_ text: String, to descriptor: FileDescriptor) {
