@@ -5,14 +5,44 @@ struct KeygenTests {
     let folder: TemporaryFolder
     init() throws { folder = try TemporaryFolder() }
 
+    /// The one key of a set that the command made.
+    private func key(_ name: String) throws -> JSONObject {
+        let keys = try folder.json(name).array("keys", at: name)
+        try #require(keys.count == 1)
+        return try keys[0].asObject(at: name)
+    }
+
     @Test(arguments: [0o000, 0o022, 0o077, 0o777] as [UInt16])
     func makesAPrivateKeySet(umask: UInt16) async throws {
         let result = try await Command.run("keygen", "-o", folder["vault.jwks"], umask: umask).succeeded()
         #expect(result.errors == [])
         #expect(try folder.names() == ["vault.jwks"])
         #expect(try folder.permissions("vault.jwks") == 0o600)
-        let set = try JSONValue(parsing: try folder.bytes("vault.jwks").span, place: "vault.jwks")
-        let keys = try set.object(at: "").array("keys")
-        #expect(keys.count == 1)
+        let key = try key("vault.jwks")
+        #expect(try key.string("kty", at: "key") == "oct")
+        #expect(try key.string("alg", at: "key") == "A256KW")
+        #expect(try Base64URL.decode(key.string("k", at: "key").utf8)?.count == 32)
+        #expect(try result.text == key.string("kid", at: "key") + "\n")
+    }
+
+    @Test func everyKeyIsFresh() async throws {
+        try await Command.run("keygen", "-o", folder["one"]).succeeded()
+        try await Command.run("keygen", "--output", folder["two"]).succeeded()
+        for member in ["k", "kid"] {
+            #expect(try key("one").string(member, at: "") != key("two").string(member, at: ""))
+        }
+    }
+
+    @Test func overwritesNothing() async throws {
+        try folder.write("key", "precious")
+        try folder.makeFolder("folder")
+        try await Tool.run("ln", "-s", "nowhere", folder["dangling"])
+        for name in ["key", "folder", "dangling"] {
+            try await Command.run("keygen", "-o", folder[name]).failed(73, naming: folder[name])
+        }
+        #expect(try folder.names() == ["dangling", "folder", "key"])
+        #expect(try folder.bytes("key") == Array("precious".utf8))
+        try await Command.run("keygen", "-o", folder["absent/key"]).failed(73, naming: folder["absent/key"])
+        #expect(try folder.names(in: "folder") == [])
     }
 }

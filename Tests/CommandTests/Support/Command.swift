@@ -15,7 +15,9 @@ enum Command {
         repeat {
             let candidate = folder.appending("assetvault")
             var isFolder: ObjCBool = false
-            if unsafe FileManager.default.fileExists(atPath: candidate.string, isDirectory: &isFolder), !isFolder.boolValue {
+            if unsafe FileManager.default.fileExists(atPath: candidate.string, isDirectory: &isFolder),
+                !isFolder.boolValue
+            {
                 return candidate
             }
         } while folder.removeLastComponent()
@@ -43,7 +45,8 @@ enum Command {
         workingDirectory: FilePath? = nil, umask: UInt16? = nil, through wrapper: [String] = []
     ) async throws -> CommandResult {
         try await run(
-            arguments, input: input, environment: environment, workingDirectory: workingDirectory, umask: umask,
+            arguments, input: input, environment: environment, workingDirectory: workingDirectory,
+            umask: umask,
             through: wrapper)
     }
 
@@ -57,7 +60,7 @@ enum Command {
     ) async throws -> Value {
         let words = wrapper + [path.string] + arguments
         let result = try await Subprocess.run(
-            .name(words[0]), arguments: Arguments(Array(words.dropFirst())),
+            Tool.executable(words[0]), arguments: Arguments(Array(words.dropFirst())),
             environment: Tool.environment(environment), workingDirectory: workingDirectory, input: .none,
             output: .sequence, error: .bytes(limit: Tool.outputLimit)
         ) { execution in

@@ -1,6 +1,6 @@
 import Foundation
+import StrictJSON
 import SystemPackage
-import Testing
 import VaultFileSystem
 
 /// A folder for one test, removed with all it holds.
@@ -53,9 +53,15 @@ final class TemporaryFolder: Sendable {
         [UInt8](try Data(contentsOf: URL(filePath: self[name])))
     }
 
+    /// The JSON object that a file holds.
+    func json(_ name: String) throws -> JSONObject {
+        let bytes = try bytes(name)
+        return try JSONValue(parsing: bytes.span, place: name).asObject(at: name)
+    }
+
     func exists(_ name: String) throws -> Bool { try FileSystem.exists(path.appending(name)) }
 
-    /// Every name in the folder or one below it, hidden ones too, sorted.
+    /// Every name in the folder, or in one of its folders, hidden ones too, sorted.
     func names(in folder: String = ".") throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: self[folder]).sorted()
     }

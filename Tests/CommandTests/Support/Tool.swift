@@ -14,7 +14,7 @@ enum Tool {
         workingDirectory: FilePath? = nil
     ) async throws -> CommandResult {
         let result = try await Subprocess.run(
-            .name(words[0]), arguments: Arguments(Array(words.dropFirst())),
+            executable(words[0]), arguments: Arguments(Array(words.dropFirst())),
             environment: Self.environment(environment), workingDirectory: workingDirectory,
             input: .array(input), output: .bytes(limit: outputLimit), error: .bytes(limit: outputLimit))
         let code: Int32 =
@@ -40,8 +40,14 @@ enum Tool {
             "ASSETVAULT_PYTHON names no Python: run Tests/run.sh, which installs one")
     }
 
+    /// A program by its path, or by a name without one.
+    static func executable(_ word: String) -> Executable {
+        word.contains("/") ? .path(FilePath(word)) : .name(word)
+    }
+
     static func environment(_ changes: [String: String?]) -> Environment {
         .inherit.updating(
-            Dictionary(uniqueKeysWithValues: changes.map { (Environment.Key(stringLiteral: $0.key), $0.value) }))
+            Dictionary(
+                uniqueKeysWithValues: changes.map { (Environment.Key(stringLiteral: $0.key), $0.value) }))
     }
 }

@@ -1,0 +1,123 @@
+import StrictJSON
+import Testing
+
+/// Keys that are missing, wrong, badly kept or badly named.
+struct KeyTests {
+    let bench: Bench
+    init() throws { bench = try Bench() }
+
+    /// Every subcommand that takes keys, with `specs`.
+    private func commands(_ specs: [String]) -> [[String]] {
+        [
+            ["seal", bench.level, "-o", bench.folder["new.avpack"]],
+            ["seal", bench.level, "-o", bench.folder["new.avpack"], "--previous", bench.pack],
+            ["open", bench.pack, "-o", bench.folder["out"]], ["open", bench.pack, "--tar", "-"],
+            ["cat", bench.pack, "run.sh"],
+        ].map { $0 + specs.flatMap { ["--keys", $0] } }
+    }
+
+    private func allFail(
+        _ code: Int32, _ specs: String..., naming part: String, hiding secrets: String...,
+        environment: [String: String?] = [:], at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        var commands = commands(specs)
+        if !specs.isEmpty { commands.append(["inspect", bench.pack] + specs.flatMap { ["--keys", $0] }) }
+        try await bench.seal()
+        try await bench.unchanged {
+            for command in commands {
+                let result = try await Command.run(command, environment: environment)
+                result.failed(code, naming: part, at: location)
+                for secret in secrets {
+                    #expect(!result.errorText.contains(secret), sourceLocation: location)
+                }
+            }
+        }
+    }
+
+    @Test func noKey() async throws { try await allFail(77, naming: "--keys") }
+
+    @Test func wrongKey() async throws {
+        try bench.folder.write("wrong.jwks", Bench.jwk(Bench.noise(32)), permissions: 0o600)
+        try await bench.seal()
+        try await bench.unchanged {
+            for command in commands(["file:\(bench.folder["wrong.jwks"])"]).dropFirst() {
+                try await Command.run(command).failed(77, naming: Bench.keyID)
+            }
+        }
+    }
+
+    @Test func keyOfAnotherName() async throws {
+        try bench.folder.write("other.jwks", Bench.jwk(Bench.secret, id: "other"), permissions: 0o600)
+        try await bench.seal()
+        try await bench.unchanged {
+            for command in commands(["file:\(bench.folder["other.jwks"])"]).dropFirst() {
+                try await Command.run(command).failed(77, naming: Bench.keyID)
+            }
+        }
+    }
+
+    @Test func unsetVariable() async throws {
+        try await allFail(77, "env:NO_SUCH_KEY", naming: "NO_SUCH_KEY", environment: ["NO_SUCH_KEY": nil])
+    }
+
+    @Test func emptyVariable() async throws {
+        try await allFail(77, "env:EMPTY_KEY", naming: "EMPTY_KEY", environment: ["EMPTY_KEY": ""])
+    }
+
+    @Test func missingFile() async throws {
+        try await allFail(77, "file:\(bench.folder["absent"])", naming: bench.folder["absent"])
+    }
+
+    @Test(arguments: [0o644, 0o604, 0o640, 0o602, 0o620, 0o610] as [UInt16])
+    func fileThatOthersMayUse(permissions: UInt16) async throws {
+        try bench.folder.write("open.jwks", Bench.jwk(Bench.secret), permissions: permissions)
+        try await allFail(77, "file:\(bench.folder["open.jwks"])", naming: bench.folder["open.jwks"])
+    }
+
+    @Test(arguments: [
+        "", "{}", "no JSON",
+        #"{"kty":"oct","kid":"test-key","k":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh"}"#,
+    ])
+    func fileThatHoldsNoKey(content: String) async throws {
+        try bench.folder.write("bad.jwks", content, permissions: 0o600)
+        try await allFail(
+            77, "file:\(bench.folder["bad.jwks"])", naming: bench.folder["bad.jwks"], hiding: "AAECAwQF")
+    }
+
+    @Test(arguments: [
+        Bench.jwk(Bench.secret), Bench.encodedSecret, "env:" + Bench.encodedSecret,
+        "key:" + Bench.encodedSecret,
+        "AAECAwQFBgcICQ", "hex:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
+        "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "file:", "env:", "",
+    ])
+    func keyOnTheCommandLine(spec: String) async throws {
+        try await allFail(64, spec, naming: "--keys", hiding: "AAECAwQF", "00010203")
+    }
+
+    /// Every way to give a key opens.
+    @Test func everySource() async throws {
+        try await bench.seal()
+        let jwk = Bench.jwk(Bench.secret)
+        try bench.folder.write("secrets/test-key", jwk, permissions: 0o600)
+        try bench.folder.write("program", "#!/bin/sh\necho '\(jwk)'\n", permissions: 0o755)
+        let cat = ["cat", bench.pack, "run.sh", "--keys"]
+        func opens(_ spec: String, _ input: String = "", through wrapper: [String] = []) async throws {
+            let result = try await Command.run(
+                cat + [spec], input: Array(input.utf8), environment: ["THE_KEY": jwk], through: wrapper)
+            #expect(try result.succeeded().text == "#!/bin/sh\n", "\(spec)")
+        }
+        try await opens("env:THE_KEY")
+        try await opens("fd:0", jwk)
+        try await opens("fd:7", through: Command.shell("exec \"$@\" 7< '\(bench.keyFile)'"))
+        try await opens("dir:\(bench.folder["secrets"])")
+        try await opens("exec:\(bench.folder["program"])")
+    }
+
+    /// The first source holds another key of the same name.
+    @Test func severalSources() async throws {
+        try await bench.seal()
+        let cat = ["cat", bench.pack, "run.sh", "--keys", "env:WRONG"] + bench.keys
+        let result = try await Command.run(cat, environment: ["WRONG": Bench.jwk(Bench.noise(32))])
+        #expect(try result.succeeded().text == "#!/bin/sh\n")
+    }
+}

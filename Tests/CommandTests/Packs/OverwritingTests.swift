@@ -1,0 +1,96 @@
+import Testing
+
+/// Outputs that exist: files give way to `--force` alone, folders never.
+struct OverwritingTests {
+    let bench: Bench
+    init() throws { bench = try Bench() }
+
+    private func seal(_ options: String...) async throws -> CommandResult {
+        try await Command.run(["seal", bench.level, "-o", bench.pack] + bench.keys + options)
+    }
+
+    @Test(arguments: ["level.avpack", "level.avpack.json"])
+    func sealReplacesFilesOnlyWhenForced(name: String) async throws {
+        try bench.folder.write(name, "precious")
+        try await bench.unchanged { try await seal().failed(73, naming: bench.folder[name], "--force") }
+        try await seal("--force").succeeded()
+        try await bench.open(into: bench.folder["opened"]).succeeded()
+        try await expectSameTree(bench.level, bench.folder["opened"])
+    }
+
+    @Test(arguments: ["level.avpack", "level.avpack.json"])
+    func sealReplacesNoFolder(name: String) async throws {
+        try bench.folder.makeFolder(name)
+        try await bench.unchanged {
+            try await seal().failed(73, naming: bench.folder[name])
+            try await seal("--force").failed(73, naming: bench.folder[name])
+        }
+    }
+
+    @Test func packAndDescriptorCanNotBeOneFile() async throws {
+        try await bench.unchanged {
+            try await seal("--descriptor", bench.pack).failed(64, naming: bench.pack)
+            try await seal("--force", "--descriptor", bench.pack).failed(64, naming: bench.pack)
+        }
+    }
+
+    @Test func aFailedSealLeavesWhatItWouldReplace() async throws {
+        try await seal().succeeded()
+        try await Tool.run("ln", "-s", "nothing", bench.folder["level/link"])
+        try await bench.unchanged { try await seal("--force").failed(65, naming: "link") }
+    }
+
+    @Test func openFillsAnEmptyFolder() async throws {
+        try await seal().succeeded()
+        let opened = try bench.folder.makeFolder("opened")
+        try await bench.open(into: opened + "/").succeeded()
+        try await expectSameTree(bench.level, opened)
+    }
+
+    @Test(arguments: ["file", "folder", "hidden", "link"]) func openReplacesNothingElse(name: String)
+        async throws
+    {
+        try await seal().succeeded()
+        try bench.folder.write("file", "precious")
+        try bench.folder.write("folder/file", "precious")
+        try bench.folder.write("hidden/.file", [])
+        try await Tool.run("ln", "-s", "folder", bench.folder["link"])
+        try await bench.unchanged {
+            try await bench.open(into: bench.folder[name]).failed(73, naming: bench.folder[name])
+            try await Command.run(
+                ["open", bench.pack, "-o", bench.folder[name], "--force"] + bench.keys
+            ).failed(73, naming: bench.folder[name])
+        }
+    }
+
+    @Test func openReplacesATarOnlyWhenForced() async throws {
+        try await seal().succeeded()
+        let open = ["open", bench.pack, "--tar", bench.folder["out.tar"]] + bench.keys
+        try bench.folder.write("out.tar", "precious")
+        try await bench.unchanged {
+            try await Command.run(open).failed(73, naming: bench.folder["out.tar"], "--force")
+        }
+        try await Command.run(open + ["--force"]).succeeded()
+        try await Tool.run("tar", "tf", bench.folder["out.tar"])
+        try bench.folder.makeFolder("folder.tar")
+        try await bench.unchanged {
+            try await Command.run(
+                ["open", bench.pack, "--tar", bench.folder["folder.tar"], "--force"] + bench.keys
+            )
+            .failed(73, naming: bench.folder["folder.tar"])
+        }
+    }
+
+    @Test(arguments: ["absent/out", "vault.jwks/out"]) func nothingIsMadeWhereNoFolderIs(output: String)
+        async throws
+    {
+        try await seal().succeeded()
+        let output = bench.folder[output]
+        try await bench.unchanged {
+            try await Command.run(["seal", bench.level, "-o", output] + bench.keys).failed(73)
+            try await bench.open(into: output).failed(73)
+            try await Command.run(["open", bench.pack, "--tar", output] + bench.keys).failed(73)
+            try await Command.run("keygen", "-o", output).failed(73)
+        }
+    }
+}

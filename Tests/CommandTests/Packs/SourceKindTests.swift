@@ -1,0 +1,80 @@
+import SystemPackage
+import Testing
+
+/// A folder and every archive of it seal to the same bytes.
+struct SourceKindTests {
+    let bench: Bench
+    init() throws { bench = try Bench() }
+
+    static let archives: [(name: String, arguments: [String])] = [
+        ("level.tar", ["tar", "cf"]), ("level.tar.gz", ["tar", "czf"]), ("level.tar.bz2", ["tar", "cjf"]),
+        ("level.tar.xz", ["tar", "cJf"]), ("level.tar.zst", ["tar", "--zstd", "-cf"]),
+        ("ustar.tar", ["tar", "--format=ustar", "-cf"]), ("pax.tar", ["tar", "--format=posix", "-cf"]),
+        ("old.tar", ["tar", "--format=oldgnu", "-cf"]), ("bsd.tar", ["bsdtar", "--format=pax", "-cf"]),
+        ("level.zip", ["zip", "-qr"]), ("stored.zip", ["zip", "-qr0"]),
+        ("bsd.zip", ["bsdtar", "--format=zip", "-cf"]),
+        ("level.7z", ["7z", "a", "-bd"]), ("stored.7z", ["7z", "a", "-bd", "-mx=0"]),
+    ]
+
+    @Test(arguments: archives) func anArchiveSealsLikeItsFolder(name: String, arguments: [String])
+        async throws
+    {
+        try await bench.seal()
+        let archive = bench.folder[name]
+        try await Tool.run(
+            arguments + [archive, "."], workingDirectory: FilePath(bench.level)
+        ).succeeded()
+        let before = try bench.folder.names()
+        let again = try await bench.seal(archive, as: bench.folder["again"], "--previous", bench.pack)
+        #expect(try bench.folder.bytes("again") == bench.folder.bytes("level.avpack"))
+        #expect(try bench.folder.names() == (before + ["again", "again.json"]).sorted())
+        // Also without a descriptor's help, by content.
+        let fresh = try await bench.seal(archive, as: bench.folder["fresh"])
+        for pack in [again, fresh] {
+            let opened = bench.folder["opened"]
+            try await bench.open(pack, into: opened).succeeded()
+            try await expectSameTree(bench.level, opened)
+            try await Tool.run("rm", "-r", opened)
+        }
+    }
+
+    /// Whatever a name can hold, whole and in order.
+    @Test(arguments: ["folder", "odd.tar.zst", "odd.zip", "odd.7z"]) func oddNames(kind: String) async throws
+    {
+        let names =
+            [
+                " leading", "trailing ", "two  spaces", "日本語/ファイル", "ẞß.txt", "emoji 🎮.png", "-dash",
+                "--help", "a'b\"c",
+                "$HOME `x`;&|", "#hash%25?", "*[x]", "~", "...", ".hidden", "a.b.c",
+                String(repeating: "n", count: 255),
+                String(repeating: "d/", count: 60) + "deep", "İı", "\u{200B}zero\u{202E}width",
+                // libarchive composes what 7z holds decomposed.
+            ] + (kind == "odd.7z" ? [] : ["e\u{301}"])
+        for (number, name) in names.enumerated() {
+            try bench.folder.write("odd/\(name)", Bench.noise(number * 700, seed: UInt64(number)))
+        }
+        try bench.folder.makeFolder("odd/empty folder/also ☃")
+        let odd = bench.folder["odd"]
+        let source = kind == "folder" ? odd : bench.folder[kind]
+        switch kind {
+        case "odd.tar.zst": try await Tool.run("tar", "--zstd", "-cf", source, "-C", odd, ".")
+        case "odd.zip": try await Tool.run("zip", "-qr", source, ".", workingDirectory: FilePath(odd))
+        case "odd.7z": try await Tool.run("7z", "a", "-bd", source, ".", workingDirectory: FilePath(odd))
+        default: break
+        }
+        try await bench.seal(source)
+        try await bench.open(into: bench.folder["opened"]).succeeded()
+        try await expectSameTree(odd, bench.folder["opened"])
+        for name in names {
+            let result = try await Command.run(["cat"] + bench.keys + ["--", bench.pack, name])
+            #expect(try result.succeeded().output == bench.folder.bytes("odd/\(name)"))
+        }
+    }
+
+    @Test func anEmptyFolderIsAPackToo() async throws {
+        let empty = try bench.folder.makeFolder("void")
+        try await bench.seal(empty)
+        try await bench.open(into: bench.folder["opened"]).succeeded()
+        #expect(try bench.folder.names(in: "opened") == [])
+    }
+}

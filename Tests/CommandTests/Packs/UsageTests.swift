@@ -1,0 +1,79 @@
+import Testing
+
+/// Requests that make no sense: 64, one line, nothing done.
+struct UsageTests {
+    let bench: Bench
+    init() throws { bench = try Bench() }
+
+    @Test(arguments: [
+        (["bogus"], "bogus"), (["--bogus"], "--bogus"),
+        (["keygen"], "--output"), (["keygen", "-o"], "-o"), (["keygen", "-o", "x", "y"], "y"),
+        (["seal"], "source"), (["seal", "level"], "--output"),
+        (["seal", "level", "-o", "x", "--bogus"], "--bogus"),
+        (["seal", "level", "-o", "x", "--pack-version", "one"], "--pack-version"),
+        (["seal", "level", "-o", "x", "--pack-version", "-1"], "--pack-version"),
+        (["seal", "level", "-o", "-"], "--descriptor"),
+        (["seal", "level", "-o", "-", "--descriptor", "d", "--json"], "--json"),
+        (["open"], "pack"), (["open", "x"], "--tar"), (["open", "x", "-o", "y", "--tar", "-"], "--tar"),
+        (["open", "x", "-o", "y", "--site", "s"], "--trust"),
+        (["open", "x", "-o", "y", "--site", "s", "--trust", "r", "--descriptor", "d"], "--descriptor"),
+        (["cat"], "pack"), (["cat", "x"], "path"), (["inspect"], "pack"),
+        (["inspect", "x", "--site", "s"], "--trust"),
+    ])
+    func refusesWhatMakesNoSense(arguments: [String], named: String) async throws {
+        try await bench.unchanged {
+            let result = try await Command.run(arguments, workingDirectory: bench.folder.path)
+            result.failed(64, naming: named, "--help")
+        }
+    }
+
+    @Test(arguments: [
+        "", ".", "..", "Level", "a//b", "a/../b", "a..b", "/a", "a/", "-a", "_a", "é", "a b", "current",
+    ])
+    func refusesAnInvalidID(id: String) async throws {
+        try await bench.unchanged {
+            let option = id.isEmpty ? ["--id", ""] : ["--id=\(id)"]
+            try await Command.run(["seal", bench.level, "-o", bench.pack] + option + bench.keys)
+                .failed(64, naming: "'\(id)'")
+        }
+    }
+
+    @Test(arguments: [
+        "64 characters are the most that a segment may have, and these are more", "x\u{1B}[31m\nmore",
+    ])
+    func showsAnInvalidIDInOneLine(id: String) async throws {
+        try await Command.run(["seal", bench.level, "-o", bench.pack, "--id", id] + bench.keys).failed(64)
+    }
+
+    @Test(arguments: ["lev el", "Größe", "-"])
+    func refusesASourceWhoseNameIsNoID(name: String) async throws {
+        if name != "-" { try bench.folder.write("\(name)/file", "x") }
+        try await bench.unchanged {
+            let source = name == "-" ? name : bench.folder[name]
+            try await Command.run(["seal", source, "-o", bench.pack] + bench.keys).failed(64, naming: "ID")
+        }
+    }
+
+    @Test func refusesAnEmptyName() async throws {
+        try await bench.seal()
+        try await bench.unchanged {
+            for command in [
+                ["seal", bench.level, "-o", ""], ["open", bench.pack, "-o", ""],
+                ["open", bench.pack, "--tar", ""],
+            ] {
+                try await Command.run(command + bench.keys).failed(64)
+            }
+            try await Command.run("keygen", "-o", "").failed(64)
+        }
+    }
+
+    @Test(arguments: ["0", "9007199254740992", "18446744073709551615"])
+    func refusesAVersionThatNoDescriptorHolds(version: String) async throws {
+        try await bench.unchanged {
+            try await Command.run(
+                ["seal", bench.level, "-o", bench.pack, "--pack-version", version] + bench.keys
+            )
+            .failed(64, naming: version)
+        }
+    }
+}
