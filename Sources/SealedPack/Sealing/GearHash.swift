@@ -13,11 +13,11 @@ struct GearHash: Sendable {
     static let threshold = UInt64.max / (96 << 10)
 
     /// `table[b]` is the first 8 bytes, big-endian, of HMAC-SHA-256(cut key, "gear" || 0x00 || b).
-    private let table: InlineArray<256, UInt64>
+    private let table: [UInt64]
 
     init(key: borrowing SecretBytes) throws(VaultError) {
         var authenticator = HMACSHA256(key: key)
-        var table = InlineArray<256, UInt64>(repeating: 0)
+        var table = [UInt64](repeating: 0, count: 256)
         for byte in 0...255 {
             let message = Array("gear".utf8) + [0, UInt8(byte)]
             table[byte] =
@@ -31,6 +31,8 @@ struct GearHash: Sendable {
     func pieceCount(of content: Span<UInt8>) -> Int {
         let end = min(content.count, Self.maximumPiece)
         guard end > Self.minimumPiece else { return end }
+        // Not through `self` byte by byte: that would copy the whole table each time.
+        let table = table.span
         var hash: UInt64 = 0
         // Warm up over the 64 bytes that the hash depends on.
         for index in (Self.minimumPiece - 64)..<Self.minimumPiece {
