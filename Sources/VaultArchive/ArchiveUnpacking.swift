@@ -9,6 +9,9 @@ public import VaultFileSystem
 /// encrypted entries, paths that occur twice or would meet where letter case or normalisation don't
 /// count, archives that are cut short, and whatever follows their end. Memory does not grow with the
 /// files; how much a decompressor takes for its window is up to the archive.
+///
+/// Two limits of libarchive 3.6 remain: it gives the names of 7z normalised to NFC (those of zip and tar stay as
+/// they stand), and it does not compare gzip's checksum.
 public enum ArchiveUnpacking {
     /// Archives with more entries are refused.
     public static let maximumEntryCount = 1 << 22
