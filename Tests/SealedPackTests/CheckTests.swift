@@ -1,0 +1,85 @@
+import SealedPack
+import SystemPackage
+import Testing
+import VaultCrypto
+import VaultErrors
+
+/// What can be said of a pack without any key.
+@Suite struct CheckTests {
+    private let sealed: Sealed
+    private let place: PackPlace
+
+    init() async throws {
+        sealed = try await seal(try Source.small(), key: try await TestKey().contentKey())
+        place = try PackPlace()
+    }
+
+    private func check(_ bytes: [UInt8], as descriptor: PackDescriptor? = nil) async throws -> PackCheck {
+        try place.store(bytes)
+        return try await PackFile(opening: place.path, as: descriptor).check()
+    }
+
+    @Test func aSoundPack() async throws {
+        for descriptor in [nil, sealed.descriptor] {
+            let check = try await check(sealed.bytes, as: descriptor)
+            #expect(check.sha256 == sealed.descriptor.sha256)
+            #expect(check.damagedPieces.isEmpty && check.isCatalogSound)
+        }
+    }
+
+    /// Exactly the piece whose byte was changed, at its first, second, middle and last byte.
+    @Test func exactlyTheDamagedPieces() async throws {
+        var start = 64
+        for (number, piece) in sealed.parts.pieces.enumerated() {
+            for offset in [0, 1, piece.count / 2, piece.count - 1] {
+                var bytes = sealed.bytes
+                bytes[start + offset] ^= 0x10
+                let check = try await check(bytes)
+                #expect(check.damagedPieces == [number])
+                #expect(check.isCatalogSound)
+                #expect(check.sha256.bytes == bytes.sha256)
+            }
+            start += piece.count
+        }
+    }
+
+    @Test func severalAtOnce() async throws {
+        var parts = sealed.parts
+        let last = parts.pieces.count - 1
+        parts.pieces[0][3] ^= 1
+        parts.pieces[last][3] ^= 1
+        parts.catalog[9] ^= 1
+        let check = try await check(parts.bytes)
+        #expect(check.damagedPieces == [0, last])
+        #expect(!check.isCatalogSound)
+    }
+
+    @Test func everyByteOfTheTail() async throws {
+        let parts = sealed.parts
+        let index = 64 + parts.pieces.joined().count
+        for offset in index..<sealed.bytes.count {
+            var bytes = sealed.bytes
+            bytes[offset] ^= 1
+            let catalog = index + parts.index.count
+            if (catalog..<(catalog + parts.catalog.count)).contains(offset) {
+                let check = try await check(bytes)
+                #expect(!check.isCatalogSound && check.damagedPieces.isEmpty)
+            } else if offset < catalog
+                || !(sealed.bytes.count - 64..<sealed.bytes.count - 32).contains(offset)
+            {
+                // The index, and the footer but for the catalog's digest.
+                let error = await #expect(throws: VaultError.self) { _ = try await check(bytes) }
+                #expect(error?.category == .corrupt)
+            } else {
+                #expect(try await !check(bytes).isCatalogSound)
+            }
+        }
+    }
+
+    @Test func anEmptyPack() async throws {
+        let empty = try await seal(Source(), key: try await TestKey().contentKey())
+        let check = try await check(empty.bytes)
+        #expect(check.sha256 == empty.descriptor.sha256)
+        #expect(check.damagedPieces.isEmpty && check.isCatalogSound)
+    }
+}

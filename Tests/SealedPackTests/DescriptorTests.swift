@@ -1,0 +1,163 @@
+import SealedPack
+import StrictJSON
+import SystemPackage
+import Testing
+import VaultErrors
+
+@Suite struct DescriptorTests {
+    private let sealed: Sealed
+
+    init() async throws {
+        let key = try await TestKey().contentKey()
+        let slot = try KeySlot(wrapping: key, under: try vaultKey("first", seed: 1))
+        sealed = try await seal(try Source.small(), key: key, .exactly(3), slots: [slot])
+    }
+
+    /// A member by its path, such as `custom.assetvault.index.length`.
+    private func changed(_ path: String, _ value: JSONValue?, in object: JSONObject) -> JSONObject {
+        var object = object
+        guard let dot = path.firstIndex(of: ".") else {
+            object[path] = value
+            return object
+        }
+        let name = String(path[..<dot])
+        guard case .object(let inner)? = object[name] else { return object }
+        object[name] = .object(changed(String(path[path.index(after: dot)...]), value, in: inner))
+        return object
+    }
+
+    private func expectRefusal(
+        _ path: String, _ value: JSONValue?, sourceLocation: SourceLocation = #_sourceLocation
+    ) {
+        let json = changed(path, value, in: sealed.descriptor.json)
+        #expect(json != sealed.descriptor.json, sourceLocation: sourceLocation)
+        let error = #expect(throws: VaultError.self, "\(path)", sourceLocation: sourceLocation) {
+            try PackDescriptor(parsing: json, place: "test")
+        }
+        #expect(error?.category == .corrupt, sourceLocation: sourceLocation)
+    }
+
+    @Test func roundTrip() throws {
+        var descriptor = sealed.descriptor
+        descriptor.offer = PackOffer(
+            policy: .onDemand, tags: ["one", "ä\u{308}"], traits: ["language": "de", "deep": ["n": 1]])
+        let again = try PackDescriptor(parsing: descriptor.json, place: "test")
+        #expect(again.json == descriptor.json)
+        #expect(again == descriptor)
+        let folder = try TemporaryFolder()
+        try folder.write("pack.json", PackDescriptorFile.bytes(of: descriptor))
+        #expect(try PackDescriptorFile.read(beside: folder.path.appending("pack")) == descriptor)
+    }
+
+    @Test func itSaysWhatStandsInThePack() throws {
+        let parts = sealed.parts
+        let truth = parts.descriptor(
+            id: "levels/one", version: 3, openedSize: UInt64(try Source.small().content.count))
+        var json = sealed.descriptor.json
+        #expect(sealed.descriptor.slots.count == 1)
+        json = changed("custom.assetvault.slots", .array([]), in: json)
+        #expect(json == truth)
+    }
+
+    @Test func everyMemberIsNeededAndOfItsKind() {
+        let members = [
+            "length", "hashes", "hashes.sha256", "custom", "custom.assetvault",
+        ]
+        let inner = [
+            "format", "id", "version", "policy", "tags", "traits", "openedSize", "contentKeyID", "pieces",
+            "index",
+            "index.length", "index.sha256", "catalog", "catalog.length", "catalog.sha256", "slots",
+        ]
+        for path in members + inner.map({ "custom.assetvault." + $0 }) {
+            expectRefusal(path, nil)
+            for value: JSONValue in [.null, .bool(true), -1, "-1"] { expectRefusal(path, value) }
+        }
+    }
+
+    @Test(arguments: [
+        "format", "version", "openedSize", "pieces", "index.length", "catalog.length",
+    ]) func impossibleNumbers(_ name: String) {
+        for value in [Int64.min, -1, .max, JSONValue.integerRange.upperBound + 1] {
+            expectRefusal("custom.assetvault.\(name)", .integer(value))
+        }
+    }
+
+    @Test func numbersThatContradictEachOther() {
+        let vault = "custom.assetvault."
+        expectRefusal("length", 0)
+        expectRefusal("length", 192)
+        expectRefusal("length", .integer(.max))
+        expectRefusal(vault + "format", 0)
+        expectRefusal(vault + "format", 2)
+        expectRefusal(vault + "pieces", 1)
+        expectRefusal(vault + "pieces", .integer(1 << 32))
+        expectRefusal(vault + "index.length", 36)
+        expectRefusal(vault + "catalog.length", .integer(Int64(sealed.bytes.count)))
+        expectRefusal(vault + "catalog.length", .integer(1 << 31 + 1))
+        var json = changed(vault + "pieces", .integer(1 << 21 + 1), in: sealed.descriptor.json)
+        json = changed(vault + "index.length", .integer(36 * (1 << 21 + 1)), in: json)
+        json = changed("length", .integer(1 << 40), in: json)
+        #expect(throws: VaultError.self) { try PackDescriptor(parsing: json, place: "test") }
+    }
+
+    @Test func wrongForms() {
+        let vault = "custom.assetvault."
+        for digest in [
+            "", String(repeating: "a", count: 63), String(repeating: "A", count: 64),
+            "g" + String(repeating: "0", count: 63),
+        ] {
+            for path in ["hashes.sha256", vault + "index.sha256", vault + "catalog.sha256"] {
+                expectRefusal(path, .string(digest))
+            }
+        }
+        for id in ["", "A", "a//b", "a/..", "current"] { expectRefusal(vault + "id", .string(id)) }
+        for policy in ["", "Essential", "ondemand"] { expectRefusal(vault + "policy", .string(policy)) }
+        for id in ["", "AAAAAAAAAAAAAAAAAAAAA", "AAAAAAAAAAAAAAAAAAAAAB", "AAAAAAAAAAAAAAAAAAAAAA=="] {
+            expectRefusal(vault + "contentKeyID", .string(id))
+        }
+        expectRefusal(vault + "tags", .array([1]))
+        expectRefusal(vault + "traits", .array([]))
+        expectRefusal(vault + "slots", .array(["slot"]))
+        expectRefusal(vault + "slots", .array([.object([:])]))
+    }
+
+    @Test func whatIsNotListedIsIgnored() throws {
+        var json = sealed.descriptor.json
+        for path in [
+            "more", "hashes.sha512", "custom.other", "custom.assetvault.later",
+            "custom.assetvault.index.more",
+        ] {
+            json = changed(path, ["deep": .array([1])], in: json)
+        }
+        #expect(try PackDescriptor(parsing: json, place: "test") == sealed.descriptor)
+        let unknown: JSONValue = ["alg": "X-LATER", "anything": 1]
+        json = changed("custom.assetvault.slots", .array([unknown]), in: json)
+        #expect(try PackDescriptor(parsing: json, place: "test").slots.isEmpty)
+    }
+
+    @Test func formatOfATarget() {
+        #expect(PackDescriptor.format(of: sealed.descriptor.json) == 1)
+        #expect(
+            PackDescriptor.format(of: changed("custom.assetvault.format", 9, in: sealed.descriptor.json)) == 9
+        )
+        #expect(PackDescriptor.format(of: [:]) == nil)
+        #expect(PackDescriptor.format(of: changed("custom.assetvault", 1, in: sealed.descriptor.json)) == nil)
+    }
+
+    @Test func filesThatAreNoDescriptors() throws {
+        let folder = try TemporaryFolder()
+        let text = String(decoding: PackDescriptorFile.bytes(of: sealed.descriptor), as: UTF8.self)
+        let pack = folder.path.appending("pack")
+        #expect(throws: VaultError.self) { try PackDescriptorFile.read(beside: pack) }
+        for wrong in [
+            "", "[]", "null", String(text.dropLast(3)), text + "{}",
+            text.replacing("\"length\"", with: "\"length\": 1, \"length\""),
+            text.replacing("\"version\": 3", with: "\"version\": 3.0"),
+            "{\"a\":\"" + String(repeating: "a", count: 1 << 20) + "\"}",
+        ] {
+            try folder.write("pack.json", Array(wrong.utf8))
+            let error = #expect(throws: VaultError.self) { try PackDescriptorFile.read(beside: pack) }
+            #expect(error?.category == .corrupt, "\(wrong.prefix(40))")
+        }
+    }
+}

@@ -1,0 +1,156 @@
+import SealedPack
+import StrictJSON
+import Testing
+import VaultCrypto
+import VaultErrors
+import VaultKeys
+
+/// A pack opens with a key that is its own, however that comes, and with no other.
+@Suite struct KeyTests {
+    private let key: ContentKey
+    private let first: VaultKey
+    private let second: VaultKey
+    private let sealed: Sealed
+    private let place: PackPlace
+
+    init() async throws {
+        key = try await TestKey().contentKey()
+        first = try vaultKey("first", seed: 1)
+        second = try vaultKey("second", seed: 2)
+        let slots = [try KeySlot(wrapping: key, under: first), try KeySlot(wrapping: key, under: second)]
+        sealed = try await seal(try Source.small(), key: key, slots: slots)
+        place = try PackPlace()
+        try place.store(sealed.bytes)
+    }
+
+    private func open(_ descriptor: PackDescriptor?, _ provider: some KeyProvider) async throws -> OpenPack {
+        try await OpenPack(try PackFile(opening: place.path, as: descriptor), keys: provider)
+    }
+
+    private func open(slots: [KeySlot], _ keys: [VaultKey]) async throws -> OpenPack {
+        var descriptor = sealed.descriptor
+        descriptor.slots = slots
+        return try await open(descriptor, InMemoryKeyProvider(KeyRing(vaultKeys: keys)))
+    }
+
+    private func expectKeyError(
+        sourceLocation: SourceLocation = #_sourceLocation, _ body: () async throws -> OpenPack
+    ) async {
+        let error = await #expect(throws: VaultError.self, sourceLocation: sourceLocation) {
+            _ = try await body()
+        }
+        #expect(error?.category == .key, sourceLocation: sourceLocation)
+    }
+
+    @Test func eitherVaultKeyOpens() async throws {
+        for keys in [[first], [second], [first, second]] {
+            #expect(try await open(slots: sealed.descriptor.slots, keys).version == 1)
+        }
+    }
+
+    @Test func theContentKeyOpensByItself() async throws {
+        for descriptor in [nil, sealed.descriptor] {
+            #expect(try await open(descriptor, try TestKey().provider).version == 1)
+        }
+    }
+
+    @Test func wrongKeys() async throws {
+        let stranger = try vaultKey("stranger", seed: 3)
+        // The right name, other bytes.
+        let impostor = try vaultKey("first", seed: 3)
+        // The right bytes, another name: slots are found by name.
+        let renamed = try vaultKey("renamed", seed: 1)
+        for key in [stranger, impostor, renamed] {
+            await expectKeyError { try await open(slots: sealed.descriptor.slots, [key]) }
+        }
+        await expectKeyError { try await open(slots: sealed.descriptor.slots, []) }
+        await expectKeyError { try await open(slots: [], [first, second]) }
+        await expectKeyError { try await open(nil, InMemoryKeyProvider(KeyRing(vaultKeys: [first]))) }
+    }
+
+    @Test func aWrongContentKeyUnderTheRightName() async throws {
+        let other = TestKey(8)
+        let liar = try InjectedContentKey(
+            contentKeyID: key.id.bytes, secret: SecretBytes(copying: other.secret.span))
+        let provider = InMemoryKeyProvider(KeyRing(contentKeys: [liar]))
+        await expectKeyError { try await open(nil, provider) }
+        // It doesn't stand in the way of the right one.
+        let chain = ChainedKeyProvider([provider, InMemoryKeyProvider(KeyRing(vaultKeys: [second]))])
+        #expect(try await open(sealed.descriptor, chain).version == 1)
+    }
+
+    @Test func everyByteOfASlotChanged() async throws {
+        let slot = sealed.descriptor.slots[0]
+        for index in slot.wrapped.indices {
+            var wrapped = slot.wrapped
+            wrapped[index] ^= 1 << UInt8(index % 8)
+            var json = slot.json
+            json["wrapped"] = .string(Base64URL.encode(wrapped.span))
+            let tampered = try #require(try KeySlot(parsing: json, place: "test"))
+            await expectKeyError { try await open(slots: [tampered], [first, second]) }
+            // The other slot still opens, wherever it stands.
+            let last = sealed.descriptor.slots[1]
+            for slots in [[tampered, last], [last, tampered]] {
+                _ = try await open(slots: slots, [first, second])
+            }
+        }
+    }
+
+    @Test func exchangedSlots() async throws {
+        // Of another pack under the same vault key: it unwraps, but gives another content key.
+        let other = try await TestKey(8).contentKey()
+        let foreign = try KeySlot(wrapping: other, under: first)
+        await expectKeyError { try await open(slots: [foreign], [first]) }
+        _ = try await open(slots: [foreign] + sealed.descriptor.slots, [first])
+        // Under each other's names.
+        let names = try sealed.descriptor.slots.enumerated().map { index, slot in
+            var json = slot.json
+            json["kid"] = .string(index == 0 ? "second" : "first")
+            return try #require(try KeySlot(parsing: json, place: "test"))
+        }
+        await expectKeyError { try await open(slots: names, [first, second]) }
+    }
+
+    /// The descriptor of another pack, with slots that open that one.
+    @Test func aDescriptorOfAnotherPack() async throws {
+        let other = try await TestKey(8).contentKey()
+        let theirs = try await seal(
+            try Source.small(), key: other, slots: [try KeySlot(wrapping: other, under: first)])
+        let error = await #expect(throws: VaultError.self) {
+            _ = try await open(theirs.descriptor, InMemoryKeyProvider(KeyRing(vaultKeys: [first])))
+        }
+        #expect(error?.category == .corrupt)
+    }
+
+    @Test func slotForms() throws {
+        let json = sealed.descriptor.slots[0].json
+        func refused(_ member: String, _ value: JSONValue?) {
+            var changed = json
+            changed[member] = value
+            let error = #expect(throws: VaultError.self) { try KeySlot(parsing: changed, place: "test") }
+            #expect(error?.category == .corrupt)
+        }
+        for member in ["kid", "alg", "wrapped"] {
+            refused(member, nil)
+            refused(member, 1)
+        }
+        for kid in ["", "a b", "a/b", "ä", String(repeating: "a", count: 65)] { refused("kid", .string(kid)) }
+        guard case .string(let wrapped)? = json["wrapped"] else { return }
+        for text in [
+            "", String(wrapped.dropLast()), wrapped + "A", wrapped + "=", wrapped.replacing(/.$/, with: "B"),
+            "+" + wrapped.dropFirst(),
+        ] {
+            if text != wrapped { refused("wrapped", .string(text)) }
+        }
+        // A kind of slot that is not known yet is passed over.
+        var later = json
+        later["alg"] = "X-LATER"
+        later["wrapped"] = nil
+        #expect(try KeySlot(parsing: later, place: "test") == nil)
+    }
+
+    @Test func theKeysNameIsDerivedAsThePageSays() throws {
+        #expect(key.id.bytes == (try TestKey().derive("key-id", 16)))
+        #expect(try ContentKey.generate().id != ContentKey.generate().id)
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import SealedPack
+import StrictJSON
+import SystemPackage
+import Testing
+import VaultArchive
+import VaultErrors
+import VaultFileSystem
+import VaultKeys
+
+/// Keeps what a pack holds in memory.
+struct MemorySink: ContentSink, ~Copyable {
+    struct Entry: Equatable {
+        let path: String
+        let kind: PackEntryKind
+        var bytes: [UInt8] = []
+        var isComplete = false
+    }
+
+    private(set) var entries: [Entry] = []
+
+    var content: [UInt8] { entries.flatMap(\.bytes) }
+
+    mutating func beginEntry(_ entry: Catalog.Entry) throws(VaultError) {
+        #expect(entries.last?.isComplete != false, "an entry began inside another")
+        entries.append(Entry(path: entry.path.string, kind: entry.kind))
+    }
+
+    mutating func write(_ bytes: Span<UInt8>) throws(VaultError) {
+        for index in bytes.indices { entries[entries.count - 1].bytes.append(bytes[index]) }
+    }
+
+    mutating func endEntry() throws(VaultError) { entries[entries.count - 1].isComplete = true }
+}
+
+/// One file that holds pack after pack.
+final class PackPlace: Sendable {
+    let folder: TemporaryFolder
+    let path: FilePath
+    private let file: OpenFile
+
+    init() throws {
+        folder = try TemporaryFolder()
+        path = folder.path.appending("pack.avpack")
+        file = try OpenFile(creating: path, permissions: 0o644)
+    }
+
+    func store(_ bytes: [UInt8]) throws {
+        try file.truncate(to: UInt64(bytes.count))
+        try file.write(bytes.span, at: 0)
+    }
+
+    func open(_ bytes: [UInt8], as descriptor: JSONObject? = nil, with key: ContentKey) throws -> OpenPack {
+        try store(bytes)
+        let descriptor = try descriptor.map { try PackDescriptor(parsing: $0, place: "test") }
+        return try OpenPack(try PackFile(opening: path, as: descriptor), key: key)
+    }
+
+    /// Opens a pack to its last byte. What was handed out before an error goes to `seen`.
+    func read(
+        _ bytes: [UInt8], as descriptor: JSONObject? = nil, with key: ContentKey,
+        seen: (borrowing MemorySink) -> Void = { _ in }
+    ) async throws -> [MemorySink.Entry] {
+        let pack = try open(bytes, as: descriptor, with: key)
+        var sink = MemorySink()
+        do throws(VaultError) {
+            try await pack.extract(to: &sink)
+        } catch {
+            seen(sink)
+            throw error
+        }
+        return sink.entries
+    }
+
+    /// Expects that a pack does not open, and that nothing but the beginning of `content` was handed out before that
+    /// was seen.
+    func expectRefusal(
+        _ bytes: [UInt8], as descriptor: JSONObject? = nil, with key: ContentKey, content: [UInt8] = [],
+        _ category: VaultError.Category = .corrupt, _ comment: Comment? = nil,
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) async {
+        do {
+            _ = try await read(bytes, as: descriptor, with: key) { sink in
+                #expect(content.starts(with: sink.content), comment, sourceLocation: sourceLocation)
+            }
+            Issue.record(comment ?? "it opens", sourceLocation: sourceLocation)
+        } catch let error as VaultError {
+            #expect(error.category == category, comment, sourceLocation: sourceLocation)
+        } catch {
+            Issue.record(error, comment, sourceLocation: sourceLocation)
+        }
+    }
+}

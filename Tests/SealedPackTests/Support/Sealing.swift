@@ -1,0 +1,53 @@
+import SealedPack
+import SystemPackage
+import VaultArchive
+import VaultErrors
+import VaultFileSystem
+
+/// A pack that the module sealed.
+struct Sealed {
+    let bytes: [UInt8]
+    let result: SealingResult
+    var descriptor: PackDescriptor { result.descriptor }
+    var parts: PackParts { PackParts(of: bytes) }
+}
+
+/// Seals the folder at `source`.
+func seal(
+    folder source: FilePath, key: ContentKey, id: String = "levels/one",
+    _ versioning: PackVersioning = .exactly(1),
+    slots: [KeySlot] = [], previous: OpenPack? = nil, progress: (UInt64) -> Void = { _ in }
+) async throws -> Sealed {
+    let folder = try TemporaryFolder()
+    let order = SealingOrder(
+        id: try PackID(id), versioning: versioning, key: key, slots: slots, previous: previous)
+    let scanned = try SourceFolder(scanning: source)
+    let output = OpenFileReference(
+        try OpenFile(creating: folder.path.appending("pack"), permissions: 0o644))
+    let result = try await order.seal(scanned, into: output, progress: progress)
+    return Sealed(bytes: try folder.bytes("pack"), result: result)
+}
+
+/// Seals `source` out of a fresh folder.
+func seal(
+    _ source: Source, key: ContentKey, id: String = "levels/one", _ versioning: PackVersioning = .exactly(1),
+    slots: [KeySlot] = [], previous: OpenPack? = nil
+) async throws -> Sealed {
+    let folder = try TemporaryFolder()
+    return try await seal(
+        folder: try source.write(to: folder, as: "source"), key: key, id: id, versioning, slots: slots,
+        previous: previous)
+}
+
+extension Source {
+    /// A few kilobytes in several pieces, of both codecs, with entries of every kind; `text` is what v2 changes.
+    static func small(text: String = "first") throws -> Source {
+        var source = Source(executables: ["run"], emptyFolders: ["later/maps"])
+        for number in 0..<32 { source.files["levels/\(number)"] = prose(40 + number, seed: number) }
+        source.files["noise"] = try noise(70)
+        source.files["title"] = Array(text.utf8)
+        source.files["run"] = Array("#!/bin/sh\n".utf8)
+        source.files["nothing"] = []
+        return source
+    }
+}

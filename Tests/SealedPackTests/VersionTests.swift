@@ -1,0 +1,163 @@
+import SealedPack
+import Testing
+import VaultErrors
+
+/// Sealing one version after another: what stays is taken over, and only what changed is new.
+@Suite struct VersionTests {
+    private let key: ContentKey
+    private let place: PackPlace
+
+    init() async throws {
+        key = try await TestKey().contentKey()
+        place = try PackPlace()
+    }
+
+    /// Opens what was sealed, as a previous version.
+    private func previous(_ sealed: Sealed) throws -> OpenPack {
+        try place.open(sealed.bytes, as: sealed.descriptor.json, with: key)
+    }
+
+    private func newPieces(of second: Sealed, after first: Sealed) -> Int {
+        let old = Set(first.parts.pieces)
+        return second.parts.pieces.count { !old.contains($0) }
+    }
+
+    @Test func backToTheFirstVersion() async throws {
+        var source = try Source.small(text: "first")
+        source.files["large"] = try noise(900_000)
+        let first = try await seal(source, key: key)
+        var changed = try Source.small(text: "second")
+        changed.files["large"] = try noise(400_000, seed: 2) + noise(900_000)
+        changed.files["levels/7"] = nil
+        let second = try await seal(
+            changed, key: key, .following(try previous(first)), previous: try previous(first))
+        #expect(second.descriptor.version == 2)
+        #expect(second.result.reusedPieces > 0)
+        #expect(second.bytes != first.bytes)
+        let back = try await seal(source, key: key, .exactly(1), previous: try previous(second))
+        #expect(back.result.reusedPieces > 0)
+        #expect(back.bytes == first.bytes)
+    }
+
+    @Test func nothingChanged() async throws {
+        let source = try Source.small()
+        let first = try await seal(source, key: key, .exactly(7))
+        let again = try await seal(
+            source, key: key, .following(try previous(first)), previous: try previous(first))
+        #expect(again.bytes == first.bytes)
+        #expect(again.descriptor == first.descriptor)
+        #expect(again.result.reusedPieces == first.descriptor.pieceCount)
+    }
+
+    /// Whatever is said of the content counts as change.
+    @Test func everyKindOfChangeIsANewVersion() async throws {
+        let source = try Source.small()
+        let first = try await seal(source, key: key)
+        let versions = [
+            { $0.files["new"] = [] }, { $0.files["title"] = nil }, { $0.executables = [] },
+            { $0.emptyFolders = [] }, { $0.files["title"]?[0] ^= 1 },
+            { (source: inout Source) in
+                source.files["title2"] = source.files["title"]
+                source.files["title"] = nil
+            },
+        ].map { (change: (inout Source) -> Void) in
+            var changed = source
+            change(&changed)
+            return changed
+        }
+        for changed in versions {
+            let next = try await seal(changed, key: key, .following(try previous(first)))
+            #expect(next.descriptor.version == 2)
+        }
+    }
+
+    /// The small files of one piece, and no others.
+    @Test func oneSmallFileChanged() async throws {
+        var source = Source()
+        for number in 0..<400 {
+            source.files["maps/\(number)/info"] = prose(2_000 + number % 3_000, seed: number)
+        }
+        source.files["music"] = try noise(2_000_000)
+        let first = try await seal(source, key: key)
+        #expect(first.parts.pieces.count > 20)
+        for path in ["maps/0/info", "maps/200/info", "maps/99/info"] {
+            var changed = source
+            changed.files[path] = prose(2_345, seed: 9_999)
+            let second = try await seal(changed, key: key, .exactly(2), previous: try previous(first))
+            #expect((1...2).contains(newPieces(of: second, after: first)), "\(path)")
+            changed.files[path] = nil
+            let third = try await seal(changed, key: key, .exactly(3), previous: try previous(first))
+            #expect(newPieces(of: third, after: first) <= 2, "\(path)")
+        }
+    }
+
+    @Test func oneKilobyteInsertedIntoSixtyMegabytes() async throws {
+        var source = Source(files: ["title": prose(200), "world.pak": try noise(60_000_000)])
+        let first = try await seal(source, key: key)
+        #expect(first.parts.pieces.count > 300)
+        source.files["world.pak"]?.insert(contentsOf: prose(1_024), at: 5_000)
+        let second = try await seal(source, key: key, .exactly(2), previous: try previous(first))
+        #expect((1...3).contains(newPieces(of: second, after: first)))
+        #expect(second.result.reusedPieces >= first.descriptor.pieceCount - 3)
+    }
+
+    /// A previous pack made by someone who holds the key: its catalog says what we are about to seal, its piece is
+    /// something else.
+    @Test func aLyingPieceIsNotTakenOver() async throws {
+        // Below 64 KiB a file alone is one piece, so that the forged one is looked at.
+        let source = Source(files: ["file": try noise(50_000)])
+        let honest = try await seal(source, key: key)
+        var forged = ForgedPack(key: TestKey())
+        forged.append("file", source.files["file"] ?? [], message: [0] + (try noise(50_000, seed: 66)))
+        let liar = try place.open(try forged.parts.bytes, with: key)
+        let sealed = try await seal(source, key: key, previous: liar)
+        #expect(sealed.result.reusedPieces == 0)
+        #expect(sealed.bytes == honest.bytes)
+        // The same pack, honest, is taken over.
+        forged.pieces[0].message = [0] + (source.files["file"] ?? [])
+        let friend = try place.open(try forged.parts.bytes, with: key)
+        #expect(try await seal(source, key: key, previous: friend).result.reusedPieces == 1)
+    }
+
+    /// A piece of the previous pack that has rotted is sealed anew.
+    @Test func aRottenPieceIsNotTakenOver() async throws {
+        let source = try Source.small()
+        let first = try await seal(source, key: key)
+        var bytes = first.bytes
+        bytes[64 + 100] ^= 1
+        let rotten = try place.open(bytes, as: first.descriptor.json, with: key)
+        let again = try await seal(source, key: key, previous: rotten)
+        #expect(again.result.reusedPieces == first.descriptor.pieceCount - 1)
+        #expect(again.bytes == first.bytes)
+    }
+
+    @Test func previousPacksThatAreNone() async throws {
+        let source = try Source.small()
+        let first = try await seal(source, key: key)
+        let otherID = try await #require(throws: VaultError.self) {
+            try await seal(source, key: key, id: "levels/two", previous: try previous(first))
+        }
+        #expect(otherID.category == .usage)
+        let other = try await TestKey(8).contentKey()
+        let otherKey = try await #require(throws: VaultError.self) {
+            try await seal(source, key: other, previous: try previous(first))
+        }
+        #expect(otherKey.category == .key)
+    }
+
+    @Test(arguments: [0, 1 << 53, UInt64.max]) func versionsOutOfRange(_ version: UInt64) async throws {
+        let error = try await #require(throws: VaultError.self) {
+            try await seal(Source(), key: key, .exactly(version))
+        }
+        #expect(error.category == .usage)
+    }
+
+    @Test func theLastVersion() async throws {
+        let last = try await seal(Source(), key: key, .exactly(1 << 53 - 1))
+        _ = try previous(last)
+        let error = try await #require(throws: VaultError.self) {
+            try await seal(Source(files: ["a": [1]]), key: key, .following(try previous(last)))
+        }
+        #expect(error.category == .usage)
+    }
+}
