@@ -37,7 +37,7 @@ extension AuditReport.Trust {
         switch self {
         case .pinned: "verified from the root that was given"
         case .unpinned: "not pinned: consistent with the site's own first root, but not proven whose it is"
-        case .failed: "not trusted"
+        case .failed: "not trusted, because its metadata could not be verified"
         case .unsigned: "a pack by itself, not pinned to any signed metadata"
         }
     }
@@ -49,7 +49,7 @@ extension AuditedPack {
             isSound ? "ok" : "BAD", id?.description ?? place.escapingControls,
             version.map { "version \($0)" } ?? "",
             "\(length) bytes", pieceCount.map { "\($0) pieces" } ?? "",
-            provenEntries.map { "\($0) entries proven" } ?? "",
+            provenEntries.map { $0 == 1 ? "1 entry proven" : "\($0) entries proven" } ?? "",
         ]
     }
 }

@@ -16,9 +16,9 @@ extension AuditReport {
             findings.append(AuditFinding(error.asMissingFile(in: site)))
             findings.append(
                 AuditFinding(
-                    .note, "its metadata is not believed, so nothing that it lists was looked at",
+                    .note, "its metadata could not be verified, so nothing that it lists was looked at",
                     at: subject,
-                    remedy: "mend the metadata first"))
+                    remedy: "audit it again when its metadata verifies"))
             return nil
         }
         trust = pinnedRoot == nil ? .unpinned : .pinned

@@ -70,6 +70,11 @@ struct Audit: AsyncParsableCommand {
             return .site(
                 Site(try SiteLocation(site), transport: SchemeTransport()), pinnedRoot: try pinnedRoot())
         }
+        guard origin.trust == nil else {
+            throw VaultError(
+                .usage, "a root alone says nothing about a pack", at: "--trust",
+                remedy: "name the site too, with --site URL-or-DIR")
+        }
         if let descriptor = origin.descriptor { return .descriptor(FilePath(descriptor)) }
         let beside = try LocalPack(path: FilePath(subject)).descriptorBeside
         return beside.map { .descriptor($0) } ?? .nothing
