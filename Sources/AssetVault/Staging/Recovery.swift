@@ -7,44 +7,51 @@ extension PackStaging {
     /// Rolls every pack forward or back to a whole state. Runs first, under the lock, and may itself be cut off.
     func recover() async throws(VaultError) {
         let control = try await lock()
+        for folder in [layout.trust, layout.states, layout.packs, layout.permanent]
+        where try FileSystem.exists(folder) {
+            try removeAbandonedScratch(below: try Folder(opening: folder))
+        }
         for id in try records.ids() { try recover(id) }
         _ = consume control
     }
 
-    private func recover(_ id: PackID) throws(VaultError) {
-        var record = try records.record(of: id)
-        var isChanged = false
-        if let waiting = record.waiting, try !FileSystem.exists(layout.waitingPack(waiting)) {
-            record.waiting = nil
-            isChanged = true
+    /// Removes what processes that died were writing, also for packs that have no record yet. Only folders of pack IDs
+    /// are entered: neither packs, whose names begin with `@`, nor what is still being written.
+    private func removeAbandonedScratch(below folder: borrowing Folder) throws(VaultError) {
+        try folder.removeAbandonedScratch()
+        for name in try folder.names() {
+            guard let first = name.first, first != UInt8(ascii: "@"), first != UInt8(ascii: "."),
+                try folder.status(of: name)?.kind == .folder
+            else { continue }
+            try removeAbandonedScratch(below: try folder.openFolder(name))
         }
-        if try FileSystem.exists(layout.home(of: id)) {
-            _ = try Folder(opening: layout.home(of: id)).removeAbandonedScratch()
-            let found = try current(of: id)
-            if found?.pack.sha256 != record.loaded?.pack.sha256 || found?.form != record.loaded?.form {
-                record.loaded = found
-                isChanged = true
-            }
-        } else if record.loaded != nil {
-            record.loaded = nil
-            isChanged = true
-        }
-        if isChanged { try records.save(record, of: id) }
     }
 
-    /// What `current` points to, by the descriptor beside it; nil when it points to nothing.
+    private func recover(_ id: PackID) throws(VaultError) {
+        let stored = try? records.record(of: id)
+        var record = stored ?? PackRecord()
+        if let waiting = record.waiting, try !FileSystem.exists(layout.waitingPack(waiting)) { record.waiting = nil }
+        record.loaded = try current(of: id)
+        if let loaded = record.loaded, loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
+        if stored == nil || record != stored { try records.save(record, of: id) }
+        guard try FileSystem.exists(layout.home(of: id)) else { return }
+        try removeVersions(of: id, in: try Folder(opening: layout.home(of: id)), except: record.loaded)
+    }
+
+    /// What `current` points to, by the descriptor beside it; nil when it points to nothing, or nothing says to what.
     private func current(of id: PackID) throws(VaultError) -> PackRecord.Loaded? {
+        guard try FileSystem.exists(layout.home(of: id)) else { return nil }
         let home = try Folder(opening: layout.home(of: id))
-        guard let target = try home.readLink("current"), let name = target.lastComponent?.string,
-            try home.status(of: name) != nil
+        guard let name = try? home.readLink("current")?.lastComponent?.string,
+            try home.status(of: name) != nil,
+            let pack = try? PackDescriptorFile.read(beside: layout.home(of: id).appending(name))
         else { return nil }
-        let pack = try PackDescriptorFile.read(beside: layout.home(of: id).appending(name))
         return PackRecord.Loaded(pack: pack, form: name.hasSuffix(".avpack") ? .sealed : .opened)
     }
 
     /// Removes partial downloads that no process holds.
     func clearEphemeral() throws(VaultError) {
-        guard try FileSystem.exists(layout.ephemeral) else { return }
+        try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let folder = try Folder(opening: layout.ephemeral)
         for name in try folder.names() where name.suffix(5).elementsEqual(".part".utf8) {
             guard let part = try? folder.updateFile(name), try part.tryLock(exclusive: true) else { continue }

@@ -33,8 +33,8 @@ public struct StoreLayout: Sendable, Hashable {
     var lock: FilePath { shared.appending("@lock") }
     var trust: FilePath { shared.appending("@trust") }
     var states: FilePath { shared.appending("@state") }
-    /// Trees that are being written.
-    var building: FilePath { permanent.appending("@tmp") }
+    /// Packs that wait to be opened.
+    var packs: FilePath { shared.appending("packs") }
 
     func partialDownload(of pack: PackDescriptor) -> FilePath {
         ephemeral.appending("\(pack.sha256.hex).part")
@@ -45,7 +45,7 @@ public struct StoreLayout: Sendable, Hashable {
     }
 
     /// The folder of a pack's verified files that wait to be opened.
-    func waiting(of id: PackID) -> FilePath { shared.appending("packs").appending(id.description) }
+    func waiting(of id: PackID) -> FilePath { packs.appending(id.description) }
 
     func waitingPack(_ pack: PackDescriptor) -> FilePath {
         waiting(of: pack.id).appending("@\(pack.sha256.hex).avpack")

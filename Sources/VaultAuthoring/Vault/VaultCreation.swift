@@ -10,7 +10,12 @@ extension VaultFolder {
     /// Makes a vault: settings, keys, and the root of trust that they sign. The folder may be new or empty, or hold
     /// `vault.json` and `keys/` already: what is there is used, what is missing is made.
     public func create(now: UTCTime) async throws(VaultError) {
-        if try FileSystem.exists(path) {
+        if let status = try FileSystem.status(of: path, followingLinks: true) {
+            guard status.kind == .folder else {
+                throw VaultError(
+                    .unwritable, "a file has that name", at: path.string,
+                    remedy: "choose a new or an empty folder")
+            }
             let known = ["keys", "vault.json"]
             let names = try Folder(opening: path).names().map { String(decoding: $0, as: UTF8.self) }
             if let other = names.first(where: { !known.contains($0) }) {

@@ -1,0 +1,137 @@
+import Foundation
+import SystemPackage
+import Testing
+
+struct FetchTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/maps/start.json", #"{"name": "start"}"#)
+        try folder.write("level/größe 1/ノイズ.bin", Bytes.random(200_000, seed: 1))
+        try folder.write("level/run.sh", "#!/bin/sh\n", permissions: 0o755)
+        try folder.write("level/nothing", [])
+        try folder.makeFolder("level/empty/inner")
+        try await workshop.publish("--pack", "worlds/level-1=\(folder["level"])")
+    }
+
+    @Test func theWholeWay() async throws {
+        let id = "worlds/level-1"
+        try await workshop.served { url in
+            // Without a key the pack waits in shared storage.
+            try await workshop.fetch(url, withKeys: false).succeeded()
+            #expect(try await workshop.status()[id]?.state == "toBeTransferred")
+            #expect(try await workshop.status()[id]?.waitingVersion == 1)
+            #expect(try workshop.files(in: "shared").filter { $0.hasSuffix(".avpack") }.count == 1)
+            #expect(try workshop.files(in: "ephemeral") == [])
+            try await Command.run("path", id, "--store", workshop.store).failed(66, naming: id)
+        }
+        // With it the pack is opened, and nothing but metadata is asked of the host again.
+        let server = try FaultServer(workshop.site)
+        let result = try await workshop.fetch(server.url).succeeded()
+        #expect(server.packAnswers == [])
+        #expect(result.output == [])
+        let status = try await workshop.status()[id]
+        #expect(status?.state == "loaded" && status?.version == 1 && status?.form == "opened")
+        #expect(status?.waitingVersion == nil && status?.failure == nil)
+
+        let path = try await workshop.path(of: id)
+        #expect(path == "\(workshop.store)/permanent/worlds/level-1/current")
+        let target = try FileManager.default.destinationOfSymbolicLink(atPath: path)
+        #expect(!target.hasPrefix("/"))
+        #expect(try Tree(path) == Tree(folder["level"]))
+        #expect(try workshop.files(in: "ephemeral") == [])
+        #expect(try workshop.files(in: "shared").filter { $0.hasSuffix(".avpack") } == [])
+    }
+
+    @Test func withAKeyAtOnceThroughNginx() async throws {
+        try await Nginx.run(over: workshop.site, in: folder) { nginx in
+            try await workshop.fetch(nginx.url).succeeded()
+        }
+        #expect(try await workshop.tree(of: "worlds/level-1") == Tree(folder["level"]))
+        #expect(try workshop.files(in: "ephemeral") == [])
+    }
+
+    @Test(arguments: ["", "file://"]) func fromAFolder(scheme: String) async throws {
+        try await workshop.fetch(scheme + workshop.site).succeeded()
+        #expect(try await workshop.tree(of: "worlds/level-1") == Tree(folder["level"]))
+    }
+
+    @Test func whatIsThereIsNotFetchedAgain() async throws {
+        let server = try FaultServer(workshop.site)
+        try await workshop.fetch(server.url).succeeded()
+        #expect(server.packAnswers == ["0: 200"])
+        let before = try Tree("\(workshop.store)/permanent")
+        try await workshop.fetch(server.url).succeeded()
+        try await workshop.fetch(server.url, withKeys: false).succeeded()
+        #expect(server.packAnswers == ["0: 200"])
+        #expect(try Tree("\(workshop.store)/permanent") == before)
+    }
+
+    /// The store pins its first root; from then on `--trust` may be left away.
+    @Test func trustIsNeededTheFirstTimeOnly() async throws {
+        let fetch = ["fetch", workshop.site, "--store", workshop.store] + workshop.keys
+        try await Command.run(fetch).failed(76, naming: "--trust")
+        try await workshop.fetch().succeeded()
+        try await Command.run(fetch).succeeded()
+    }
+
+    @Test func sealedPacksAreReadInPlace() async throws {
+        try await workshop.served { url in
+            try await workshop.fetch(url, "--sealed").succeeded()
+        }
+        let id = "worlds/level-1"
+        #expect(try await workshop.status()[id]?.form == "sealed")
+        let path = try await workshop.path(of: id)
+        #expect(path == "\(workshop.store)/permanent/worlds/level-1/current")
+        let target = try FileManager.default.destinationOfSymbolicLink(atPath: path)
+        #expect(target.hasSuffix(".avpack") && !target.hasPrefix("/"))
+        #expect(
+            try workshop.files(in: "permanent") == [
+                "worlds/level-1/\(target)", "worlds/level-1/\(target).json",
+            ])
+        let cat = try await Command.run(["cat", path, "maps/start.json"] + workshop.keys).succeeded()
+        #expect(cat.text == #"{"name": "start"}"#)
+        try await Command.run(["open", path, "-o", folder["opened"]] + workshop.keys).succeeded()
+        #expect(try Tree(folder["opened"]) == Tree(folder["level"]))
+        // From sealed to opened, and back.
+        try await workshop.fetch().succeeded()
+        #expect(try Tree(path) == Tree(folder["level"]))
+        try await workshop.fetch(nil, "--sealed").succeeded()
+        #expect(try workshop.files(in: "permanent").count == 2)
+    }
+
+    @Test func anUpdateSwingsTheLiveVersionAndRemovesTheOld() async throws {
+        let id = "worlds/level-1"
+        try await workshop.fetch().succeeded()
+        let path = try await workshop.path(of: id)
+        let first = try FileManager.default.destinationOfSymbolicLink(atPath: path)
+        try folder.write("level/maps/start.json", #"{"name": "changed"}"#)
+        try await workshop.publish()
+        // Downloaded without a key: the old version stays in use.
+        try await workshop.fetch(withKeys: false).succeeded()
+        let status = try await workshop.status()[id]
+        #expect(status?.version == 1 && status?.waitingVersion == 2)
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) == first)
+
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.status()[id]?.version == 2)
+        #expect(try Tree(path) == Tree(folder["level"]))
+        #expect(try FileManager.default.destinationOfSymbolicLink(atPath: path) != first)
+        let home = "\(workshop.store)/permanent/worlds/level-1"
+        #expect(!FileManager.default.fileExists(atPath: "\(home)/\(first)"))
+    }
+
+    /// Expiry stops new trust only: what is staged stays usable.
+    @Test func whatIsStagedNeedsNoSite() async throws {
+        try await workshop.fetch().succeeded()
+        try FileManager.default.removeItem(atPath: workshop.vault)
+        #expect(try await workshop.tree(of: "worlds/level-1") == Tree(folder["level"]))
+        let late = try await Command.run(
+            "status", "--store", workshop.store, through: ["faketime", "2099-01-01"]
+        ).succeeded()
+        #expect(late.text.contains("loaded  worlds/level-1"))
+    }
+}

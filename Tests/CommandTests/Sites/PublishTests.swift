@@ -1,0 +1,140 @@
+import Foundation
+import StrictJSON
+import SystemPackage
+import Testing
+
+struct PublishTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/maps/start.json", #"{"name": "start"}"#)
+        try folder.write("level/tiles.bin", Bytes.random(300_000, seed: 1))
+        try folder.write("level/run.sh", "#!/bin/sh\n", permissions: 0o755)
+        try folder.makeFolder("level/empty")
+    }
+
+    @Test(arguments: [0o000, 0o077] as [UInt16])
+    func theSiteIsReadableByAllWhateverTheUmask(umask: UInt16) async throws {
+        try await Command.run(
+            "publish", workshop.vault, "--pack", "worlds/level-1=\(folder["level"])", umask: umask
+        ).succeeded()
+        let site = try Tree(workshop.site)
+        for (path, entry) in site.entries {
+            #expect(site.permissions[path] == (entry == .folder ? 0o755 : 0o644), "\(path)")
+        }
+        let pack = try workshop.publishedPack("worlds/level-1")
+        #expect(
+            site.files.sorted() == [
+                "metadata/1.root.json", "metadata/1.snapshot.json", "metadata/1.targets.json",
+                "metadata/timestamp.json", pack,
+            ])
+        // Named by its hash.
+        let hash = try await Tool.run("sha256sum", "\(workshop.site)/\(pack)").text.prefix(64)
+        #expect(pack == "targets/packs/worlds/\(hash).level-1.avpack")
+        #expect(try folder.permissions("vault/vault.json") == 0o644)
+    }
+
+    @Test func publishingAgainChangesNothing() async throws {
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        let before = try Tree(workshop.site)
+        let settings = try folder.bytes("vault/vault.json")
+        let again = try await workshop.publish()
+        #expect(again.text.hasPrefix("unchanged  level  version 1"), "\(again.text)")
+        #expect(again.errorText.contains("nothing changed"))
+        #expect(try Tree(workshop.site) == before)
+        // As does declaring the same pack again.
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        #expect(try Tree(workshop.site) == before)
+        #expect(try folder.bytes("vault/vault.json") == settings)
+    }
+
+    @Test func aChangedSourceIsTheNextVersionAndReusesPieces() async throws {
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        let before = try Tree(workshop.site)
+        try folder.write("level/maps/start.json", #"{"name": "changed"}"#)
+        let report = try await workshop.publish("--json").json()
+        let pack = try #require(report["packs"]?.elements?.first)
+        #expect(pack["change"] == "updated")
+        #expect(pack["version"] == 2)
+        let (pieces, reused) = (
+            try #require(pack["pieces"]?.number), try #require(pack["reusedPieces"]?.number)
+        )
+        #expect(pieces > 1)
+        #expect(reused == pieces - 1)
+        // Nothing of what clients may be reading goes away but the timestamp's old content.
+        let after = try Tree(workshop.site)
+        for (path, entry) in before.entries where path != "metadata/timestamp.json" {
+            #expect(after.entries[path] == entry, "\(path)")
+        }
+        #expect(after.files.filter { $0.hasSuffix(".avpack") }.count == 2)
+        #expect(after.files.contains("metadata/2.snapshot.json"))
+        #expect(after.files.contains("metadata/2.targets.json"))
+    }
+
+    @Test func aDeclaredPackIsSavedRelativeToTheVault() async throws {
+        try await Command.run(
+            "publish", "vault", "--pack", "level=level", workingDirectory: folder.path
+        ).succeeded()
+        #expect(try folder.json("vault/vault.json")["packs", "level", "source"] == "../level")
+        // From anywhere else the vault still finds it.
+        let again = try await Command.run(
+            "publish", folder["vault"], workingDirectory: FilePath("/")
+        ).succeeded()
+        #expect(again.text.hasPrefix("unchanged"))
+    }
+
+    @Test func settingsDecideWhatIsPacked() async throws {
+        try folder.write("level/drafts/secret.txt", "draft")
+        try folder.write("level/maps/old.psd", "layers")
+        try folder.write(
+            "vault/vault.json",
+            """
+            {"format": 1, "mine": ["kept"], "packs": {"level": {
+              "source": "../level", "include": ["maps/**", "drafts"], "exclude": ["*.psd", "drafts/secret.*"],
+              "policy": "onDemand", "tags": ["L1"], "traits": {"language": "de"}}}}
+            """)
+        try folder.write("other/file", "other")
+        try await workshop.publish("--pack", "other=\(folder["other"])")
+        // What this program does not know of stays.
+        #expect(try folder.json("vault/vault.json")["mine"] == ["kept"])
+
+        try await workshop.fetch(nil, "level").succeeded()
+        #expect(try await workshop.tree(of: "level").files == ["maps/start.json"])
+        let target = try folder.json("vault/site/metadata/1.targets.json")[
+            "signed", "targets", "packs/level.avpack", "custom", "assetvault"]
+        #expect(target?["policy"] == "onDemand")
+        #expect(target?["tags"] == ["L1"])
+        #expect(target?["traits"] == ["language": "de"])
+    }
+
+    @Test func onlyAnnouncedChangesNeedNoSealing() async throws {
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        let pack = try workshop.publishedPack("level")
+        try folder.write(
+            "vault/vault.json",
+            #"{"format": 1, "packs": {"level": {"source": "../level", "policy": "essential"}}}"#)
+        #expect(try await workshop.publish().text.hasPrefix("updated  level  version 1"))
+        #expect(try workshop.publishedPack("level") == pack)
+    }
+
+    @Test func anArchiveIsASourceLikeItsFolder() async throws {
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        let pack = try workshop.publishedPack("level")
+        try await Tool.run(
+            "tar", "--zstd", "-C", folder["level"], "-cf", folder["level.tar.zst"], ".")
+        let report = try await workshop.publish("--pack", "level=\(folder["level.tar.zst"])")
+        #expect(report.text.hasPrefix("unchanged"), "\(report.text)")
+        #expect(try workshop.publishedPack("level") == pack)
+        #expect(try Tree(folder["vault"]).entries.keys.filter { $0.contains(".assetvault-") } == [])
+    }
+
+    @Test func aPackThatIsNoLongerDeclaredIsNoLongerListed() async throws {
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try folder.write("vault/vault.json", #"{"format": 1, "packs": {}}"#)
+        #expect(try await workshop.publish().text.hasPrefix("removed  level"))
+        try await workshop.fetch(nil, "level").failed(66, naming: "'level'")
+    }
+}

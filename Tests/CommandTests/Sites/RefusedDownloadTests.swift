@@ -1,0 +1,88 @@
+import Foundation
+import Testing
+
+/// Hosts that send something else than was signed: a clean failure, and the version before stays in use.
+struct RefusedDownloadTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    /// Version 1 is in the store, version 2 on the site.
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "version 1")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await workshop.fetch().succeeded()
+        try folder.write("level/file", "version 2")
+        try folder.write("level/noise", Bytes.random(100_000, seed: 1))
+        try await workshop.publish()
+    }
+
+    /// A fetch that fails with this code and leaves the store as it was; then a good host brings the new version.
+    private func refuses(
+        _ code: Int32, _ answer: @escaping @Sendable (FaultServer.Request) -> FaultServer.Answer,
+        at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let before = try Tree("\(workshop.store)/permanent")
+        let server = try FaultServer(workshop.site) { $0.isForPack ? answer($0) : .file }
+        let result = try await workshop.fetch(server.url)
+        #expect(result.exitCode == code, "\(result.errorText)", sourceLocation: location)
+        #expect(result.output == [], sourceLocation: location)
+        #expect(
+            result.errorText.split(separator: "\n").last?.hasPrefix("assetvault: \(server.url)") == true,
+            "\(result.errorText)", sourceLocation: location)
+        #expect(try Tree("\(workshop.store)/permanent") == before, sourceLocation: location)
+        #expect(
+            try workshop.files(in: "shared").filter { $0.hasSuffix(".avpack") } == [],
+            sourceLocation: location)
+        let status = try await workshop.status()["level"]
+        #expect(status?.state == "failed" && status?.version == 1, sourceLocation: location)
+        #expect(status?.failure?.isEmpty == false, sourceLocation: location)
+
+        try await workshop.fetch().succeeded(at: location)
+        #expect(
+            try await workshop.tree(of: "level") == Tree(folder["level"]), sourceLocation: location)
+        #expect(try await workshop.status()["level"]?.failure == nil, sourceLocation: location)
+    }
+
+    private func pack() throws -> [UInt8] {
+        try folder.bytes("vault/site/\(workshop.publishedPack("level"))")
+    }
+
+    @Test func aListedPackThatIsMissing() async throws {
+        try await refuses(69) { _ in .status(404) }
+    }
+
+    @Test(arguments: [500, 503, 401]) func aHostThatFails(status: Int) async throws {
+        try await refuses(69) { _ in .status(status) }
+    }
+
+    @Test func aHostThatHangsUp() async throws {
+        try await refuses(69) { _ in .hangUp }
+    }
+
+    @Test(arguments: [true, false]) func anOversizedPack(isDeclared: Bool) async throws {
+        let bytes = try pack() + [0]
+        try await refuses(65) { _ in .bytes(bytes, length: isDeclared ? bytes.count : nil) }
+    }
+
+    @Test(arguments: [true, false]) func anUndersizedPack(isDeclared: Bool) async throws {
+        let bytes = try pack().dropLast()
+        try await refuses(65) { _ in .bytes(Array(bytes), length: isDeclared ? bytes.count : nil) }
+    }
+
+    @Test func anEndlessPack() async throws {
+        try await refuses(65) { _ in .endless(length: nil) }
+    }
+
+    @Test(arguments: [0, 63, 64, 1000, -1, -128]) func aFlippedByte(position: Int) async throws {
+        var bytes = try pack()
+        bytes[(position + bytes.count) % bytes.count] ^= 1
+        try await refuses(65) { [bytes] _ in .bytes(bytes, length: bytes.count) }
+    }
+
+    @Test func anotherPack() async throws {
+        let bytes = try pack()
+        try await refuses(65) { _ in .bytes([UInt8](repeating: 0, count: bytes.count), length: bytes.count) }
+    }
+}

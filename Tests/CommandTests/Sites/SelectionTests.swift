@@ -1,0 +1,78 @@
+import Testing
+
+/// Which packs a fetch takes.
+struct SelectionTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        for name in ["first", "later", "asked", "plain"] { try folder.write("\(name)/file", name) }
+        try folder.write(
+            "vault/vault.json",
+            """
+            {"format": 1, "packs": {
+              "first": {"source": "../first", "policy": "essential"},
+              "later": {"source": "../later", "policy": "prefetch"},
+              "on/asked": {"source": "../asked", "policy": "onDemand"},
+              "on": {"source": "../plain"}}}
+            """)
+        try await workshop.publish()
+    }
+
+    private func loaded() async throws -> [String] {
+        try await workshop.status().values.filter { $0.state == "loaded" }.map(\.id).sorted()
+    }
+
+    /// Prefetch is the default policy.
+    @Test func withoutIDsEssentialAndPrefetchPacks() async throws {
+        let result = try await workshop.fetch().succeeded()
+        #expect(try await loaded() == ["first", "later", "on"])
+        // The essential one comes first.
+        #expect(result.errorText.hasPrefix("loaded  first\n"))
+    }
+
+    @Test func allMeansAll() async throws {
+        try await workshop.fetch(nil, "--all").succeeded()
+        #expect(try await loaded() == ["first", "later", "on", "on/asked"])
+        // One pack's home lies below another's.
+        #expect(try await workshop.tree(of: "on").files == ["file"])
+        #expect(try await workshop.tree(of: "on/asked").files == ["file"])
+    }
+
+    @Test func namedPacksOnly() async throws {
+        try await workshop.fetch(nil, "on/asked", "later").succeeded()
+        #expect(try await loaded() == ["later", "on/asked"])
+    }
+
+    @Test func theyCanBeToldApartNoOtherWay() async throws {
+        try await workshop.fetch(nil, "--all", "later").failed(64, naming: "--all")
+    }
+
+    @Test func anUnknownPackIsMissing() async throws {
+        try await workshop.fetch(nil, "unknown").failed(66, naming: "'unknown'")
+        try await Command.run("path", "unknown", "--store", workshop.store).failed(66, naming: "'unknown'")
+    }
+
+    @Test(arguments: ["Upper", "a//b", "/a", "a/", "../a", "a/..", "ä", "a b", "", "-a\u{7}"])
+    func anInvalidIDIsRefused(id: String) async throws {
+        try await workshop.fetch(nil, "--", id).failed(64)
+        try await Command.run("path", "--store", workshop.store, "--", id).failed(64)
+        try await Command.run("publish", workshop.vault, "--pack", "\(id)=\(folder["first"])").failed(64)
+    }
+
+    @Test func aStoreThatIsNotThereHoldsNothing() async throws {
+        let result = try await Command.run("status", "--store", workshop.store).succeeded()
+        #expect(result.output == [])
+        #expect(try !folder.exists("store"))
+    }
+
+    /// A finished fetch leaves the area for downloads empty, but there.
+    @Test func aSiteWithoutPacksIsFetched() async throws {
+        try folder.write("vault/vault.json", #"{"format": 1, "packs": {}}"#)
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+        #expect(try workshop.files(in: "ephemeral") == [])
+    }
+}
