@@ -41,7 +41,10 @@ public struct SourceFilter: Sendable, Hashable {
         init(_ text: String) throws(VaultError) {
             var bytes = Array(text.utf8)
             while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
-            guard !bytes.isEmpty, bytes.first != UInt8(ascii: "/") else {
+            let unsupported = Array("?[{!".utf8)
+            guard !bytes.isEmpty, bytes.first != UInt8(ascii: "/"),
+                !bytes.contains(where: unsupported.contains)
+            else {
                 throw VaultError(
                     .usage, "the pattern '\(text)' can match nothing", at: "source filter",
                     remedy: "write patterns like '*.psd' or 'drafts/**', relative to the source")

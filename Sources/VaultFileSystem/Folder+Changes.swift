@@ -29,6 +29,16 @@ extension Folder {
         try TreeRemoval.remove(name.characters, in: descriptor, path: name.path(in: path))
     }
 
+    /// Removes an entry and all it holds so that its name never stands for a part of it: it loses the name first.
+    /// Absent is fine. What is left when the process dies is scratch.
+    public func discardTree(_ name: some FileName) throws(VaultError) {
+        guard try status(of: name) != nil else { return }
+        let scratch = try ScratchName.random(for: path)
+        try rename(name, to: self, as: scratch, replacing: false)
+        try synchronize()
+        try removeTree(scratch)
+    }
+
     /// Moves an entry to a name in a folder on the same file system, in one step.
     ///
     /// Without `replacing` an existing name throws `.unwritable`; with it, a file replaces a file and a

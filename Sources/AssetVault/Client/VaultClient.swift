@@ -101,15 +101,17 @@ public actor VaultClient {
         _ listing: PublishedPacks.Listing, in chain: TrustChain, _ onEvent: @Sendable (VaultEvent) -> Void
     ) async throws(VaultError) {
         let pack = listing.pack
+        let targets = chain.targets.version
         let record = try staging.records.record(of: pack.id)
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256,
             loaded.form == configuration.form || configuration.keys == nil
         {
+            try await staging.settle(pack, listedBy: targets)
             return onEvent(.finished(pack.id, .loaded))
         }
         let file = try await verifiedFile(of: listing, in: chain, onEvent)
         guard let keys = configuration.keys else {
-            try await staging.share(file, of: pack)
+            try await staging.share(file, of: pack, listedBy: targets)
             return onEvent(.finished(pack.id, .toBeTransferred))
         }
         let source: OpenPack
@@ -117,16 +119,16 @@ public actor VaultClient {
             source = try await OpenPack(try PackFile(file, as: pack), keys: keys)
         } catch {
             // What was downloaded waits for the right key.
-            if error.category == .key { try await staging.share(file, of: pack) }
+            if error.category == .key { try await staging.share(file, of: pack, listedBy: targets) }
             throw error
         }
         switch configuration.form {
         case .opened:
-            try await staging.open(source, of: pack) { done in
+            try await staging.open(source, of: pack, listedBy: targets) { done in
                 onEvent(.opening(pack.id, bytes: done, total: pack.openedSize))
             }
         case .sealed:
-            try await staging.keepSealed(file, of: pack)
+            try await staging.keepSealed(file, of: pack, listedBy: targets)
         }
         try staging.discardDownload(of: pack)
         onEvent(.finished(pack.id, .loaded))

@@ -33,7 +33,6 @@ struct PackDownload {
                 try part.restart()
                 guard mayBeStale else { throw wrongDigest }
             } catch {
-                if error.category == .corrupt { try part.restart() }
                 failures += 1
                 guard let pause = retries.delay(afterFailures: failures, error, using: &generator) else {
                     throw error
@@ -76,7 +75,12 @@ struct PackDownload {
             try part.append(bytes)
             progress(part.count)
         }
-        guard part.count == pack.length else { throw wrongLength(part.count) }
+        guard part.count == pack.length else {
+            throw VaultError(
+                .unavailable, "the file ended after \(part.count) of \(pack.length) bytes",
+                at: location.description,
+                remedy: "try again")
+        }
     }
 
     private func makeRoom(beyond present: UInt64) throws(VaultError) {

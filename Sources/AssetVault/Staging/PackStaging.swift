@@ -1,4 +1,5 @@
 import SealedPack
+import StrictJSON
 import SystemPackage
 import VaultCrypto
 import VaultErrors
@@ -20,7 +21,9 @@ struct PackStaging: Sendable {
     }
 
     /// Ephemeral to shared: the verified file becomes a pack that waits for its key.
-    func share(_ download: OpenFileReference, of pack: PackDescriptor) async throws(VaultError) {
+    func share(_ download: OpenFileReference, of pack: PackDescriptor, listedBy targets: Int64)
+        async throws(VaultError)
+    {
         let control = try await lock()
         let target = layout.waitingPack(pack)
         try FileSystem.createFolders(target.removingLastComponent(), permissions: 0o700)
@@ -28,35 +31,40 @@ struct PackStaging: Sendable {
             try move(download, of: pack, to: target)
         }
         var record = try records.record(of: pack.id)
-        record.waiting = pack
-        record.failure = nil
-        try records.save(record, of: pack.id)
-        try removeWaiting(of: pack.id, except: pack)
+        if record.targetsVersion <= targets {
+            record.waiting = pack
+            record.targetsVersion = targets
+            record.failure = nil
+            try records.save(record, of: pack.id)
+        }
+        try removeWaiting(of: pack.id, except: record.waiting)
         _ = consume control
     }
 
     /// To permanent, still sealed.
-    func keepSealed(_ file: OpenFileReference, of pack: PackDescriptor) async throws(VaultError) {
+    func keepSealed(_ file: OpenFileReference, of pack: PackDescriptor, listedBy targets: Int64)
+        async throws(VaultError)
+    {
         let control = try await lock()
         try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
         if try !FileSystem.exists(layout.version(pack, as: .sealed)) {
             try saveDescriptor(of: pack, as: .sealed)
             try move(file, of: pack, to: layout.version(pack, as: .sealed))
         }
-        try publish(pack, as: .sealed)
+        try publish(pack, as: .sealed, listedBy: targets)
         _ = consume control
     }
 
     /// To permanent, opened: a tree is built aside, saved to the disk as a whole and renamed.
-    func open(_ source: OpenPack, of pack: PackDescriptor, progress: (UInt64) -> Void)
-        async throws(VaultError)
-    {
+    func open(
+        _ source: OpenPack, of pack: PackDescriptor, listedBy targets: Int64, progress: (UInt64) -> Void
+    ) async throws(VaultError) {
         let home = layout.home(of: pack.id)
         try FileSystem.createFolders(home, permissions: 0o755)
         let version = layout.version(pack, as: .opened)
         guard try !FileSystem.exists(version) else {
             let control = try await lock()
-            try publish(pack, as: .opened)
+            try publish(pack, as: .opened, listedBy: targets)
             _ = consume control
             return
         }
@@ -78,7 +86,7 @@ struct PackStaging: Sendable {
             try saveDescriptor(of: pack, as: .opened)
             try tree.commit(to: version, permissions: 0o755)
         }
-        try publish(pack, as: .opened)
+        try publish(pack, as: .opened, listedBy: targets)
         _ = consume control
     }
 
@@ -88,27 +96,38 @@ struct PackStaging: Sendable {
         if try FileSystem.exists(part) { try FileSystem.unlink(part) }
     }
 
-    /// Swings `current` to a complete version, records it and removes what it replaces.
-    private func publish(_ pack: PackDescriptor, as form: PackForm) throws(VaultError) {
+    /// Swings `current` to a complete version, records it and removes what it replaces. A process that was overtaken
+    /// by one with newer metadata changes nothing.
+    private func publish(_ pack: PackDescriptor, as form: PackForm, listedBy targets: Int64)
+        throws(VaultError)
+    {
         let home = try Folder(opening: layout.home(of: pack.id))
-        let pointer = "@current"
-        if try home.status(of: pointer) != nil { try home.unlink(pointer) }
-        try home.symlink(pointer, target: FilePath(layout.versionName(of: pack, as: form)))
-        try home.rename(pointer, to: home, as: "current", replacing: true)
-        try home.synchronize()
         var record = try records.record(of: pack.id)
-        record.loaded = PackRecord.Loaded(pack: pack, form: form)
-        record.waiting = nil
-        record.failure = nil
-        try records.save(record, of: pack.id)
-        try removeWaiting(of: pack.id, except: nil)
-        try removeVersions(of: pack.id, in: home, except: layout.versionName(of: pack, as: form))
+        if record.targetsVersion <= targets {
+            try saveDescriptor(of: pack, as: form)
+            try home.replaceLink("current", target: FilePath(layout.versionName(of: pack, as: form)))
+            record.loaded = PackRecord.Loaded(pack: pack, form: form)
+            record.waiting = nil
+            record.targetsVersion = targets
+            record.failure = nil
+            try records.save(record, of: pack.id)
+        }
+        try removeWaiting(of: pack.id, except: record.waiting)
+        try removeVersions(of: pack.id, in: home, except: record.loaded)
+    }
+
+    /// Notes what newer metadata says of a pack that is loaded already, such as slots for other keys.
+    func settle(_ pack: PackDescriptor, listedBy targets: Int64) async throws(VaultError) {
+        let control = try await lock()
+        let form = try records.record(of: pack.id).loaded?.form
+        if let form { try publish(pack, as: form, listedBy: targets) }
+        _ = consume control
     }
 
     /// The descriptor beside a version, so that whatever `current` points to explains itself.
     private func saveDescriptor(of pack: PackDescriptor, as form: PackForm) throws(VaultError) {
         try DurableFile.write(
-            PackDescriptorFile.bytes(of: pack).span,
+            JSONValue.object(pack.json).canonical().span,
             to: PackDescriptorFile.path(beside: layout.version(pack, as: form)), permissions: 0o644,
             replacing: true)
     }
@@ -134,15 +153,18 @@ struct PackStaging: Sendable {
         try removeOurs(in: try Folder(opening: path), except: [keptName])
     }
 
-    func removeVersions(of id: PackID, in home: borrowing Folder, except name: String) throws(VaultError) {
-        try removeOurs(in: home, except: [name, name + ".json"])
+    func removeVersions(
+        of id: PackID, in home: borrowing Folder, except loaded: PackRecord.Loaded?
+    ) throws(VaultError) {
+        let name = loaded.map { layout.versionName(of: $0.pack, as: $0.form) }
+        try removeOurs(in: home, except: name.map { [$0, $0 + ".json"] } ?? [])
     }
 
     /// Removes what is named with an `@`; other names are those of packs below this one.
     private func removeOurs(in folder: borrowing Folder, except kept: [String]) throws(VaultError) {
         for name in try folder.names()
         where name.first == UInt8(ascii: "@") && !kept.contains(where: { $0.utf8.elementsEqual(name) }) {
-            try folder.removeTree(name)
+            try folder.discardTree(name)
         }
     }
 }

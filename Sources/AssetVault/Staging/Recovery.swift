@@ -30,7 +30,9 @@ extension PackStaging {
     private func recover(_ id: PackID) throws(VaultError) {
         let stored = try? records.record(of: id)
         var record = stored ?? PackRecord()
-        if let waiting = record.waiting, try !FileSystem.exists(layout.waitingPack(waiting)) { record.waiting = nil }
+        if let waiting = record.waiting, try !FileSystem.exists(layout.waitingPack(waiting)) {
+            record.waiting = nil
+        }
         record.loaded = try current(of: id)
         if let loaded = record.loaded, loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
         if stored == nil || record != stored { try records.save(record, of: id) }

@@ -5,8 +5,8 @@ import VaultErrors
 
 /// What a store remembers of one pack. The verified descriptors stay with it, slots included, so that what was
 /// staged opens for ever, whatever becomes of the site.
-struct PackRecord: Sendable {
-    struct Loaded: Sendable {
+struct PackRecord: Sendable, Equatable {
+    struct Loaded: Sendable, Equatable {
         var pack: PackDescriptor
         var form: PackForm
     }
@@ -17,6 +17,8 @@ struct PackRecord: Sendable {
     var waiting: PackDescriptor?
     /// What `current` points to.
     var loaded: Loaded?
+    /// The targets metadata that decided on it: an older one, read by a slower process, decides nothing any more.
+    var targetsVersion: Int64 = 0
     /// Why the last attempt failed.
     var failure: String?
 
@@ -24,7 +26,10 @@ struct PackRecord: Sendable {
 
     /// The file's bytes: a JSON object with the SHA-256 of its own canonical form without that member.
     var bytes: [UInt8] {
-        var object: JSONObject = ["format": .integer(1), "generation": .integer(generation)]
+        var object: JSONObject = [
+            "format": .integer(1), "generation": .integer(generation),
+            "targetsVersion": .integer(targetsVersion),
+        ]
         if let waiting { object["waiting"] = .object(waiting.json) }
         if let loaded {
             object["loaded"] = .object([
@@ -33,7 +38,7 @@ struct PackRecord: Sendable {
         }
         if let failure { object["failure"] = .string(failure) }
         object["checksum"] = .string(SHA256.hash(JSONValue.object(object).canonical().span).hex)
-        return JSONValue.object(object).pretty()
+        return JSONValue.object(object).canonical()
     }
 
     /// Throws `.corrupt` for anything that `bytes` would not have made.
@@ -48,6 +53,7 @@ struct PackRecord: Sendable {
                 .corrupt, "the record is damaged", at: place, remedy: "remove it and fetch the pack again")
         }
         generation = try object.integer("generation", at: place)
+        targetsVersion = try object.integer("targetsVersion", at: place)
         waiting = try object.optionalObject("waiting", at: place).map { json throws(VaultError) in
             try PackDescriptor(parsing: json, place: place)
         }

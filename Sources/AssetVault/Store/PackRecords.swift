@@ -5,7 +5,8 @@ import VaultFileSystem
 
 /// The records of all packs: one small file each, saved whole and at once. Only the holder of the store's lock writes.
 struct PackRecords: Sendable {
-    private static let limit = 1 << 20
+    /// As large as the metadata that it came from may be, twice.
+    private static let limit = 128 << 20
 
     let layout: StoreLayout
 

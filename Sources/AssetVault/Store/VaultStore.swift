@@ -54,7 +54,7 @@ public struct VaultStore: Sendable {
                 .missing, "the pack '\(id)' has no such file", at: path.string, remedy: "check the path")
         }
         var bytes: [UInt8] = []
-        bytes.reserveCapacity(Int(clamping: entry.size))
+        bytes.reserveCapacity(Int(min(entry.size, 16 << 20)))
         try await source.read(entry.content) { part throws(VaultError) in
             for index in part.indices { bytes.append(part[index]) }
         }

@@ -12,13 +12,24 @@ enum CatalogMessage {
 
     /// Reads and decrypts the catalog of `pack`. Throws `.corrupt` when it is not the one that the footer names.
     static func open(of pack: PackFile, key: ContentKey) throws(VaultError) -> [UInt8] {
+        do throws(VaultError) {
+            return try decrypt(pack, key)
+        } catch {
+            guard error.category == .corrupt else { throw error }
+            throw VaultError(
+                .corrupt, "the catalog is damaged: \(error.problem)", at: pack.place,
+                remedy: "fetch the pack again")
+        }
+    }
+
+    private static func decrypt(_ pack: PackFile, _ key: ContentKey) throws(VaultError) -> [UInt8] {
         func refuse(_ problem: String) -> VaultError {
             VaultError(.corrupt, problem, at: pack.place, remedy: "fetch the pack again")
         }
         let layout = pack.footer.layout
         guard let messageCount = Cobblestone256.messageCount(ofSealed: layout.catalogCount), messageCount > 0
         else {
-            throw refuse("the catalog has an impossible length")
+            throw refuse("it has an impossible length")
         }
         let head = try pack.file.readExactly(Cobblestone256.headerCount, at: layout.catalogOffset)
         var digest = SHA256()
@@ -48,10 +59,10 @@ enum CatalogMessage {
             }
         }
         guard digest.finalize() == pack.footer.catalogDigest else {
-            throw refuse("the catalog has the wrong digest")
+            throw refuse("it has the wrong digest")
         }
         guard message.first == PieceCodec.stored.rawValue else {
-            throw refuse("the catalog has an unknown codec")
+            throw refuse("it has an unknown codec")
         }
         message.removeFirst()
         return message

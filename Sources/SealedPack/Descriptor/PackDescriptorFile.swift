@@ -5,10 +5,15 @@ import VaultFileSystem
 
 /// The descriptor beside a local pack: `PACK.json`.
 public enum PackDescriptorFile {
-    private static let limit = 1 << 20
+    private static let limit = 64 << 20
 
     public static func path(beside pack: FilePath) -> FilePath {
         FilePath(pack.string + ".json")
+    }
+
+    /// Where a descriptor waits while its pack gets its name.
+    public static func next(_ descriptor: FilePath) -> FilePath {
+        FilePath(descriptor.string + ".next")
     }
 
     /// The file's content: the target object, indented, with a newline at the end.

@@ -27,8 +27,10 @@ extension KeyProvider {
         }
         let names = slots.prefix(4).map { "'\($0.keyID)'" }.joined(separator: ", ")
         throw VaultError(
-            .key, slots.isEmpty ? "no slot holds this pack's key" : "none of the keys given is \(names)",
+            .key,
+            slots.isEmpty
+                ? "no slot holds this pack's key" : "it is sealed for \(names), and no such key was given",
             at: place,
-            remedy: "give the key with --keys, or the descriptor or site that holds its slots")
+            remedy: slots.isEmpty ? "use the descriptor or site that holds its slots" : "give that key")
     }
 }

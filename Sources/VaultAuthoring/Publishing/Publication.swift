@@ -1,5 +1,5 @@
 public import SealedPack
-import SystemPackage
+public import SystemPackage
 public import UpdateFramework
 import VaultArchive
 import VaultCrypto
@@ -34,31 +34,43 @@ public struct PublicationReport: Sendable {
 /// Readers see the old site or the new one: packs come first, under names that nobody knows yet, then the metadata,
 /// the timestamp last. With nothing changed nothing is written, except metadata that would soon expire.
 public struct Publication: Sendable {
-    let vault: VaultFolder
-    let settings: VaultSettings
-    let keys: any KeyProvider
-    let now: UTCTime
+    private let vault: VaultFolder
+    private let settings: VaultSettings
+    private let keys: any KeyProvider
+    private let now: UTCTime
 
-    public init(of vault: VaultFolder, _ settings: VaultSettings, keys: any KeyProvider, now: UTCTime) {
-        self.vault = vault
-        self.settings = settings
-        self.keys = keys
-        self.now = now
-    }
-
-    /// - Parameter onPack: told of each pack before it is sealed, and how many of its bytes are done.
-    public func run(onPack: (PackID, UInt64) -> Void = { _, _ in }) async throws(VaultError)
-        -> PublicationReport
-    {
+    /// Publishes a vault. One publisher at a time: another one throws `.busy`.
+    ///
+    /// - Parameters:
+    ///   - declarations: packs to declare before, or to give another source; saved when all was sealed.
+    ///   - onPack: told of each pack before it is sealed, and how many of its bytes are done.
+    public static func run(
+        of vault: VaultFolder, declaring declarations: [(id: PackID, source: FilePath)] = [],
+        keys: any KeyProvider, now: UTCTime, onPack: (PackID, UInt64) -> Void = { _, _ in }
+    ) async throws(VaultError) -> PublicationReport {
+        var settings = try VaultSettings(reading: vault.settings)
         guard let lock = try FileLock.tryAcquire(vault.lock, .exclusive) else {
             throw VaultError(
                 .busy, "somebody else is publishing this vault", at: vault.path.string,
                 remedy: "wait until they are done")
         }
+        // Again, now that nobody else changes them.
+        settings = try VaultSettings(reading: vault.settings)
+        for declaration in declarations { try settings.declare(declaration.id, source: declaration.source) }
+        let publication = Publication(vault: vault, settings: settings, keys: keys, now: now)
+        let report = try await publication.run(savingSettings: !declarations.isEmpty, onPack)
+        _ = consume lock
+        return report
+    }
+
+    private func run(
+        savingSettings isChanged: Bool, _ onPack: (PackID, UInt64) -> Void
+    ) async throws(VaultError) -> PublicationReport {
         let metadata = MetadataFolder(vault.metadata)
         let current = try await CurrentSite(of: vault, in: metadata)
+        try removeAbandonedScratch(current.packs)
         try FileSystem.createFolders(vault.targets, permissions: 0o755)
-
+        try checkSources()
         var report: [PublicationReport.Pack] = []
         var records = current.foreignTargets
         for pack in settings.packs {
@@ -85,9 +97,34 @@ public struct Publication: Sendable {
             current: current.chain, root: current.root, metadata: metadata, keys: SigningKeys(of: vault),
             lifetime: settings.lifetime, now: now
         ).files(listing: records)
+        if isChanged { try settings.write(to: vault.settings) }
         if !files.isEmpty { try await metadata.publish(files, now: now) }
-        _ = consume lock
         return PublicationReport(packs: report, written: files.map(\.hostedName))
+    }
+
+    /// Removes what publications that died have left behind.
+    private func removeAbandonedScratch(_ published: PublishedPacks?) throws(VaultError) {
+        let ids = settings.packs.map(\.id) + (published?.listings.map(\.pack.id) ?? [])
+        let folders = [vault.path, vault.site, vault.metadata, vault.targets] + ids.map { folder(of: $0) }
+        for path in folders where try FileSystem.exists(path) {
+            try Folder(opening: path).removeAbandonedScratch()
+        }
+    }
+
+    /// A source that is missing stops the publication before anything was sealed.
+    private func checkSources() throws(VaultError) {
+        for pack in settings.packs {
+            let source = vault.path.pushing(pack.source)
+            guard try FileSystem.status(of: source, followingLinks: true) == nil else { continue }
+            throw VaultError(
+                .missing, "the source of '\(pack.id)' does not exist", at: source.string,
+                remedy: "correct its \"source\" in \(vault.settings.string)")
+        }
+    }
+
+    /// Where the files of a pack's versions are.
+    private func folder(of id: PackID) -> FilePath {
+        vault.targets.appending(id.targetPath).removingLastComponent()
     }
 
     /// Seals a pack into the site's targets, unless the site has it already.
@@ -99,12 +136,19 @@ public struct Publication: Sendable {
         if let previous {
             earlier = try OpenPack(try verifiedPack(previous), key: choice.key)
         }
+        // Never in the site: what is plain must not be uploaded, not even after a crash.
         let source = try PackSource(
-            vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.targets)
+            vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.site)
+        guard pack.filter == .all || !source.folder.entries.isEmpty else {
+            throw VaultError(
+                .usage, "\"include\" and \"exclude\" of '\(pack.id)' leave nothing",
+                at: vault.settings.string,
+                remedy: "correct the patterns")
+        }
         let order = SealingOrder(
             id: pack.id, versioning: earlier.map(PackVersioning.following) ?? .exactly(1), key: choice.key,
             slots: choice.slots, offer: pack.offer, previous: earlier)
-        let folder = vault.targets.appending(pack.id.targetPath).removingLastComponent()
+        let folder = folder(of: pack.id)
         try FileSystem.createFolders(folder, permissions: 0o755)
         let scratch = try ScratchFile(for: folder.appending("pack"))
         let output = OpenFileReference(try OpenFile(duplicating: scratch.file.descriptor, named: folder))

@@ -8,7 +8,7 @@ import VaultFileSystem
 public struct PackFileSealing: Sendable {
     public let pack: FilePath
     public let descriptor: FilePath
-    /// Whether existing files may be replaced; folders never are.
+    /// Whether existing regular files may be replaced; nothing else ever is.
     public let replacing: Bool
 
     public init(pack: FilePath, descriptor: FilePath? = nil, replacing: Bool) throws(VaultError) {
@@ -21,27 +21,39 @@ public struct PackFileSealing: Sendable {
                 remedy: "give the descriptor another name")
         }
         for path in [self.pack, self.descriptor] {
-            guard let status = try FileSystem.status(of: path, followingLinks: true) else { continue }
-            if status.kind == .folder || !replacing {
+            guard let status = try FileSystem.status(of: path) else { continue }
+            guard status.kind == .file, replacing else {
+                let isFile = status.kind == .file
                 throw VaultError(
-                    .unwritable, "it exists already", at: path.string,
-                    remedy: status.kind == .folder
-                        ? "choose another name" : "choose another name, or replace it with --force")
+                    .unwritable, isFile ? "it exists already" : "it exists and is no regular file",
+                    at: path.string,
+                    remedy: isFile ? "choose another name, or replace it with --force" : "choose another name"
+                )
             }
         }
     }
 
-    /// Seals `source`. The descriptor gets its name first: a pack that has its name can be opened.
+    /// Seals `source`. The descriptor waits as `PACK.json.next` while the pack gets its name, so that at every moment
+    /// one of the two descriptors is that of the pack that is there.
     public func run(
         _ order: SealingOrder, _ source: borrowing SourceFolder, progress: (UInt64) -> Void = { _ in }
     ) async throws(VaultError) -> SealingResult {
         let scratch = try ScratchFile(for: pack)
         let output = OpenFileReference(try OpenFile(duplicating: scratch.file.descriptor, named: pack))
         let result = try await order.seal(source, into: output, progress: progress)
+        let next = PackDescriptorFile.next(descriptor)
         let description = PackDescriptorFile.bytes(of: result.descriptor)
         try scratch.file.synchronize()
-        try DurableFile.write(description.span, to: descriptor, permissions: 0o644, replacing: replacing)
-        try scratch.commit(permissions: 0o644, replacing: replacing)
+        try DurableFile.write(description.span, to: next, permissions: 0o644, replacing: true)
+        do throws(VaultError) {
+            try scratch.commit(permissions: 0o644, replacing: replacing)
+        } catch {
+            try? FileSystem.unlink(next)
+            throw error
+        }
+        try FileSystem.move(next, to: descriptor, replacing: true)
+        let folder = descriptor.removingLastComponent()
+        try Folder(opening: folder.isEmpty ? "." : folder).synchronize()
         return result
     }
 }

@@ -27,8 +27,7 @@ public struct PackSource: ~Copyable {
             return
         }
         let scratch = try ScratchFolder(beside: place)
-        try ArchiveUnpacking.unpack(path, into: scratch.path)
-        let folder = try SourceFolder(scanning: scratch.path, taking: filter)
+        let folder = try ArchiveUnpacking.unpack(path, into: scratch.path, taking: filter)
         self.init(folder: folder, scratch: scratch)
     }
 

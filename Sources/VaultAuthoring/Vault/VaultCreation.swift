@@ -16,7 +16,9 @@ extension VaultFolder {
                     .unwritable, "a file has that name", at: path.string,
                     remedy: "choose a new or an empty folder")
             }
-            let known = ["keys", "vault.json"]
+            try Folder(opening: path).removeAbandonedScratch()
+            // The trusted root comes last: without it an earlier attempt did not finish.
+            let known = ["keys", "vault.json", "site"]
             let names = try Folder(opening: path).names().map { String(decoding: $0, as: UTF8.self) }
             if let other = names.first(where: { !known.contains($0) }) {
                 throw VaultError(
@@ -37,11 +39,14 @@ extension VaultFolder {
             }
         }
         let expiry = try VaultSettings(reading: settings).lifetime.expiry(of: .root, signedAt: now)
-        let root = try SigningKeys(of: self).root(version: 1, expires: expiry)
+        let fresh = try SigningKeys(of: self).root(version: 1, expires: expiry)
         try FileSystem.createFolders(metadata, permissions: 0o755)
         try FileSystem.createFolders(targets, permissions: 0o755)
-        try write(root.bytes, to: metadata.appending(root.hostedName), permissions: 0o644)
-        try write(root.bytes, to: trustedRoot, permissions: 0o644)
+        let root = metadata.appending(fresh.hostedName)
+        try write(fresh.bytes, to: root, permissions: 0o644)
+        try write(
+            try DurableFile.read(root, limit: TopLevelRole.root.sizeLimit), to: trustedRoot,
+            permissions: 0o644)
     }
 
     /// Writes a file unless it is there.

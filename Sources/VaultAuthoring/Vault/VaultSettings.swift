@@ -6,7 +6,7 @@ public import VaultArchive
 public import VaultErrors
 import VaultFileSystem
 
-/// The content of `vault.json`. Members that are not known are kept when it is written again.
+/// The content of `vault.json`. Outside of packs, members that are not known are kept when it is written again.
 public struct VaultSettings: Sendable {
     /// A pack that the vault publishes.
     public struct Pack: Sendable {
@@ -80,6 +80,12 @@ public struct VaultSettings: Sendable {
 extension VaultSettings.Pack {
     /// All members but `source` may be absent.
     init(id: PackID, parsing json: JSONObject, place: String) throws(VaultError) {
+        let known = ["source", "include", "exclude", "policy", "tags", "traits"]
+        for key in json.keys where !known.contains(key) {
+            throw VaultError(
+                .usage, "the member \"\(key)\" is unknown", at: place,
+                remedy: "use one of \(known.joined(separator: ", "))")
+        }
         self.id = id
         source = FilePath(try json.string("source", at: place))
         filter = try SourceFilter(

@@ -45,6 +45,13 @@ struct LocalPack {
         case .site(let site, let root): return try await descriptor(of: pack, from: site, trusting: root)
         case .beside:
             guard let path = try descriptorBeside else { return nil }
+            let next = PackDescriptorFile.next(path)
+            // Left by a run that died when the pack had its name and the descriptor had not.
+            if try FileSystem.exists(next), let descriptor = try? PackDescriptorFile.read(next),
+                (try? PackFile(pack, as: descriptor)) != nil
+            {
+                return descriptor
+            }
             return try PackDescriptorFile.read(path)
         }
     }
@@ -53,9 +60,10 @@ struct LocalPack {
     var descriptorBeside: FilePath? {
         get throws(VaultError) {
             // A client's `current` is a link; the descriptor stands beside what it points to.
-            for candidate in [path, try linkTarget] {
+            for candidate in [try linkTarget, path] {
                 let beside = PackDescriptorFile.path(beside: candidate)
-                if try FileSystem.exists(beside) { return beside }
+                for found in [beside, PackDescriptorFile.next(beside)]
+                where try FileSystem.status(of: found, followingLinks: true)?.kind == .file { return beside }
             }
             return nil
         }

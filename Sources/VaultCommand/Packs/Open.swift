@@ -33,10 +33,12 @@ struct Open: AsyncParsableCommand {
 
     func validate() throws {
         if (output == nil) == (tar == nil) { throw ValidationError("give either -o DIR or --tar FILE") }
+        if output != nil, force { throw ValidationError("--force overwrites tar files, never folders") }
     }
 
     func run() async throws {
         if let output { try OutputRule.requireNewFolder(FilePath(output)) }
+        if let tar, tar != "-" { try OutputRule.requireReplaceable(FilePath(tar), replacing: force) }
         if let tar, tar != "-" { try OutputRule.requireNewFile(FilePath(tar), replacing: force) }
         let source = try await pack.local().unlock(try keys.required())
         let progress = ProgressBar("opening", total: source.catalog.contentCount)

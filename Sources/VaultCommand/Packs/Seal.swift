@@ -86,6 +86,7 @@ struct Seal: AsyncParsableCommand {
 
     private func sealToFile(_ order: SealingOrder) async throws(VaultError) -> SealingResult {
         let pack = FilePath(output)
+        try OutputRule.removeAbandonedScratch(beside: pack)
         let target = try PackFileSealing(
             pack: pack, descriptor: descriptor.map { FilePath($0) }, replacing: force)
         let source = try openSource(beside: pack)

@@ -11,8 +11,17 @@ struct Publish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Seal what changed and write the signed site.",
         discussion: """
-            Packs are declared in vault.json; --pack declares one more and saves it. Upload site/ in this order: \
-            targets/ first, then metadata/, timestamp.json last.
+            Packs are declared in vault.json; --pack declares one more and saves it:
+
+              "packs": { "levels/one": { "source": "../assets/one" } }
+
+            A source is a folder or archive, relative to the vault. A pack may also have "policy" ("essential", \
+            "prefetch", the default, or "onDemand"), "include" and "exclude" (patterns: * stands for anything but /, ** \
+            for anything; one without / is held against names at any depth), "tags" and "traits". "expiry" states days \
+            a role: publish again before the timestamp expires, from cron if need be.
+
+            Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks; one of them must open \
+            the previous versions. Upload site/ in this order: targets/ first, then metadata/, timestamp.json last.
 
             EXAMPLE
               assetvault publish my-game --pack levels/one=../assets/level-one
@@ -34,20 +43,27 @@ struct Publish: AsyncParsableCommand {
 
     func run() async throws {
         let folder = VaultFolder(FilePath(vault))
-        var settings = try VaultSettings(reading: folder.settings)
-        for declaration in declarations {
+        let declared = try declarations.map { declaration throws(VaultError) in
             let parts = declaration.split(separator: "=", maxSplits: 1).map(String.init)
             guard parts.count == 2 else {
                 throw VaultError(
                     .usage, "'\(declaration)' names no source", at: "--pack", remedy: "write --pack ID=SOURCE"
                 )
             }
-            try settings.declare(
-                try PackID(parts[0]), source: try FilePath(parts[1]).relative(to: folder.path))
+            return (id: try PackID(parts[0]), source: try FilePath(parts[1]).relative(to: folder.path))
         }
-        if !declarations.isEmpty { try settings.write(to: folder.settings) }
         let provider = try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys)
-        let report = try await Publication(of: folder, settings, keys: provider, now: .now).run()
+        var bar: (id: PackID, bar: ProgressBar)?
+        defer { bar?.bar.finish() }
+        let report = try await Publication.run(of: folder, declaring: declared, keys: provider, now: .now) {
+            id, done in
+            if bar?.id != id {
+                bar?.bar.finish()
+                bar = (id, ProgressBar("sealing \(id)", total: 0))
+            }
+            bar?.bar.show(done)
+        }
+        bar?.bar.finish()
         if json { return Talk.answer(bytes: JSONValue.object(report.json).pretty()) }
         for pack in report.packs {
             let reuse = pack.reusedPieces > 0 ? ", \(pack.reusedPieces) reused" : ""

@@ -2,6 +2,7 @@ import ArgumentParser
 import DevelopmentServer
 import SystemPackage
 import VaultErrors
+import VaultFileSystem
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -20,6 +21,13 @@ struct Serve: AsyncParsableCommand {
     var port: UInt16 = 0
 
     func run() async throws {
-        try await DevelopmentServer(root: FilePath(site), port: port).run { Talk.answer($0) }
+        let folder = FilePath(site)
+        guard try FileSystem.status(of: folder.appending("metadata"), followingLinks: true)?.kind == .folder
+        else {
+            throw VaultError(
+                .missing, "this folder holds no metadata/, so it is no site", at: site,
+                remedy: "name the site's own folder, such as VAULT/site")
+        }
+        try await DevelopmentServer(root: folder, port: port).run { Talk.answer($0) }
     }
 }

@@ -12,6 +12,7 @@ final class ProgressBar {
     private var next: ContinuousClock.Instant
     private var hasDrawn = false
 
+    /// - Parameter total: bytes in all; 0 when it is not known.
     init(_ label: String, total: UInt64) {
         self.label = label
         self.total = total
@@ -23,12 +24,18 @@ final class ProgressBar {
         guard isShown, ContinuousClock.now >= next else { return }
         next = ContinuousClock.now + .milliseconds(100)
         hasDrawn = true
-        let share = total == 0 ? 1 : min(1, Double(done) / Double(total))
+        let seconds = (ContinuousClock.now - start) / .seconds(1)
+        let rate = Int(Double(done) / max(seconds, 0.001) / 1_000_000)
+        Talk.write("\r\u{1B}[K\(label) \(amount(done))  \(rate) MB/s", to: .standardError)
+    }
+
+    /// A bar, or the bytes where it is not known how many there will be.
+    private func amount(_ done: UInt64) -> String {
+        guard total > 0 else { return "\(done / 1_000_000) MB" }
+        let share = min(1, Double(done) / Double(total))
         let filled = Int(share * Double(Self.width))
         let bar = String(repeating: "#", count: filled) + String(repeating: ".", count: Self.width - filled)
-        let seconds = (ContinuousClock.now - start) / .seconds(1)
-        let rate = Double(done) / max(seconds, 0.001) / 1_000_000
-        Talk.write("\r\u{1B}[K\(label) [\(bar)] \(Int(share * 100)) %  \(Int(rate)) MB/s", to: .standardError)
+        return "[\(bar)] \(Int(share * 100)) %"
     }
 
     /// Clears the line.
