@@ -50,7 +50,7 @@ final class TestVault {
             try settings.declare(try PackID(id), source: place.path.appending(source))
         }
         try settings.write(to: vault.settings)
-        _ = try await Publication(of: vault, settings, keys: keys, now: now).run()
+        _ = try await Publication.run(of: vault, keys: keys, now: now)
     }
 
     func chain() async throws -> TrustChain {
