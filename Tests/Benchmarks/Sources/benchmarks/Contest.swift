@@ -25,7 +25,7 @@ struct Contender: Sendable {
 }
 
 extension Contest {
-    /// What is measured. Every script writes below `$out`, which is removed after each run.
+    /// What is measured. Every script writes below `$out`, a new folder for each run.
     static let all = [
         Contest(
             "seal",

@@ -34,14 +34,14 @@ struct Workshop: Sendable {
         }
     }
 
-    /// Runs one contender once: the disk is idle before, and what it wrote is weighed and removed afterwards.
+    /// Runs one contender once: the disk is idle before, and what it wrote is weighed and emptied afterwards.
     func run(_ contender: Contender) throws -> Cost {
         try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: false)
         sync()
         var cost = try MeasuredProcess.run(
             contender.script, environment: environment, errors: folder + "/errors")
-        cost.output = FolderSize.of(output).bytes
-        try FileManager.default.removeItem(atPath: output)
+        cost.output = FolderSize.empty(output).bytes
+        try FileManager.default.moveItem(atPath: output, toPath: "\(folder)/spent-\(UUID().uuidString)")
         return cost
     }
 
