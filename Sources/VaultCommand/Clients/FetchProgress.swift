@@ -2,7 +2,8 @@ import AssetVault
 import SealedPack
 import Synchronization
 
-/// Turns a client's events into one bar a pack and step, and a line for each pack that is done.
+/// Turns a client's events into one bar a pack and step, and a line for each pack that is done. A failure is told by its
+/// error alone.
 final class FetchProgress: Sendable {
     private struct Step: Equatable {
         let label: String
@@ -22,7 +23,7 @@ final class FetchProgress: Sendable {
         case .opening(let id, let bytes, let total): draw(Step(label: "opening", id: id), bytes, total)
         case .finished(let id, let state):
             finish()
-            Talk.note("\(state.rawValue)  \(id)")
+            if state != .failed { Talk.note("\(state.rawValue)  \(id)") }
         }
     }
 

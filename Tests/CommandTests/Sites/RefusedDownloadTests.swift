@@ -25,12 +25,7 @@ struct RefusedDownloadTests {
     ) async throws {
         let before = try Tree("\(workshop.store)/permanent")
         let server = try FaultServer(workshop.site) { $0.isForPack ? answer($0) : .file }
-        let result = try await workshop.fetch(server.url)
-        #expect(result.exitCode == code, "\(result.errorText)", sourceLocation: location)
-        #expect(result.output == [], sourceLocation: location)
-        #expect(
-            result.errorText.split(separator: "\n").last?.hasPrefix("assetvault: \(server.url)") == true,
-            "\(result.errorText)", sourceLocation: location)
+        try await workshop.fetch(server.url).failed(code, naming: server.url, at: location)
         #expect(try Tree("\(workshop.store)/permanent") == before, sourceLocation: location)
         #expect(
             try workshop.files(in: "shared").filter { $0.hasSuffix(".avpack") } == [],

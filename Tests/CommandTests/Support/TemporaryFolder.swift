@@ -7,8 +7,10 @@ import VaultFileSystem
 final class TemporaryFolder: Sendable {
     let path: FilePath
 
-    init() throws {
-        let url = FileManager.default.temporaryDirectory.appending(
+    /// - Parameter parent: Where, if not where temporary files go.
+    init(in parent: String? = nil) throws {
+        let parent = parent.map { URL(filePath: $0) } ?? FileManager.default.temporaryDirectory
+        let url = parent.appending(
             component: "assetvault-command-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
         path = FilePath(url.path(percentEncoded: false))

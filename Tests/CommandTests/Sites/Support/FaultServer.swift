@@ -59,17 +59,11 @@ final class FaultServer: Sendable {
 
     deinit { socket.stop() }
 
-    /// Bytes of pack bodies that were sent.
-    var packBytes: Int {
-        journal.entries.withLock { $0.filter(\.request.isForPack).reduce(0) { $0 + $1.bodyBytes } }
-    }
+    /// The answers to requests for packs.
+    var packs: [Entry] { journal.entries.withLock { $0.filter(\.request.isForPack) } }
 
-    /// The answers about packs: the first byte asked for, and the status.
-    var packAnswers: [String] {
-        journal.entries.withLock {
-            $0.filter(\.request.isForPack).map { "\($0.request.start): \($0.status)" }
-        }
-    }
+    /// Bytes of pack bodies that were sent.
+    var packBytes: Int { packs.reduce(0) { $0 + $1.bodyBytes } }
 
     private static func readRequest(
         from connection: borrowing ListeningSocket.Connection, _ journal: Journal

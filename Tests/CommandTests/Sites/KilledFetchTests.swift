@@ -1,0 +1,97 @@
+import Foundation
+import Testing
+
+/// A fetch may be killed at any moment: what is seen is the old version or the new one, and the next fetch ends right.
+struct KilledFetchTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    private let first: Tree
+    private let second: Tree
+
+    /// `store-0` is empty, `store-1` holds version 1; version 2 is on the site.
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        for number in 0..<60 {
+            try folder.write("level/\(number % 7)/\(number)", Bytes.random(5000, seed: UInt64(number)))
+        }
+        try folder.write("level/noise", Bytes.random(3 << 20, seed: 1))
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await Tool.run("cp", "-a", folder["level"], folder["old-level"])
+        first = try Tree(folder["old-level"])
+        try await workshop.fetch(into: folder["store-1"]).succeeded()
+        try folder.makeFolder("store-0")
+        try folder.write("level/noise", Bytes.random(4 << 20, seed: 2))
+        try FileManager.default.removeItem(atPath: folder["level/3"])
+        try await workshop.publish()
+        second = try Tree(folder["level"])
+    }
+
+    private func expectOldOrNew(_ store: String, _ hint: String) throws {
+        let current = "\(store)/permanent/level/current"
+        guard FileManager.default.fileExists(atPath: current) else {
+            #expect(store.contains("store-0"), "the old version is gone \(hint)")
+            return
+        }
+        let tree = try Tree(current)
+        #expect(tree == second || store.contains("store-1") && tree == first, "\(tree.entries.keys) \(hint)")
+    }
+
+    /// One fetch that may be killed, and the one after it.
+    private func tryOut(
+        _ start: Int, _ round: Int, _ url: String, through wrapper: [String]
+    ) async throws -> CommandResult {
+        let store = folder["store-\(start)-\(round)"]
+        try await Tool.run("cp", "-a", folder["store-\(start)"], store)
+        let result = try await workshop.fetch(url, into: store, withKeys: round % 4 != 3, through: wrapper)
+        let hint = "after \(wrapper)"
+        try #require(result.exitCode == 0 || result.exitCode == 137, "\(result.errorText) \(hint)")
+        try expectOldOrNew(store, hint)
+        // Whatever was left over, `status` understands it, and `path` leads to something whole.
+        _ = try await workshop.status(of: store)
+        try expectOldOrNew(store, hint)
+
+        try await workshop.fetch(url, into: store).succeeded()
+        #expect(try await workshop.tree(of: "level", in: store) == second, "\(hint)")
+        #expect(try await workshop.status(of: store)["level"]?.state == "loaded", "\(hint)")
+        // Nothing is left of the fetch that was killed.
+        let left = try Tree(store)
+        #expect(left.files.filter { $0.contains(".assetvault-") || $0.hasSuffix(".part") } == [], "\(hint)")
+        let versions = left.entries.keys.filter {
+            $0.hasPrefix("permanent/level/@") && !$0.dropFirst(16).contains("/")
+        }
+        #expect(versions.count == 2, "a tree and its descriptor, not \(versions) \(hint)")
+        try FileManager.default.removeItem(atPath: store)
+        return result
+    }
+
+    @Test func atRandomMoments() async throws {
+        let server = try FaultServer(workshop.site)
+        let clock = ContinuousClock()
+        let whole = try await clock.measure {
+            try await workshop.fetch(server.url, into: folder["timed"]).succeeded()
+        }
+        var killed = 0
+        for round in 0..<40 {
+            let moment = Double.random(in: 0.005...1) * (whole / .seconds(1))
+            let result = try await tryOut(round % 2, round, server.url, through: Killing.after(moment))
+            if result.exitCode == 137 { killed += 1 }
+        }
+        #expect(killed > 5, "\(killed) of 40")
+    }
+
+    /// Exactly where something becomes visible or durable.
+    @Test(arguments: ["renameat2", "fsync", "syncfs", "symlinkat", "unlinkat", "mkdirat"])
+    func atEveryStep(call: String) async throws {
+        for start in [0, 1] {
+            for number in 1...60 {
+                let result = try await tryOut(
+                    start, number * 4, workshop.site, through: Killing.at(call, number: number))
+                if result.exitCode == 0 {
+                    #expect(number > 1 || start == 0, "\(call) was never called")
+                    break
+                }
+            }
+        }
+    }
+}

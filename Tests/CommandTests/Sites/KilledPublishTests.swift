@@ -1,0 +1,103 @@
+import Foundation
+import Testing
+
+/// A publication may be killed at any moment: readers see the old site or the new one, and the next one ends right.
+struct KilledPublishTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    private let first: Tree
+    private let second: Tree
+
+    /// Version 1 is published; the sources, one of them an archive, are those of version 2.
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("old/noise", Bytes.random(2 << 20, seed: 1))
+        try folder.write("new/noise", Bytes.random(3 << 20, seed: 2))
+        for number in 0..<40 { try folder.write("new/\(number)", Bytes.random(3000, seed: UInt64(number))) }
+        (first, second) = (try Tree(folder["old"]), try Tree(folder["new"]))
+        for version in ["old", "new"] {
+            try await Tool.run("tar", "-C", folder[version], "-cf", folder["\(version).tar"], ".")
+        }
+        try await use("old")
+        try await workshop.publish(
+            "--pack", "level=\(folder["level"])", "--pack", "a/packed=\(folder["packed.tar"])")
+        try await use("new")
+        try await workshop.fetch(into: folder["store-old"]).succeeded()
+    }
+
+    private func use(_ version: String) async throws {
+        try await Tool.run("rm", "-rf", folder["level"])
+        try await Tool.run("cp", "-a", folder[version], folder["level"])
+        try await Tool.run("cp", "-a", folder["\(version).tar"], folder["packed.tar"])
+    }
+
+    private func tryOut(_ round: Int, through wrapper: [String]) async throws -> CommandResult {
+        let hint = "after \(wrapper)"
+        let vault = try folder.makeFolder("round-\(round)") + "/vault"
+        try await Tool.run("cp", "-a", workshop.vault, vault)
+        for source in ["level", "packed.tar"] {
+            try await Tool.run("ln", "-s", folder[source], folder["round-\(round)/\(source)"])
+        }
+        let site = "\(vault)/site"
+        let result = try await Command.run("publish", vault, through: wrapper)
+        try #require(result.exitCode == 0 || result.exitCode == 137, "\(result.errorText) \(hint)")
+
+        // A client that knows the old site, and one that knows nothing.
+        let store = folder["store-\(round)"]
+        try await Tool.run("cp", "-a", folder["store-old"], store)
+        for store in [store, folder["fresh-\(round)"]] {
+            try await workshop.fetch(site, into: store).succeeded()
+            let (level, packed) = (
+                try await workshop.tree(of: "level", in: store),
+                try await workshop.tree(of: "a/packed", in: store)
+            )
+            #expect(level == packed && (level == first || level == second), "\(hint)")
+        }
+
+        try await Command.run("publish", vault).succeeded()
+        try await workshop.fetch(site, into: store).succeeded()
+        #expect(try await workshop.tree(of: "level", in: store) == second, "\(hint)")
+        #expect(try await workshop.tree(of: "a/packed", in: store) == second, "\(hint)")
+        #expect(try Tree(vault).entries.keys.filter { $0.contains(".assetvault-") } == [], "\(hint)")
+        let before = try Tree(site)
+        try await Command.run("publish", vault).succeeded()
+        #expect(try Tree(site) == before, "\(hint)")
+        for name in ["round", "store", "fresh"] {
+            try await Tool.run("rm", "-rf", folder["\(name)-\(round)"])
+        }
+        return result
+    }
+
+    @Test func atRandomMoments() async throws {
+        try await Tool.run("cp", "-a", workshop.vault, folder["timed"])
+        let whole = try await ContinuousClock().measure {
+            try await Command.run("publish", folder["timed"]).succeeded()
+        }
+        var killed = 0
+        for round in 0..<20 {
+            let moment = Double.random(in: 0.005...1) * (whole / .seconds(1))
+            if try await tryOut(round, through: Killing.after(moment)).exitCode == 137 { killed += 1 }
+        }
+        #expect(killed > 2, "\(killed) of 20")
+    }
+
+    @Test(arguments: ["renameat2", "fsync"]) func atEveryStep(call: String) async throws {
+        for number in 1...60 {
+            let result = try await tryOut(number, through: Killing.at(call, number: number))
+            if result.exitCode == 0 {
+                #expect(number > 1, "\(call) was never called")
+                break
+            }
+        }
+    }
+
+    /// Content of an archive is plain while it is being sealed: never in the site, not even after a kill.
+    @Test func nothingPlainIsLeftInTheSite() async throws {
+        let secret = Array(Bytes.random(2 << 20, seed: 2).prefix(64))
+        let result = try await Command.run(
+            "publish", workshop.vault, through: Killing.at("renameat2", number: 1))
+        #expect(result.exitCode == 137)
+        #expect(try Tree(workshop.site).files(holding: secret) == [])
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import SystemPackage
+import Testing
+import VaultFileSystem
+
+/// Downloads that are cut off and go on where they stopped.
+struct ResumedDownloadTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    /// Bytes of the pack.
+    let size: Int
+
+    /// Much more than what is lost on its way when a connection breaks.
+    private static let noise = Bytes.random(48 << 20, seed: 1)
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/noise", Self.noise)
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        size = try folder.bytes("vault/site/\(workshop.publishedPack("level"))").count
+    }
+
+    /// Fetches from a host that dies when it has sent half. Returns how many bytes of the pack it sent.
+    @discardableResult
+    private func interrupt(withKeys: Bool = true) async throws -> Int {
+        let half = size / 2
+        let dying = try FaultServer(workshop.site) {
+            $0.isForPack ? $0.earlier == 0 ? .cut(after: half) : .hangUp : .file
+        }
+        let result = try await workshop.fetch(dying.url, withKeys: withKeys)
+        #expect(result.exitCode == 69, "\(result.errorText)")
+        return dying.packBytes
+    }
+
+    private func expectAllIsWell() async throws {
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        #expect(try await workshop.status()["level"]?.state == "loaded")
+        #expect(try workshop.files(in: "ephemeral") == [])
+    }
+
+    /// The host dies in the middle and is back at once: the same fetch gets the rest, and only that.
+    @Test func aHostThatDiesAndComesBack() async throws {
+        let half = size / 2
+        let server = try FaultServer(workshop.site) {
+            $0.isForPack && $0.earlier == 0 ? .cut(after: half) : .file
+        }
+        try await workshop.fetch(server.url).succeeded()
+        #expect(server.packs.map(\.status) == [200, 206])
+        #expect(server.packBytes <= size * 11 / 10, "\(server.packBytes) of \(size)")
+        try await expectAllIsWell()
+    }
+
+    /// The host stays away until the fetch gives up; what it sent is kept, whoever goes on, and where.
+    @Test(arguments: [true, false]) func aHostThatDiesForLong(withKeys: Bool) async throws {
+        let sent = try await interrupt(withKeys: withKeys)
+        let parts = try workshop.files(in: "ephemeral")
+        #expect(parts.count == 1 && parts[0].hasSuffix(".part"))
+        let mirror = try FaultServer(workshop.site)
+        try await workshop.fetch(mirror.url).succeeded()
+        #expect(mirror.packs.map(\.status) == [206])
+        #expect(sent + mirror.packBytes <= size * 11 / 10, "\(sent) + \(mirror.packBytes) of \(size)")
+        try await expectAllIsWell()
+    }
+
+    /// A real server, ended and started again in the middle of a download.
+    @Test func nginxIsEndedAndStartedAgain() async throws {
+        let port = try ListeningSocket().port
+        let fetch = try await Nginx.run(
+            over: workshop.site, in: folder, settings: "limit_rate 8m;", port: port
+        ) { nginx in
+            let fetch = Task { try await workshop.fetch(nginx.url) }
+            while try downloadedBytes() < size / 4 { try await Task.sleep(for: .milliseconds(20)) }
+            return fetch
+        }
+        let before = try downloadedBytes()
+        #expect(before < size)
+        try await Nginx.run(over: workshop.site, in: folder, port: port) { nginx in
+            let result = try await fetch.value
+            // On a busy machine it may have given up before the server was back.
+            if result.exitCode == 69 { try await workshop.fetch(nginx.url).succeeded() }
+            let after = try nginx.packBytes()
+            #expect(after > 0 && before + after <= size * 11 / 10, "\(before) + \(after) of \(size)")
+        }
+        try await expectAllIsWell()
+    }
+
+    private func downloadedBytes() throws -> Int {
+        guard try folder.exists("store/ephemeral") else { return 0 }
+        return try folder.names(in: "store/ephemeral").reduce(0) {
+            try $0 + Int(FileSystem.status(of: folder.path.appending("store/ephemeral/\($1)"))?.size ?? 0)
+        }
+    }
+
+    /// The command's own server goes on where another one stopped.
+    @Test func serveKnowsRanges() async throws {
+        try await interrupt()
+        try await workshop.served { url in
+            try await workshop.fetch(url).succeeded()
+        }
+        try await expectAllIsWell()
+    }
+
+    @Test func aHostWithoutRangesSendsAllAgain() async throws {
+        let half = size / 2
+        let server = try FaultServer(workshop.site) {
+            !$0.isForPack ? .file : $0.earlier == 0 ? .cut(after: half) : .wholeFile
+        }
+        try await workshop.fetch(server.url).succeeded()
+        #expect(server.packs.map(\.status) == [200, 200])
+        #expect(server.packs.last?.request.start != 0)
+        try await expectAllIsWell()
+    }
+
+    /// Bytes of an earlier attempt that are no longer right are found out and fetched again.
+    @Test func aPartThatWasDamaged() async throws {
+        try await interrupt()
+        let part = try #require(try workshop.files(in: "ephemeral").first)
+        var bytes = try folder.bytes("store/ephemeral/\(part)")
+        bytes[bytes.count / 2] ^= 1
+        try folder.write("store/ephemeral/\(part)", bytes, permissions: 0o600)
+        let server = try FaultServer(workshop.site)
+        try await workshop.fetch(server.url).succeeded()
+        #expect(server.packs.map(\.status) == [206, 200])
+        try await expectAllIsWell()
+    }
+
+    /// Ephemeral storage may vanish at any time.
+    @Test func aPartThatVanished() async throws {
+        try await interrupt()
+        try FileManager.default.removeItem(atPath: "\(workshop.store)/ephemeral")
+        try await workshop.fetch().succeeded()
+        try await expectAllIsWell()
+    }
+}

@@ -1,0 +1,128 @@
+import Foundation
+import StrictJSON
+import Testing
+import VaultCrypto
+
+/// No key, in whatever notation, in anything that is published, stored or said; and nothing plain without a key.
+struct SiteSecrecyTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    /// What no key-less client may hold: content, and names of files.
+    private let plain: [[UInt8]]
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        let noise = Bytes.random(300_000, seed: 1)
+        try folder.write(
+            "level/very-secret-name.txt", String(repeating: "the plot of the story; ", count: 40))
+        try folder.write("level/noise", noise)
+        plain = [
+            Array("very-secret-name".utf8), Array("the plot of the story".utf8), Array(noise.prefix(24)),
+            Array(noise[150_000..<150_024]),
+        ]
+    }
+
+    /// The vault key, the content key and the signing keys, in all notations.
+    private func secrets() throws -> [[UInt8]] {
+        let key = try folder.json("vault/keys/vault.jwks")["keys"]?.elements?.first?["k"]?.text
+        let vaultKey = try #require(key.flatMap { Base64URL.decode($0.utf8) })
+        let slot = try folder.json("vault/site/metadata/1.targets.json")[
+            "signed", "targets", "packs/level.avpack", "custom", "assetvault", "slots"]?.elements?.first
+        let wrapped = try #require(slot?["wrapped"]?.text.flatMap { Base64URL.decode($0.utf8) })
+        let contentKey = try AESKeyWrap.unwrap(wrapped.span, under: SecretBytes(copying: vaultKey.span))
+            .withBytes { bytes in bytes.indices.map { bytes[$0] } }
+        var secrets = [vaultKey, contentKey]
+        for role in ["root", "targets", "snapshot", "timestamp"] {
+            let pem = try String(contentsOfFile: folder["vault/keys/\(role).pem"], encoding: .utf8)
+            let body = pem.split(separator: "\n").filter { !$0.hasPrefix("-") }.joined()
+            // PKCS#8 ends with the seed of 32 bytes.
+            secrets.append([UInt8](try #require(Data(base64Encoded: body)).suffix(32)))
+        }
+        return secrets.flatMap { secret in
+            let base64 = Data(secret).base64EncodedString()
+            let hex = secret.map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }.joined()
+            return [
+                secret, Array(Base64URL.encode(secret.span).utf8), Array(base64.utf8), Array(hex.utf8),
+                Array(hex.uppercased().utf8),
+            ]
+        }
+    }
+
+    private func expectNone(of needles: [[UInt8]], below path: String) throws {
+        let tree = try Tree(path)
+        #expect(!tree.files.isEmpty)
+        for needle in needles { #expect(try tree.files(holding: needle) == [], "\(path)") }
+    }
+
+    private func expectNone(of needles: [[UInt8]], in result: CommandResult) {
+        for needle in needles {
+            #expect(Data(result.output + result.errors).range(of: Data(needle)) == nil)
+        }
+    }
+
+    @Test func noKeyIsSaidOrWrittenAnywhere() async throws {
+        var results = [try await workshop.publish("--json", "--pack", "level=\(folder["level"])")]
+        let secrets = try secrets()
+        // The search finds what is there.
+        #expect(try Tree("\(workshop.vault)/keys").files(holding: secrets[1]) == ["vault.jwks"])
+
+        results.append(try await workshop.fetch(withKeys: false).succeeded())
+        try expectNone(of: secrets, below: workshop.store)
+        results.append(try await workshop.fetch().succeeded())
+        try expectNone(of: secrets, below: workshop.store)
+        results.append(try await workshop.fetch(nil, "--sealed").succeeded())
+        try expectNone(of: secrets, below: workshop.store)
+        try expectNone(of: secrets, below: workshop.site)
+        results.append(
+            try await Command.run("status", "--json", "--store", workshop.store).succeeded())
+        for name in ["vault.json", "trusted-root.json"] {
+            let bytes = try folder.bytes("vault/\(name)")
+            for secret in secrets { #expect(Data(bytes).range(of: Data(secret)) == nil, "\(name)") }
+        }
+        // Failures, too, keep to themselves what they were given.
+        try folder.write("other/file", "x")
+        let other = try await Workshop()
+        results.append(
+            try await Command.run(
+                ["fetch", workshop.site, "--store", folder["new"], "--trust", workshop.root] + other.keys
+            ).failed(77))
+        let key = try #require(String(bytes: secrets[1], encoding: .utf8))
+        results.append(
+            try await workshop.fetch(nil, "--keys", key, into: folder["new"], withKeys: false).failed(64))
+        for result in results { expectNone(of: secrets, in: result) }
+    }
+
+    @Test(arguments: [[], ["--sealed"]]) func nothingIsPlainWithoutAKey(options: [String]) async throws {
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        #expect(try Tree(folder["level"]).files(holding: plain[1]) == ["very-secret-name.txt"])
+        let arguments = ["fetch", workshop.site, "--store", workshop.store, "--trust", workshop.root]
+        try await Command.run(arguments + options).succeeded()
+        try expectNone(of: plain, below: workshop.store)
+        try expectNone(of: plain, below: workshop.site)
+        // Kept sealed, it stays so with the key, too.
+        try await workshop.fetch(nil, "--sealed").succeeded()
+        try expectNone(of: plain, below: workshop.store)
+    }
+
+    /// The right key is missing or wrong: what came is kept for it, sealed.
+    @Test func aWrongKeyOpensNothing() async throws {
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        let other = try await Workshop()
+        let arguments = ["fetch", workshop.site, "--store", workshop.store, "--trust", workshop.root]
+        try await Command.run(arguments + other.keys).failed(77)
+        try await Command.run(arguments + ["--keys", "env:NOT_SET_ANYWHERE"]).failed(
+            77, naming: "NOT_SET_ANYWHERE")
+        let readable = try folder.write(
+            "readable.jwks", folder.bytes("vault/keys/vault.jwks"), permissions: 0o644)
+        try await Command.run(arguments + ["--keys", "file:\(readable)"]).failed(77, naming: readable)
+        try expectNone(of: plain, below: workshop.store)
+        #expect(try !folder.exists("store/permanent"))
+        #expect(try await workshop.status()["level"]?.waitingVersion == 1)
+        let key = try folder.bytes("vault/keys/vault.jwks")
+        try await Command.run(
+            arguments + ["--keys", "env:KEY"], environment: ["KEY": String(decoding: key, as: UTF8.self)]
+        ).succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+}

@@ -1,0 +1,133 @@
+import Foundation
+import SystemPackage
+import Testing
+import VaultFileSystem
+
+/// Storage areas in other places, on other file systems, on full and on read-only ones.
+struct StorePlaceTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "version 1")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+    }
+
+    /// Every area may be elsewhere; `tmpfs` is another file system, so no rename leads there.
+    @Test(arguments: [
+        ["ephemeral"], ["shared"], ["permanent"], ["ephemeral", "permanent"],
+        ["ephemeral", "shared", "permanent"],
+    ])
+    func elsewhere(areas: [String]) async throws {
+        let other = try TemporaryFolder(in: "/dev/shm")
+        #expect(try !FileSystem.sameFileSystem(other.path, folder.path))
+        let places = areas.flatMap { ["--\($0)", other[$0]] }
+        let store = ["--store", workshop.store] + places
+        try await Command.run(
+            ["fetch", workshop.site, "--trust", workshop.root] + store
+        ).succeeded()
+        try await Command.run(["fetch", workshop.site] + workshop.keys + store).succeeded()
+        let path = try await Command.run(["path", "level"] + store).succeeded().text
+        let permanent = areas.contains("permanent") ? other["permanent"] : "\(workshop.store)/permanent"
+        #expect(path == "\(permanent)/level/current\n")
+        #expect(try Tree("\(permanent)/level/current") == Tree(folder["level"]))
+        // The same as a sealed pack, which is moved from area to area.
+        try await Command.run(["fetch", workshop.site, "--sealed"] + workshop.keys + store).succeeded()
+        let status = try await Command.run(["status"] + store).succeeded()
+        #expect(status.text == "loaded  level  version 1 sealed\n")
+        // Nothing is where it was not wanted.
+        for area in ["ephemeral", "shared", "permanent"] {
+            #expect(try folder.exists("store/\(area)") != areas.contains(area), "\(area)")
+            #expect(try other.exists(area) == areas.contains(area), "\(area)")
+        }
+    }
+
+    /// On a disk that fills up, a fetch of version 2 fails and version 1 stays in use.
+    private func runsOut(
+        of disk: String, at area: String, _ fetch: String = "fetch",
+        at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        try folder.makeFolder("disk")
+        let options = "--store '\(workshop.store)' --\(area) '\(folder["disk/area"])'"
+        let keys = workshop.keys.joined(separator: " ")
+        let command = try Command.path.string
+        // Version 1 goes to the small disk first, and is looked at last, while the disk is there.
+        let wrapper = Sandbox.mounting(
+            """
+            { mount -t tmpfs -o \(disk) none '\(folder["disk"])' &&
+            '\(command)' fetch '\(folder["site-1"])' --trust '\(workshop.root)' \(options) \(keys); }
+            """,
+            after: """
+                { ls -A "$('\(command)' path level \(options))/" && cat "$('\(command)' path level \(options))/file" &&
+                '\(command)' status \(options) && find '\(folder["disk"])' -name '.assetvault-*'; }
+                """)
+        try await Tool.run("cp", "-a", workshop.site, folder["site-1"])
+        try folder.write("level/file", "version 2")
+        for number in 0..<200 {
+            try folder.write("level/\(number)", Bytes.random(50_000, seed: UInt64(number)))
+        }
+        try await workshop.publish()
+        let result = try await Command.run(
+            ["fetch", workshop.site, "--store", workshop.store, "--\(area)", folder["disk/area"]]
+                + workshop.keys,
+            through: wrapper)
+        #expect(result.exitCode == 74, "\(result.errorText)", sourceLocation: location)
+        #expect(
+            result.errorText.contains("full; free some space") || result.errorText.contains("disk is full"),
+            "\(result.errorText)", sourceLocation: location)
+        #expect(
+            result.text.hasPrefix("file\nversion 1failed  level  version 1 opened"), "\(result.text)",
+            sourceLocation: location)
+        #expect(!result.text.contains(".assetvault-"), "\(result.text)", sourceLocation: location)
+    }
+
+    /// Room is looked for first …
+    @Test(arguments: ["permanent", "ephemeral"]) func aSmallDisk(area: String) async throws {
+        try await runsOut(of: "size=20m", at: area)
+    }
+
+    /// … but what is there at first may be gone later: here names run out, not bytes.
+    @Test func aDiskThatFillsUpMeanwhile() async throws {
+        try await runsOut(of: "size=100m,nr_inodes=60", at: "permanent")
+    }
+
+    @Test(arguments: ["pwrite64", "fsync"]) func aDiskThatFails(call: String) async throws {
+        try await workshop.fetch().succeeded()
+        let first = try await workshop.tree(of: "level")
+        try folder.write("level/file", "version 2")
+        try await workshop.publish()
+        let second = try Tree(folder["level"])
+        var refusals = 0
+        for number in 1...40 {
+            let store = folder["store-\(number)"]
+            try await Tool.run("cp", "-a", workshop.store, store)
+            let result = try await workshop.fetch(
+                into: store, through: Sandbox.injecting("error=EIO", into: call, number: number))
+            let tree = try await workshop.tree(of: "level", in: store)
+            guard result.exitCode != 0 else {
+                #expect(tree == second)
+                break
+            }
+            refusals += 1
+            #expect(result.exitCode == 74, "\(call) \(number): \(result.errorText)")
+            #expect(tree == first || tree == second, "\(call) \(number)")
+            try await workshop.fetch(into: store).succeeded()
+            #expect(try await workshop.tree(of: "level", in: store) == second, "\(call) \(number)")
+        }
+        #expect(refusals > 0)
+    }
+
+    @Test func aStoreThatCantBeWritten() async throws {
+        try await workshop.fetch().succeeded()
+        try folder.write("level/file", "version 2")
+        try await workshop.publish()
+        let before = try Tree(workshop.store)
+        let result = try await workshop.fetch(through: Sandbox.readOnly(workshop.store))
+        #expect([73, 74].contains(result.exitCode), "\(result.exitCode) \(result.errorText)")
+        #expect(try Tree(workshop.store) == before)
+        try folder.write("file", "mine")
+        try await workshop.fetch(into: folder["file"]).failed(73, naming: folder["file"])
+    }
+}

@@ -1,0 +1,155 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// Metadata that can't be believed: exit code 76, and the version before stays in use.
+struct TrustRefusalTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    /// Version 1 is in the store and, as it was published, in `old-site`; version 2 is on the site.
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "version 1")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await Tool.run("cp", "-a", workshop.site, folder["old-site"])
+        try await workshop.fetch().succeeded()
+        try folder.write("level/file", "version 2")
+        try await workshop.publish()
+    }
+
+    /// A fetch that is refused and leaves the opened packs as they were; then the true site brings the new version.
+    private func refuses(
+        naming part: String = "", at location: SourceLocation = #_sourceLocation,
+        _ fetch: () async throws -> CommandResult
+    ) async throws {
+        let before = try packs()
+        try await fetch().failed(76, naming: part, at: location)
+        #expect(try packs() == before, sourceLocation: location)
+        try await workshop.fetch().succeeded(at: location)
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]), sourceLocation: location)
+    }
+
+    /// All of the store but the metadata: of that, what was verified before the refusal is kept.
+    private func packs() throws -> [String: Tree.Entry] {
+        try Tree(workshop.store).entries.filter { !$0.key.hasPrefix("shared/@trust") }
+    }
+
+    @Test func expiredMetadata() async throws {
+        // The default period of timestamps is 30 days.
+        try await workshop.fetch(through: ["faketime", "+29 days"]).succeeded()
+        let before = try Tree("\(workshop.store)/permanent")
+        try await workshop.fetch(through: ["faketime", "+31 days"]).failed(76, naming: "timestamp", "expired")
+        #expect(try Tree("\(workshop.store)/permanent") == before)
+        // Publishing again at that time renews it, without another version of the pack.
+        let renewal = try await workshop.publish(through: ["faketime", "+31 days"])
+        #expect(renewal.text.hasPrefix("unchanged  level  version 2"))
+        try await workshop.fetch(through: ["faketime", "+31 days"]).succeeded()
+    }
+
+    @Test func metadataThatExpiredBeforeItCame() async throws {
+        try folder.write(
+            "vault/vault.json",
+            #"{"format": 1, "expiry": {"timestamp": 1}, "packs": {"level": {"source": "../level"}}}"#)
+        try folder.write("level/file", "version 3")
+        try await workshop.publish(through: ["faketime", "-3 days"])
+        try await workshop.fetch().failed(76, naming: "timestamp", "expired")
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+    }
+
+    @Test(arguments: ["timestamp.json", "2.snapshot.json", "2.targets.json"])
+    func unsignedMetadata(name: String) async throws {
+        let site = try FaultServer(workshop.site, Self.replacing(name) { $0["signatures"] = [] }(folder))
+        try await refuses { try await workshop.fetch(site.url) }
+    }
+
+    @Test(arguments: ["timestamp.json", "2.snapshot.json", "2.targets.json"])
+    func changedMetadata(name: String) async throws {
+        let change = Self.replacing(name) { document in
+            var signed = document["signed"]?.members ?? [:]
+            signed["expires"] = "2099-01-01T00:00:00Z"
+            document["signed"] = .object(signed)
+        }
+        let site = try FaultServer(workshop.site, change(folder))
+        try await refuses { try await workshop.fetch(site.url) }
+    }
+
+    @Test func anOlderSite() async throws {
+        try await workshop.fetch().succeeded()
+        try await refuses { try await workshop.fetch(folder["old-site"]) }
+    }
+
+    /// The old timestamp leads to a state of the past, though nobody changed a byte of it.
+    @Test func anOlderTimestamp() async throws {
+        try await workshop.fetch().succeeded()
+        let old = try folder.bytes("old-site/metadata/timestamp.json")
+        let site = try FaultServer(workshop.site) {
+            $0.path.hasSuffix("timestamp.json") ? .bytes(old, length: old.count) : .file
+        }
+        try await refuses(naming: "timestamp") { try await workshop.fetch(site.url) }
+    }
+
+    @Test func anotherVaultsRoot() async throws {
+        let other = try await Workshop()
+        try await other.publish("--pack", "level=\(folder["level"])")
+        // A new store that pins the other root.
+        let arguments = ["--store", folder["new"], "--trust", other.root] + workshop.keys
+        try await Command.run(["fetch", workshop.site] + arguments).failed(76)
+        #expect(try !folder.exists("new/permanent"))
+        // A store that has a pin already: another root, and another site.
+        try await refuses {
+            try await Command.run(
+                ["fetch", workshop.site, "--store", workshop.store, "--trust", other.root] + workshop.keys)
+        }
+        try await refuses { try await workshop.fetch(other.site) }
+    }
+
+    @Test(arguments: ["timestamp.json", "2.snapshot.json", "2.targets.json", "2.root.json"])
+    func endlessMetadata(name: String) async throws {
+        let site = try FaultServer(workshop.site) {
+            $0.path.hasSuffix(name) ? .endless(length: nil) : .file
+        }
+        try await refuses(naming: name) { try await workshop.fetch(site.url) }
+    }
+
+    @Test(arguments: ["timestamp.json", "2.snapshot.json", "2.targets.json", "2.root.json"])
+    func hugeMetadata(name: String) async throws {
+        let site = try FaultServer(workshop.site) {
+            $0.path.hasSuffix(name) ? .endless(length: 1 << 40) : .file
+        }
+        try await refuses(naming: name) { try await workshop.fetch(site.url) }
+    }
+
+    @Test func metadataThatIsNone() async throws {
+        let site = try FaultServer(workshop.site) { $0.isForPack ? .file : .bytes([1, 2, 3], length: 3) }
+        try await refuses { try await workshop.fetch(site.url) }
+    }
+
+    /// Nothing was said that could be disbelieved.
+    @Test func hostsThatSayNothing() async throws {
+        let nobody = try ListeningSocket()
+        nobody.stop()
+        let before = try Tree(workshop.store)
+        try await workshop.fetch("http://127.0.0.1:\(nobody.port)/").failed(69, naming: "\(nobody.port)")
+        let site = try FaultServer(workshop.site) { _ in .hangUp }
+        try await workshop.fetch(site.url).failed(69, naming: site.url)
+        let failing = try FaultServer(workshop.site) { _ in .status(503) }
+        try await workshop.fetch(failing.url).failed(69, naming: failing.url)
+        try await workshop.fetch("http://host.invalid/").failed(69, naming: "host.invalid")
+        #expect(try Tree(workshop.store) == before)
+    }
+
+    /// A site whose one file is changed before it is sent.
+    private static func replacing(
+        _ name: String, _ change: @escaping @Sendable (inout JSONObject) -> Void
+    ) -> (TemporaryFolder) throws -> @Sendable (FaultServer.Request) -> FaultServer.Answer {
+        { folder in
+            var document = try #require(try folder.json("vault/site/metadata/\(name)").members)
+            change(&document)
+            let bytes = JSONValue.object(document).canonical()
+            return { $0.path.hasSuffix(name) ? .bytes(bytes, length: bytes.count) : .file }
+        }
+    }
+}

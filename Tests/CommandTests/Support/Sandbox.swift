@@ -1,0 +1,32 @@
+import Foundation
+
+/// Wrappers that let a command meet a file system of its own, as root or where anybody may make namespaces.
+enum Sandbox {
+    /// Runs `setup`, which may mount, before the command and `after` behind it; the mounts vanish with both.
+    static func mounting(_ setup: String, after: String = ":") -> [String] {
+        let namespace = geteuid() == 0 ? ["unshare", "--mount"] : ["unshare", "--map-root-user", "--mount"]
+        return namespace + Command.shell("\(setup) || exit 125; \"$@\"; code=$?; \(after); exit $code")
+    }
+
+    /// A file system of `size` bytes (`k`, `m`: KiB, MiB) at `folder`, whose names, kinds and bytes go to `listing`
+    /// afterwards.
+    static func smallDisk(_ size: String, at folder: String, listing: String, setup: String = ":") -> [String]
+    {
+        mounting(
+            "{ mount -t tmpfs -o size=\(size) none '\(folder)' && cd '\(folder)' && \(setup); }",
+            after: "{ find '\(folder)' -mindepth 1 -printf '%y %P\\n'; } > '\(listing)'")
+    }
+
+    /// `folder` as it is, but read-only.
+    static func readOnly(_ folder: String) -> [String] {
+        mounting("{ mount --bind '\(folder)' '\(folder)' && mount -o remount,ro,bind '\(folder)'; }")
+    }
+
+    /// Injects a fault into the `number`th call of one system call: `error=EIO` or `signal=KILL`.
+    static func injecting(_ fault: String, into call: String, number: Int) -> [String] {
+        [
+            "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
+            "inject=\(call):\(fault):when=\(number)",
+        ]
+    }
+}
