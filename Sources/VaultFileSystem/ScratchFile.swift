@@ -13,8 +13,10 @@ public struct ScratchFile: ~Copyable, Sendable {
     public init(for target: FilePath) throws(VaultError) {
         let name = try CheckedName(endOf: target)
         let place = try ScratchPlace(in: try Folder(holding: target))
-        let file = try place.folder.createFile(place.name, permissions: 0o600)
-        try place.claim(file)
+        let made = try place.folder.createFile(place.name, permissions: 0o600)
+        try place.claim(made)
+        // Errors name what it is to become.
+        let file = try OpenFile(duplicating: made.descriptor, named: target)
         self = Self(file: file, place: place, name: name, target: target)
     }
 
