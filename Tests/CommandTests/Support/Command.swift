@@ -2,27 +2,26 @@ import Foundation
 import Subprocess
 import SystemPackage
 import Testing
+import VaultErrors
+import VaultFileSystem
 
 /// The built command, run as a real process.
 enum Command {
     /// The binary: `ASSETVAULT_COMMAND`, else `assetvault` in a folder above that of the running tests.
-    static let path: FilePath = {
+    static var path: FilePath { get throws { try found.get() } }
+
+    private static let found = Result {
         if let named = ProcessInfo.processInfo.environment["ASSETVAULT_COMMAND"] { return FilePath(named) }
-        guard let tests = try? FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe") else {
-            fatalError("/proc/self/exe can't be read")
-        }
-        var folder = FilePath(tests).removingLastComponent()
-        repeat {
+        let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
+        var folder = FilePath(tests)
+        while folder.removeLastComponent() {
             let candidate = folder.appending("assetvault")
-            var isFolder: ObjCBool = false
-            if unsafe FileManager.default.fileExists(atPath: candidate.string, isDirectory: &isFolder),
-                !isFolder.boolValue
-            {
-                return candidate
-            }
-        } while folder.removeLastComponent()
-        fatalError("no assetvault above \(tests): build it first, or name it in ASSETVAULT_COMMAND")
-    }()
+            if try FileSystem.status(of: candidate)?.kind == .file { return candidate }
+        }
+        throw VaultError(
+            .missing, "there is no assetvault here or above", at: tests,
+            remedy: "build it first, or name it in ASSETVAULT_COMMAND")
+    }
 
     /// Runs the command to its end.
     ///
@@ -34,7 +33,7 @@ enum Command {
         _ arguments: [String], input: [UInt8] = [], environment: [String: String?] = [:],
         workingDirectory: FilePath? = nil, umask: UInt16? = nil, through wrapper: [String] = []
     ) async throws -> CommandResult {
-        var words = wrapper + [path.string] + arguments
+        var words = wrapper + [try path.string] + arguments
         if let umask { words = shell("umask 0\(String(umask, radix: 8)); exec \"$@\"") + words }
         return try await Tool.run(
             words, input: input, environment: environment, workingDirectory: workingDirectory)
@@ -58,7 +57,7 @@ enum Command {
         _ arguments: [String], environment: [String: String?] = [:], workingDirectory: FilePath? = nil,
         through wrapper: [String] = [], body: (RunningCommand) async throws -> Value
     ) async throws -> Value {
-        let words = wrapper + [path.string] + arguments
+        let words = wrapper + [try path.string] + arguments
         let result = try await Subprocess.run(
             Tool.executable(words[0]), arguments: Arguments(Array(words.dropFirst())),
             environment: Tool.environment(environment), workingDirectory: workingDirectory, input: .none,

@@ -8,15 +8,24 @@ enum Tool {
     /// More than any test prints; what is larger goes to a file or to /dev/null.
     static let outputLimit = 64 << 20
 
-    /// Runs a program to its end.
+    /// Runs a program to its end. It reads `input` from a pipe.
     static func run(
         _ words: [String], input: [UInt8] = [], environment: [String: String?] = [:],
         workingDirectory: FilePath? = nil
     ) async throws -> CommandResult {
+        if !input.isEmpty {
+            // Subprocess does not outlive a program that ends before it has read all; `cat` may.
+            let folder = try TemporaryFolder()
+            defer { withExtendedLifetime(folder) {} }
+            let feeding =
+                Command.shell("file=$1; shift; cat \"$file\" | \"$@\"") + [try folder.write("input", input)]
+            return try await run(
+                feeding + words, environment: environment, workingDirectory: workingDirectory)
+        }
         let result = try await Subprocess.run(
             executable(words[0]), arguments: Arguments(Array(words.dropFirst())),
             environment: Self.environment(environment), workingDirectory: workingDirectory,
-            input: .array(input), output: .bytes(limit: outputLimit), error: .bytes(limit: outputLimit))
+            input: .none, output: .bytes(limit: outputLimit), error: .bytes(limit: outputLimit))
         let code: Int32 =
             switch result.terminationStatus {
             case .exited(let code): code

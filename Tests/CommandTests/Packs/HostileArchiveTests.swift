@@ -1,0 +1,111 @@
+import SystemPackage
+import Testing
+
+/// Archives that Python makes and no honest tool would.
+struct HostileArchiveTests {
+    let bench: Bench
+    init() throws { bench = try Bench() }
+
+    /// Python that adds to a tar `t`, with what the refusal names.
+    static let tars: [(script: String, named: String)] = [
+        ("file('/etc/evil')", "/etc/evil"), ("file('../evil')", "../evil"),
+        ("file('a/../../evil')", "a/../../evil"),
+        ("file('a/./b')", "a/./b"), ("file('a//b')", "a//b"), ("file('a\\\\b')", "a"),
+        ("file('a\\nb')", #"a\nb"#),
+        ("file('a\\x1b[2J')", #"a\u{1B}[2J"#),
+        ("file(b'a\\xff'.decode('utf-8', 'surrogateescape'))", "UTF-8"),
+        ("file('x'); file('x')", "'x'"), ("file('x'); file('X')", "'X'"),
+        ("file('é'); file('e\\u0301')", "normalisation"),
+        ("file('x'); file('x/y')", "x"), ("file('x/y'); file('x')", "x"), ("file('d/' * 64 + 'f')", "64"),
+        ("file('n' * 256)", "255"), ("file('/'.join(['n' * 200] * 21))", "4,096"),
+        ("entry('link', tarfile.SYMTYPE, '/etc/passwd')", "link"),
+        ("entry('link', tarfile.SYMTYPE, 'x'); file('link/y')", "link"),
+        ("file('x'); entry('hard', tarfile.LNKTYPE, 'x')", "hard"),
+        ("entry('hard', tarfile.LNKTYPE, '/etc/passwd')", "hard"),
+        ("entry('pipe', tarfile.FIFOTYPE)", "pipe"), ("entry('char', tarfile.CHRTYPE)", "char"),
+        ("entry('block', tarfile.BLKTYPE)", "block"),
+    ]
+
+    /// The same for a zip `z`.
+    static let zips: [(script: String, named: String)] = [
+        ("z.writestr('/etc/evil', 'x')", "/etc/evil"), ("z.writestr('../evil', 'x')", "../evil"),
+        ("z.writestr('a/../../evil', 'x')", "a/../../evil"), ("z.writestr('a\\\\b', 'x')", "a"),
+        ("z.writestr('a\\x07b', 'x')", #"a\u{07}b"#), ("z.writestr('C:\\\\evil', 'x')", "C:"),
+        ("z.writestr('x', '1'); z.writestr('x', '2')", "'x'"),
+        ("z.writestr('x', '1'); z.writestr('X', '2')", "'X'"),
+        (
+            "i = zipfile.ZipInfo('link'); i.create_system = 3; i.external_attr = 0o120777 << 16; z.writestr(i, '/etc/passwd')",
+            "link"
+        ),
+        (
+            "i = zipfile.ZipInfo('pipe'); i.create_system = 3; i.external_attr = 0o010644 << 16; z.writestr(i, '')",
+            "pipe"
+        ),
+    ]
+
+    private func refuses(_ script: String, _ archive: String, naming name: String) async throws {
+        try await Tool.run(["python3", "-W", "ignore", "-c", script, bench.folder[archive]]).succeeded()
+        try await Tool.run("mkdir", bench.folder["outer"])
+        try await bench.unchanged {
+            // Two folders down, so that '..' would be seen.
+            try await Command.run(
+                ["seal", bench.folder[archive], "-o", bench.folder["outer/x.avpack"], "--id", "x"]
+                    + bench.keys
+            ).failed(65, naming: name)
+        }
+    }
+
+    @Test(arguments: tars) func aTar(script: String, named: String) async throws {
+        let python = """
+            import io, sys, tarfile
+            t = tarfile.open(sys.argv[1], 'w', format=tarfile.PAX_FORMAT)
+            def entry(name, type, link=''):
+                i = tarfile.TarInfo(name); i.type = type; i.linkname = link; t.addfile(i)
+            def file(name):
+                i = tarfile.TarInfo(name); i.size = 1; t.addfile(i, io.BytesIO(b'x'))
+            file('honest')
+            \(script)
+            t.close()
+            """
+        try await refuses(python, "hostile.tar", naming: named)
+        // The same through a pipe.
+        let archive = try bench.folder.bytes("hostile.tar")
+        try await bench.unchanged {
+            try await Command.run(
+                ["seal", "-", "-o", bench.folder["outer/x.avpack"], "--id", "x"] + bench.keys, input: archive
+            ).failed(65, naming: named)
+        }
+    }
+
+    @Test(arguments: zips) func aZip(script: String, named: String) async throws {
+        let python = """
+            import sys, zipfile
+            z = zipfile.ZipFile(sys.argv[1], 'w')
+            z.writestr('honest', 'x')
+            \(script)
+            z.close()
+            """
+        try await refuses(python, "hostile.zip", naming: named)
+    }
+
+    @Test(arguments: ["tar", "tar.gz", "tar.xz", "tar.zst", "tar.bz2", "zip", "7z"])
+    func anArchiveThatIsCutShort(ending: String) async throws {
+        let name = "level.\(ending)"
+        switch ending {
+        case "zip":
+            try await Tool.run("zip", "-qr", bench.folder[name], ".", workingDirectory: FilePath(bench.level))
+        case "7z":
+            try await Tool.run(
+                "7z", "a", "-bd", bench.folder[name], ".", workingDirectory: FilePath(bench.level))
+        default: try await Tool.run("tar", "caf", bench.folder[name], "-C", bench.level, ".")
+        }
+        let bytes = try bench.folder.bytes(name)
+        for count in [100, bytes.count / 2, bytes.count * 9 / 10] {
+            try bench.folder.write(name, Array(bytes.prefix(count)))
+            try await bench.unchanged {
+                try await Command.run(["seal", bench.folder[name], "-o", bench.pack] + bench.keys)
+                    .failed(65, naming: name)
+            }
+        }
+    }
+}

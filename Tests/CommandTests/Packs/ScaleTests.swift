@@ -1,0 +1,85 @@
+import Foundation
+import SystemPackage
+import Testing
+
+/// 700 MB, half of it random, with a file of 300 MB, a small one and an empty one.
+@Suite(.serialized) struct ScaleTests {
+    /// 128 MiB in KiB, as GNU time counts the largest resident set.
+    static let memoryLimit = 128 << 10
+
+    let bench: Bench
+    init() throws { bench = try Bench() }
+
+    private func makeLargeLevel() async throws {
+        let script = """
+            mkdir large; cd large
+            head -c 300000000 /dev/urandom > 'random 300 MB.bin'
+            head -c 50000000 /dev/urandom > other.bin
+            i=0; while [ $i -lt 6 ]; do i=$((i+1)); seq 1 7500000 > numbers$i.txt; done
+            mkdir 'empty folder' deep; : > deep/nothing; echo small > deep/größe.txt
+            """
+        try await Tool.run("/bin/sh", "-ec", script, workingDirectory: bench.folder.path)
+    }
+
+    /// Runs the command and returns what it needed of memory, in KiB.
+    private func memory(_ arguments: [String], through wrapper: [String] = []) async throws -> Int {
+        let time = ["/usr/bin/time", "-f", "%M", "-o", bench.folder["memory"]]
+        try await Command.run(arguments + bench.keys, through: wrapper + time).succeeded()
+        let text = String(decoding: try bench.folder.bytes("memory"), as: UTF8.self)
+        return try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    }
+
+    @Test func memoryIsBounded() async throws {
+        try await makeLargeLevel()
+        let large = bench.folder["large"]
+        let size = try #require(
+            Int(try await Tool.run("du", "-sb", large).text.split(separator: "\t")[0]))
+        try #require(size > 700_000_000)
+        let toNull = Command.shell("exec \"$@\" > /dev/null")
+
+        #expect(try await memory(["seal", large, "-o", bench.pack]) < Self.memoryLimit)
+        let again = ["seal", large, "-o", bench.folder["again"], "--previous", bench.pack]
+        #expect(try await memory(again) < Self.memoryLimit)
+        try await Tool.run("cmp", bench.pack, bench.folder["again"])
+        try await Tool.run("rm", bench.folder["again"])
+
+        #expect(try await memory(["open", bench.pack, "-o", bench.folder["opened"]]) < Self.memoryLimit)
+        try await Tool.run("diff", "-r", large, bench.folder["opened"])
+        try await Tool.run("rm", "-r", bench.folder["opened"])
+        #expect(try await memory(["open", bench.pack, "--tar", "-"], through: toNull) < Self.memoryLimit)
+        #expect(
+            try await memory(["cat", bench.pack, "random 300 MB.bin"], through: toNull) < Self.memoryLimit)
+        #expect(try await memory(["inspect", bench.pack], through: toNull) < Self.memoryLimit)
+
+        try await readsLittleForOneFile()
+
+        // The same from a stream that is unpacked first.
+        let stream = Command.shell("tar c -C '\(large)' . | \"$@\"")
+        let piped = ["seal", "-", "-o", bench.folder["piped"], "--previous", bench.pack]
+        #expect(try await memory(piped, through: stream) < Self.memoryLimit)
+        try await Tool.run("cmp", bench.pack, bench.folder["piped"])
+    }
+
+    private func readsLittleForOneFile() async throws {
+        let traces = try bench.folder.makeFolder("traces")
+        let strace = [
+            "strace", "-ff", "-qq", "-y", "-o", "\(traces)/t", "-e",
+            "trace=read,readv,pread64,preadv,preadv2,mmap",
+        ]
+        let result = try await Command.run(
+            ["cat", bench.pack, "deep/größe.txt"] + bench.keys, through: strace
+        ).succeeded()
+        #expect(result.text == "small\n")
+        var count = 0
+        for name in try bench.folder.names(in: "traces") {
+            let log = String(decoding: try bench.folder.bytes("traces/\(name)"), as: UTF8.self)
+            for line in log.split(separator: "\n") where line.contains("<\(bench.pack)>") {
+                #expect(!line.contains("mmap("), "\(line)")
+                let answer = try #require(line.split(separator: " ").last.flatMap { Int($0) }, "\(line)")
+                count += answer
+            }
+        }
+        // The pack is read, but of 700 MB only a little.
+        #expect(count > 1_000 && count < 2 << 20, "\(count)")
+    }
+}

@@ -1,0 +1,112 @@
+import Foundation
+import StrictJSON
+import SystemPackage
+import Testing
+import VaultCrypto
+import VaultFileSystem
+
+/// No byte of a key ever leaves the process.
+struct SecrecyTests {
+    let bench: Bench
+    init() throws { bench = try Bench() }
+
+    /// A key as it is, and as people write keys.
+    private func forms(_ key: [UInt8]) -> [[UInt8]] {
+        let hex = key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+        let base64 = Data(key).base64EncodedString()
+        // Without the last characters, which depend on what follows.
+        let texts = [hex, hex.uppercased(), base64, Base64URL.encode(key.span)].map { String($0.dropLast(4)) }
+        return [key] + texts.map { Array($0.utf8) }
+    }
+
+    private func contentKey(_ descriptor: String) throws -> [UInt8] {
+        let slots = try bench.descriptor(descriptor).array("slots", at: "")
+        let wrapped = try slots[0].asObject(at: "").string("wrapped", at: "")
+        let bytes = try #require(Base64URL.decode(wrapped.utf8))
+        let secret = Bench.secret
+        let vaultKey = SecretBytes(copying: secret.span)
+        return try AESKeyWrap.unwrap(bytes.span, under: vaultKey).withBytes { key in
+            key.indices.map { key[$0] }
+        }
+    }
+
+    @Test func noKeyInAnyOutput() async throws {
+        let bad = bench.folder["bad.jwks"]
+        try bench.folder.write("bad.jwks", Bench.jwk(Bench.secret).dropLast(1) + ",", permissions: 0o600)
+        let open = bench.folder["open.jwks"]
+        try bench.folder.write("open.jwks", Bench.jwk(Bench.secret), permissions: 0o644)
+        let commands = [
+            ["seal", bench.level, "-o", bench.pack, "--json"] + bench.keys,
+            ["seal", bench.level, "-o", bench.pack] + bench.keys,
+            ["open", bench.pack, "-o", bench.folder["opened"]] + bench.keys,
+            ["open", bench.pack, "--tar", bench.folder["opened.tar"]] + bench.keys,
+            ["cat", bench.pack, "noise.bin"] + bench.keys,
+            ["inspect", bench.pack, "--json"] + bench.keys,
+            ["cat", bench.pack, "run.sh", "--keys", "file:\(bad)"],
+            ["cat", bench.pack, "run.sh", "--keys", "file:\(open)"],
+            ["cat", bench.pack, "run.sh", "--keys", "env:KEY"],
+            ["cat", bench.pack, "run.sh", "--keys", "fd:0"],
+            ["cat", bench.pack, "run.sh", "--keys", Bench.jwk(Bench.secret)],
+            ["cat", bench.pack, "run.sh", "--keys", Bench.encodedSecret],
+            ["cat", bench.pack, "run.sh", "--keys", "file:\(Bench.encodedSecret)"],
+            ["keygen", "-o", bench.keyFile],
+        ]
+        var said: [UInt8] = []
+        for command in commands {
+            let result = try await Command.run(
+                command, input: Array(Bench.jwk(Bench.secret).dropLast(2).utf8),
+                environment: ["KEY": Bench.encodedSecret])
+            said += result.output + result.errors
+        }
+        try await Tool.run("rm", bad, open, bench.keyFile)
+        let texts = try FileManager.default.subpathsOfDirectory(atPath: bench.folder.path.string)
+            .compactMap { FileManager.default.contents(atPath: bench.folder[$0]) }
+        #expect(texts.count > 10)
+        for form in forms(Bench.secret) + forms(try contentKey("level.avpack.json")) {
+            #expect(Data(said).range(of: Data(form)) == nil)
+            for text in texts { #expect(text.range(of: Data(form)) == nil) }
+        }
+        // The search finds what is there.
+        #expect(Data(Bench.jwk(Bench.secret).utf8).range(of: Data(forms(Bench.secret)[4])) != nil)
+    }
+
+    @Test func aFreshKeyIsNotPrinted() async throws {
+        let result = try await Command.run("keygen", "-o", bench.folder["new.jwks"]).succeeded()
+        let key = try bench.folder.json("new.jwks").array("keys", at: "")[0].asObject(at: "").string(
+            "k", at: "")
+        #expect(!result.text.contains(key) && !result.errorText.contains(key))
+    }
+
+    /// The process can't be dumped from before it reads a key.
+    @Test func nothingIsDumped() async throws {
+        try await bench.seal()
+        let log = bench.folder["log"]
+        let strace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=prctl,prlimit64,setrlimit,openat"]
+        try await Command.run(["cat", bench.pack, "run.sh"] + bench.keys, through: strace).succeeded()
+        let lines = String(decoding: try bench.folder.bytes("log"), as: UTF8.self).split(separator: "\n")
+        func first(_ parts: String...) throws -> Int {
+            try #require(lines.firstIndex { line in parts.allSatisfy { line.contains($0) } }, "\(parts)")
+        }
+        let key = try first("openat", "vault.jwks")
+        #expect(try first("prctl(PR_SET_DUMPABLE, SUID_DUMP_DISABLE)", "= 0") < key)
+        #expect(try first("RLIMIT_CORE, {rlim_cur=0, rlim_max=0}", "= 0") < key)
+    }
+
+    /// Aborted while it holds its keys and waits for the rest of its source.
+    @Test func anAbortLeavesNoCore() async throws {
+        let place = try bench.folder.makeFolder("place")
+        try await Tool.run("mkfifo", bench.folder["pipe"])
+        let wrapper = Command.shell("ulimit -c unlimited; exec \"$@\" <> '\(bench.folder["pipe"])'")
+        let seal = ["seal", "-", "-o", "\(place)/out", "--id", "x"] + bench.keys
+        try await Command.whileRunning(seal, workingDirectory: FilePath(place), through: wrapper) { process in
+            // It waits in its scratch folder.
+            while try bench.folder.names(in: "place").isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            let limits = try String(contentsOfFile: "/proc/\(process.processID)/limits", encoding: .utf8)
+            let core = try #require(
+                limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
+            #expect(core.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
+            process.send(SIGABRT)
+        }
+        #expect(try bench.folder.names(in: "place").allSatisfy { $0.hasPrefix(".assetvault-") })
+    }
+}

@@ -1,0 +1,106 @@
+import SystemPackage
+import Testing
+
+/// Sources with something in them that is neither file nor folder, or that has no name for everybody.
+struct SourceRefusalTests {
+    let bench: Bench
+    init() throws { bench = try Bench() }
+
+    /// Runs a script in the source, then expects it to be refused, naming the entry.
+    private func refuses(
+        _ script: String, naming entry: String, through wrapper: [String] = [],
+        at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        try await Tool.run(["/bin/sh", "-ec", script], workingDirectory: FilePath(bench.level)).succeeded(
+            at: location)
+        try await bench.unchanged {
+            try await Command.run(["seal", bench.level, "-o", bench.pack] + bench.keys, through: wrapper)
+                .failed(65, naming: entry, at: location)
+        }
+    }
+
+    @Test func aLinkToAFile() async throws {
+        try await refuses("ln -s start.json maps/link", naming: "maps/link")
+    }
+    @Test func aLinkToAFolder() async throws { try await refuses("ln -s maps link", naming: "link") }
+    @Test func aLinkOutside() async throws { try await refuses("ln -s /etc/passwd maps/x", naming: "maps/x") }
+    @Test func aDanglingLink() async throws { try await refuses("ln -s nowhere empty/x", naming: "empty/x") }
+    @Test func aPipe() async throws { try await refuses("mkfifo maps/pipe", naming: "maps/pipe") }
+
+    @Test func aSocket() async throws {
+        let script = #"python3 -c 'import socket; socket.socket(socket.AF_UNIX).bind("plug")'"#
+        try await refuses(script, naming: "plug")
+    }
+
+    @Test func aDevice() async throws {
+        let mount = "mount --bind /dev/null '\(bench.level)/maps/device'"
+        try await refuses(": > maps/device", naming: "maps/device", through: Sandbox.mounting(mount))
+        try await refuses("rm maps/device; ln -s /dev/null maps/device", naming: "maps/device")
+        try await bench.unchanged {
+            try await Command.run(["seal", bench.level, "-o", bench.pack, "--follow-links"] + bench.keys)
+                .failed(65, naming: "maps/device")
+        }
+    }
+
+    @Test(arguments: [
+        (#"bad\377"#, #"bad"#), (#"\300\257"#, "UTF-8"), (#"\355\240\200"#, "UTF-8"),
+        (#"line\nbreak"#, #"line\nbreak"#),
+        (#"esc\033[31m"#, #"esc\u{1B}[31m"#), (#"del\177"#, #"del\u{7F}"#), (#"c1\302\205"#, #"c1\u{0085}"#),
+        (#"back\\slash"#, "back"),
+    ])
+    func aNameThatIsNotForEverybody(name: String, shown: String) async throws {
+        try await refuses(#": > "maps/$(printf '\#(name)')""#, naming: shown)
+        try await refuses(#"rm maps/*; mkdir "$(printf '\#(name)')""#, naming: shown)
+    }
+
+    @Test func namesThatMeetWhereCaseDoesNotCount() async throws {
+        try await refuses(": > Maps", naming: "Maps")
+        try await refuses("rm Maps; : > run.SH", naming: "run.SH")
+    }
+
+    @Test func namesThatMeetWhenNormalised() async throws {
+        try await refuses(
+            #": > "$(printf '\303\251')"; : > "$(printf 'e\314\201')""#, naming: "normalisation")
+    }
+
+    @Test func aPathThatIsTooDeep() async throws {
+        let deep = Array(repeating: "d", count: 64).joined(separator: "/")
+        try await refuses("mkdir -p '\(deep)'; : > '\(deep)/file'", naming: "64")
+    }
+
+    @Test func aSourceThatIsAbsentOrNothing() async throws {
+        try await bench.unchanged {
+            try await Command.run(["seal", bench.folder["absent"], "-o", bench.pack] + bench.keys)
+                .failed(66, naming: bench.folder["absent"])
+            try await Command.run(["seal", "/dev/null", "-o", bench.pack, "--id", "x"] + bench.keys)
+                .failed(65, naming: "/dev/null")
+            try await Command.run(["seal", bench.keyFile, "-o", bench.pack, "--id", "x"] + bench.keys)
+                .failed(65, naming: bench.keyFile)
+        }
+    }
+
+    @Test func linksAreFollowedWhenAsked() async throws {
+        let plain = bench.folder["plain"]
+        try await Tool.run("cp", "-r", bench.level, plain)
+        try bench.folder.write("outside/file", "from outside")
+        try await Tool.run("cp", "-r", bench.folder["outside"], plain + "/outside")
+        try await Tool.run("cp", plain + "/run.sh", plain + "/maps/alias")
+        try await Tool.run("ln", "-s", "../run.sh", bench.level + "/maps/alias")
+        try await Tool.run("ln", "-s", bench.folder["outside"], bench.level + "/outside")
+        try await bench.seal(nil, as: nil, "--follow-links")
+        try await bench.open(into: bench.folder["opened"]).succeeded()
+        try await expectSameTree(plain, bench.folder["opened"])
+    }
+
+    @Test(arguments: [
+        "ln -s . maps/circle", "ln -s ../maps maps/circle", "ln -s circle maps/circle",
+        "ln -s nowhere maps/circle",
+    ])
+    func linksThatLeadNowhereAreRefused(script: String) async throws {
+        try await Tool.run(["/bin/sh", "-ec", script], workingDirectory: FilePath(bench.level)).succeeded()
+        try await bench.unchanged {
+            try await Command.run(["seal", bench.level, "-o", bench.pack, "--follow-links"] + bench.keys)
+                .failed(65, naming: "maps/circle")
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Foundation
+import SystemPackage
+import Testing
+
+/// Processes that are ended in the middle.
+struct TerminationTests {
+    let bench: Bench
+    let place: String
+    init() throws {
+        bench = try Bench()
+        place = try bench.folder.makeFolder("place")
+    }
+
+    /// What to do, and the system call in which it is caught.
+    struct Moment: Sendable {
+        let work: String
+        let call: String
+        var number = 1
+        /// Only now others may see what was made.
+        var isSettled = false
+
+        static let inTheMiddle = [
+            Moment(work: "seal", call: "write", number: 3),
+            Moment(work: "seal", call: "fsync", isSettled: true),
+            Moment(work: "archive", call: "pwrite64", number: 2),
+            Moment(work: "archive", call: "fsync", isSettled: true),
+            Moment(work: "open", call: "pwrite64", number: 3),
+            Moment(work: "open", call: "syncfs", isSettled: true),
+            Moment(work: "tar", call: "fsync", isSettled: true),
+        ]
+        static let atTheEnd = [
+            Moment(work: "seal", call: "renameat2", isSettled: true),
+            Moment(work: "open", call: "renameat", isSettled: true),
+            Moment(work: "tar", call: "renameat2", isSettled: true),
+        ]
+    }
+
+    private func command(_ work: String) async throws -> [String] {
+        try await bench.seal()
+        let output = "\(place)/out"
+        switch work {
+        case "seal": return ["seal", bench.level, "-o", output] + bench.keys
+        case "archive":
+            let archive = bench.folder["level.tar"]
+            try await Tool.run("tar", "cf", archive, "-C", bench.level, ".")
+            return ["seal", archive, "-o", output] + bench.keys
+        case "open": return ["open", bench.pack, "-o", output] + bench.keys
+        default: return ["open", bench.pack, "--tar", output] + bench.keys
+        }
+    }
+
+    /// Sends the signal while the command stands still in one system call.
+    private func expectCleanEnd(by signal: Int32, in moment: Moment) async throws {
+        let command = try await command(moment.work)
+        let (code, pid) = (bench.folder["code"], bench.folder["pid"])
+        let wrapper =
+            Sandbox.injecting("delay_enter=600000000", into: moment.call, number: moment.number)
+            + Command.shell("\"$@\" & echo $! > '\(pid)'; wait $!; echo $? > '\(code)'")
+        try await Command.whileRunning(command, through: wrapper) { strace in
+            try await wait { try !bench.folder.names(in: "place").isEmpty && isWritten("pid") }
+            let text = try String(contentsOfFile: pid, encoding: .utf8)
+            let process = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
+            kill(process, signal)
+            try await wait { try isWritten("code") || hasDied(process) }
+            // strace may wait on; the shell learns the exit code from its end at the latest.
+            strace.send(SIGKILL)
+            try await wait { try isWritten("code") }
+        }
+        #expect(try String(contentsOfFile: code, encoding: .utf8) == "\(128 + signal)\n")
+    }
+
+    private func wait(until isReached: () throws -> Bool) async throws {
+        while try !isReached() { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    private func hasDied(_ process: pid_t) throws -> Bool {
+        guard let state = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else {
+            return true
+        }
+        return state.contains(") Z ")
+    }
+
+    private func isWritten(_ name: String) throws -> Bool {
+        try bench.folder.exists(name) && !bench.folder.bytes(name).isEmpty
+    }
+
+    @Test(arguments: Moment.inTheMiddle) func aTerminationLeavesNothing(moment: Moment) async throws {
+        try await expectCleanEnd(by: SIGTERM, in: moment)
+        #expect(try bench.folder.names(in: "place") == [])
+    }
+
+    @Test func soDoesAHangup() async throws {
+        try await expectCleanEnd(by: SIGHUP, in: Moment(work: "seal", call: "fsync"))
+        #expect(try bench.folder.names(in: "place") == [])
+    }
+
+    @Test func anEmptyFolderIsEmptyAfterwards() async throws {
+        try bench.folder.makeFolder("place/out")
+        let command = try await command("open")
+        let wrapper = Sandbox.injecting("signal=KILL", into: "syncfs", number: 1)
+        #expect(try await Command.run(command, through: wrapper).exitCode == 128 + SIGKILL)
+        #expect(try bench.folder.names(in: "place/out") == [])
+    }
+
+    /// After SIGKILL only scratch is left, under names that nobody takes for a result, and the work can be done again.
+    @Test(arguments: Moment.inTheMiddle + Moment.atTheEnd) func aKillLeavesNothingFinal(moment: Moment)
+        async throws
+    {
+        let command = try await command(moment.work)
+        let wrapper = Sandbox.injecting("signal=KILL", into: moment.call, number: moment.number)
+        let result = try await Command.run(command, through: wrapper)
+        #expect(result.exitCode == 128 + SIGKILL)
+        #expect(result.output == [])
+        // The descriptor waits for its pack, which is therefore never without one.
+        for name in try bench.folder.names(in: "place") where name != "out.json.next" {
+            #expect(name.hasPrefix(".assetvault-") && name.hasSuffix(".tmp"), "\(name)")
+            let permissions = try bench.folder.permissions("place/\(name)") ?? 0
+            #expect([0o600, 0o700].contains(permissions) || moment.isSettled, "\(name) \(permissions)")
+        }
+        try await Command.run(command).succeeded()
+    }
+
+    /// Killed between the names of pack and descriptor, also where both replace others.
+    @Test(arguments: [false, true]) func aPackThatHasItsNameOpens(replacing: Bool) async throws {
+        let command = try await command("seal")
+        if replacing { try await Command.run(command).succeeded() }
+        let wrapper = Sandbox.injecting("signal=KILL", into: "renameat", number: replacing ? 3 : 2)
+        let result = try await Command.run(command + (replacing ? ["--force"] : []), through: wrapper)
+        #expect(result.exitCode == 128 + SIGKILL)
+        #expect(try bench.folder.names(in: "place").contains("out"))
+        #expect(try bench.folder.exists("place/out.json") == replacing)
+        try await bench.open("\(place)/out", into: "\(place)/opened").succeeded()
+        try await expectSameTree(bench.level, "\(place)/opened")
+    }
+}
