@@ -56,6 +56,16 @@ import VaultErrors
         try await expectRefusal([], "not even a codec")
     }
 
+    /// A piece of no bytes is seen even by who has no key.
+    @Test func emptyPiecesAreImpossible() async throws {
+        for message: [UInt8] in [[], [0]] {
+            try place.store(try pack(message).parts.bytes)
+            let pack = try PackFile(opening: place.path, as: nil)
+            let error = await #expect(throws: VaultError.self) { _ = try await pack.check() }
+            #expect(error?.category == .corrupt)
+        }
+    }
+
     @Test func wrongFrames() async throws {
         try await expectRefusal([1] + frame + frame, "two frames")
         let half = 1_500
@@ -108,6 +118,22 @@ import VaultErrors
         let status = try String(contentsOfFile: "/proc/self/status", encoding: .utf8)
         let line = try #require(status.split(separator: "\n").first { $0.hasPrefix("VmHWM:") })
         return try #require(Int(line.filter(\.isNumber))) * 1024
+    }
+
+    /// 16 MiB are a piece, a byte more is none, however small it was made.
+    @Test func largestPiece() async throws {
+        for excess in [0, 1] {
+            let zeros = [UInt8](repeating: 0, count: 16 << 20 + excess)
+            var message: [UInt8] = [1]
+            #expect(try Zstd.compress(zeros.span, level: 3, appendingTo: &message))
+            var forged = ForgedPack(key: TestKey())
+            forged.append("zeros", zeros, message: message)
+            let bytes = try forged.parts.bytes
+            guard excess == 0 else { return await place.expectRefusal(bytes, with: key) }
+            var count = 0
+            try await place.open(bytes, with: key).read(0..<16 << 20) { count += $0.count }
+            #expect(count == 16 << 20)
+        }
     }
 
     /// The piece of another context, of another key, of another name.

@@ -2,9 +2,15 @@ public import VaultErrors
 
 extension OpenPack {
     /// Hands the bytes of `content` to `deliver` in order, piece by proven piece; pieces are opened in parallel.
+    /// Throws `.usage` for a range beyond the content, `.corrupt` for a damaged piece.
     public func read(_ content: Range<UInt64>, _ deliver: (Span<UInt8>) throws(VaultError) -> Void)
         async throws(VaultError)
     {
+        guard content.upperBound <= catalog.contentCount else {
+            throw VaultError(
+                .usage, "the content has \(catalog.contentCount) bytes, not \(content.upperBound)",
+                at: id.description, remedy: "ask for less")
+        }
         var pieces = catalog.pieces(holding: content).makeIterator()
         try await runInOrder(
             next: { () throws(VaultError) -> Int? in pieces.next() },
