@@ -28,7 +28,11 @@ export ASSETVAULT_COMMAND
 
 echo "== unit and process tests"
 swift build --build-tests "$@"
-swift test --skip-build "$@"
+# One suite of tests after the other: they start servers, fill disks and kill processes, and have deadlines of their own.
+for tests in $(swift test list --skip-build "$@" 2>/dev/null | sed -n 's/^\([A-Za-z]*Tests\)\..*/\1/p' | sort -u); do
+    echo "-- $tests"
+    swift test --skip-build --no-parallel "$@" --filter "^$tests\."
+done
 
 echo "== outside judges"
 binaries=$(swift build --show-bin-path "$@")
