@@ -1,0 +1,113 @@
+import Foundation
+import Testing
+
+/// What can't be published, and that the site stays as it was then.
+struct PublishRefusalTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "version 1")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try folder.write("level/file", "version 2")
+    }
+
+    private func refuses(
+        _ code: Int32, naming part: String, _ arguments: String..., at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let before = try Tree(workshop.site)
+        try await Command.run(["publish", workshop.vault] + arguments).failed(code, naming: part, at: location)
+        #expect(try Tree(workshop.site) == before, sourceLocation: location)
+    }
+
+    @Test func noVault() async throws {
+        try await Command.run("publish", folder["level"]).failed(66, naming: folder["level"], "assetvault init")
+    }
+
+    @Test func aSourceThatIsMissing() async throws {
+        let settings = try folder.bytes("vault/vault.json")
+        try await refuses(66, naming: "nowhere", "--pack", "other=\(folder["nowhere"])")
+        // A mistake is not saved: the next publication works.
+        #expect(try folder.bytes("vault/vault.json") == settings)
+        try await workshop.publish()
+    }
+
+    @Test func aSourceWithLinks() async throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: folder["level/link"], withDestinationPath: "file")
+        try await refuses(65, naming: "link")
+    }
+
+    @Test(arguments: ["level", "level=", "=source"]) func aDeclarationThatIsNone(text: String) async throws {
+        try await refuses(64, naming: "", "--pack", text)
+    }
+
+    @Test(arguments: [
+        ("{", 65), (#"{"format": 2, "packs": {}}"#, 65), (#"{"format": 1}"#, 65),
+        (#"{"format": 1, "packs": {"Upper": {"source": "x"}}}"#, 64),
+        (#"{"format": 1, "packs": {"level": {}}}"#, 65),
+        (#"{"format": 1, "packs": {"level": {"source": "../level", "policy": "sometimes"}}}"#, 64),
+        (#"{"format": 1, "packs": {"level": {"source": "../level", "include": [""]}}}"#, 64),
+        (#"{"format": 1, "packs": {"level": {"source": "../level"}, "level": {"source": "x"}}}"#, 65),
+        (#"{"format": 1, "expiry": {"timestamp": 0}, "packs": {}}"#, 64),
+    ]) func settingsThatMakeNoSense(text: String, code: Int32) async throws {
+        try folder.write("vault/vault.json", text)
+        try await refuses(code, naming: "")
+    }
+
+    @Test(arguments: ["timestamp", "snapshot", "targets"]) func aSigningKeyThatIsMissing(role: String) async throws {
+        try FileManager.default.removeItem(atPath: folder["vault/keys/\(role).pem"])
+        let before = try Tree("\(workshop.site)/metadata")
+        try await Command.run("publish", workshop.vault).failed(77, naming: "\(role).pem")
+        #expect(try Tree("\(workshop.site)/metadata") == before)
+    }
+
+    @Test(arguments: ["vault.jwks", "timestamp.pem", "targets.pem"])
+    func aKeyThatOthersMayRead(name: String) async throws {
+        try folder.setPermissions("vault/keys/\(name)", 0o644)
+        let before = try Tree("\(workshop.site)/metadata")
+        try await Command.run("publish", workshop.vault).failed(77, naming: name, "chmod")
+        #expect(try Tree("\(workshop.site)/metadata") == before)
+    }
+
+    /// The key that signs is not the one that the root names.
+    @Test func anotherVaultsSigningKey() async throws {
+        let other = try await Workshop()
+        let key = try other.folder.bytes("vault/keys/targets.pem")
+        try folder.write("vault/keys/targets.pem", key, permissions: 0o600)
+        let before = try Tree("\(workshop.site)/metadata")
+        try await Command.run("publish", workshop.vault).failed(76)
+        #expect(try Tree("\(workshop.site)/metadata") == before)
+    }
+
+    /// Slots and earlier packs are taken from verified metadata only.
+    @Test func aSiteThatWasTamperedWith() async throws {
+        let timestamp = try folder.bytes("vault/site/metadata/timestamp.json")
+        try folder.write("vault/site/metadata/timestamp.json", timestamp.dropLast(9) + Array("\"00\"}]}".utf8))
+        try await refuses(76, naming: "timestamp")
+        try folder.write("vault/site/metadata/timestamp.json", timestamp)
+        var pack = try folder.bytes("vault/site/\(workshop.publishedPack("level"))")
+        pack[pack.count / 2] ^= 1
+        try folder.write("vault/site/\(workshop.publishedPack("level"))", pack)
+        try await refuses(65, naming: "damaged")
+    }
+
+    /// Packs are sealed for every vault key that is given, and any one of them opens.
+    @Test func severalKeys() async throws {
+        try await Command.run("keygen", "-o", folder["second.jwks"]).succeeded()
+        try await workshop.publish(
+            "--keys", "file:\(folder["vault/keys/vault.jwks"])", "--keys", "file:\(folder["second.jwks"])")
+        try await workshop.fetch().succeeded()
+        try await workshop.fetch(
+            nil, "--keys", "file:\(folder["second.jwks"])", into: folder["second-store"], withKeys: false
+        ).succeeded()
+        #expect(try await workshop.tree(of: "level", in: folder["second-store"]) == Tree(folder["level"]))
+        try await Command.run("publish", workshop.vault, "--keys", "env:NOT_SET_ANYWHERE")
+            .failed(77, naming: "NOT_SET_ANYWHERE")
+        // Somebody else's key can't follow on the pack that is there.
+        try await Command.run("keygen", "-o", folder["third.jwks"]).succeeded()
+        try await refuses(77, naming: "level", "--keys", "file:\(folder["third.jwks"])")
+    }
+}

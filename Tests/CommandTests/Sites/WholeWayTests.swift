@@ -1,0 +1,121 @@
+import Foundation
+import SystemPackage
+import Testing
+
+/// Real assets, the whole way: published, hosted by nginx, fetched without and then with the key, and compared.
+struct WholeWayTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+    }
+
+    /// The peak of a command's memory, in KiB.
+    private func memory(of arguments: [String]) async throws -> Int {
+        let time = ["/usr/bin/time", "-f", "%M", "-o", folder["memory"]]
+        try await Command.run(arguments, through: time).succeeded()
+        let text = String(decoding: try folder.bytes("memory"), as: UTF8.self)
+        return try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+    }
+
+    @Test func extremeTuxRacer() async throws {
+        try await Tool.run("dpkg-deb", "--extract", try await Self.debianPackage(), folder["game"])
+        #expect(try Tree(folder["game"]).files.count > 100)
+        try await workshop.publish("--pack", "tuxracer=\(folder["game"])")
+        try await Nginx.run(over: workshop.site, in: folder) { nginx in
+            try await workshop.fetch(nginx.url, withKeys: false).succeeded()
+            #expect(try await workshop.status()["tuxracer"]?.state == "toBeTransferred")
+            try await workshop.fetch(nginx.url).succeeded()
+            let site = try folder.bytes("vault/site/\(workshop.publishedPack("tuxracer"))").count
+            #expect(try nginx.packBytes() == site)
+        }
+        try await Tool.run("diff", "-r", folder["game"], "\(workshop.store)/permanent/tuxracer/current/")
+    }
+
+    /// The Debian package, kept in `ASSETVAULT_CORPORA` or among the temporary files for the next time.
+    private static func debianPackage() async throws -> String {
+        let name = "extremetuxracer-data"
+        let corpora =
+            ProcessInfo.processInfo.environment["ASSETVAULT_CORPORA"].map { URL(filePath: $0) }
+            ?? FileManager.default.temporaryDirectory.appending(path: "assetvault-corpora")
+        try FileManager.default.createDirectory(at: corpora, withIntermediateDirectories: true)
+        func found() throws -> String? {
+            try FileManager.default.contentsOfDirectory(at: corpora, includingPropertiesForKeys: nil)
+                .first { $0.lastPathComponent.hasPrefix("\(name)_") && $0.pathExtension == "deb" }?
+                .path(percentEncoded: false)
+        }
+        if let package = try found() { return package }
+        // Downloaded aside, so that nobody takes half of it for the whole.
+        let aside = try TemporaryFolder(in: corpora.path(percentEncoded: false))
+        try await Tool.run("apt-get", "download", name, workingDirectory: aside.path)
+        let package = try #require(try aside.names().first)
+        try await Tool.run("mv", aside[package], corpora.path(percentEncoded: false))
+        return try #require(try found())
+    }
+
+    /// A source of odd names and sizes, as a folder and as archives that other programs made of it.
+    @Test func oddNames() async throws {
+        for name in [
+            "a space", " leading and trailing ", "größe/Übung", "ノイズ/音.ogg", "emoji 🎮", "quote's \"double\"", "$HOME", "-rf",
+            "*", "semi;colon", "percent%41", "tilde~", ".hidden", "deep/er/and/deep/er", "UPPER", "100%", "#hash?query",
+        ] {
+            try folder.write("odd/\(name)", "this is \(name)")
+        }
+        try folder.write("odd/run me", "#!/bin/sh\n", permissions: 0o755)
+        try folder.write("odd/nothing", [])
+        for name in ["empty", "empty too/inner", "ünïcode empty"] { try folder.makeFolder("odd/\(name)") }
+        try folder.write("odd/large.bin", Bytes.random(1 << 20, seed: 1))
+        try await Tool.run("truncate", "--size", "300M", folder["odd/large.bin"])
+
+        let script = """
+            tar --zstd -cf ../odd.tar.zst .
+            zip -q -r ../odd.zip .
+            7z a -bd -mx=1 ../odd.7z . > /dev/null
+            """
+        try folder.write("pack.sh", script)
+        try await Tool.run("sh", "-e", folder["pack.sh"], workingDirectory: folder.path.appending("odd"))
+        try await workshop.publish(
+            "--pack", "odd=\(folder["odd"])", "--pack", "tar=\(folder["odd.tar.zst"])",
+            "--pack", "zip=\(folder["odd.zip"])", "--pack", "seven=\(folder["odd.7z"])")
+        try await Nginx.run(over: workshop.site, in: folder) { nginx in
+            try await workshop.fetch(nginx.url).succeeded()
+        }
+        let source = try Tree(folder["odd"])
+        for id in ["odd", "tar", "zip", "seven"] {
+            #expect(try await workshop.tree(of: id) == source, "\(id)")
+        }
+    }
+
+    @Test func memoryStaysSmall() async throws {
+        let script = """
+            mkdir many
+            head -c 300M /dev/urandom > random
+            head -c 50M /dev/urandom > part
+            for copy in 1 2 3 4 5 6 7 8; do cat part; done > repeated
+            head -c 8M part | split -a 4 -b 4k - many/
+            rm part
+            """
+        try folder.write("make.sh", script)
+        try folder.makeFolder("large")
+        try await Tool.run("sh", "-e", folder["make.sh"], workingDirectory: folder.path.appending("large"))
+        let limit = 128 << 10
+        let publishing = try await memory(
+            of: ["publish", workshop.vault, "--pack", "large=\(folder["large"])"])
+        #expect(publishing < limit, "\(publishing) KiB")
+        try await Nginx.run(over: workshop.site, in: folder) { nginx in
+            let fetch = ["fetch", nginx.url, "--store", workshop.store, "--trust", workshop.root]
+            let downloading = try await memory(of: fetch)
+            #expect(downloading < limit, "\(downloading) KiB")
+            let opening = try await memory(of: fetch + workshop.keys)
+            #expect(opening < limit, "\(opening) KiB")
+        }
+        try await Tool.run("diff", "-r", folder["large"], "\(workshop.store)/permanent/large/current/")
+        let auditing = try await memory(
+            of: ["audit", workshop.site, "--trust", workshop.root] + workshop.keys + ["--json"])
+        #expect(auditing < limit, "\(auditing) KiB")
+        let again = try await memory(of: ["publish", workshop.vault])
+        #expect(again < limit, "\(again) KiB")
+    }
+}
