@@ -6,7 +6,7 @@ import VaultCrypto
 import VaultFileSystem
 
 /// No byte of a key ever leaves the process.
-struct SecrecyTests {
+@Suite(.timeLimit(.minutes(10))) struct SecrecyTests {
     let bench: Bench
     init() throws { bench = try Bench() }
 

@@ -3,7 +3,7 @@ import SystemPackage
 import Testing
 
 /// Processes that are ended in the middle.
-struct TerminationTests {
+@Suite(.timeLimit(.minutes(10))) struct TerminationTests {
     let bench: Bench
     let place: String
     init() throws {

@@ -1,0 +1,72 @@
+import StrictJSON
+import Testing
+
+/// Packs whose descriptor comes from a site's signed metadata.
+struct SignedDescriptorTests {
+    let bench: Bench
+    init() throws { bench = try Bench() }
+
+    private var trust: [String] {
+        ["--site", bench.folder["vault/site"], "--trust", bench.folder["vault/trusted-root.json"]]
+    }
+
+    /// Publishes the level and takes the pack out of the site, without a descriptor.
+    private func publish() async throws {
+        let vault = bench.folder["vault"]
+        try await Command.run("init", vault).succeeded()
+        try await Command.run("publish", vault, "--pack", "level=\(bench.level)").succeeded()
+        let packs = try bench.folder.names(in: "vault/site/targets/packs")
+        try await Tool.run("cp", "\(vault)/site/targets/packs/\(packs[0])", bench.pack)
+    }
+
+    private var keys: [String] { ["--keys", "file:\(bench.folder["vault/keys/vault.jwks"])"] }
+
+    @Test func openCatAndInspectTakeIt() async throws {
+        try await publish()
+        let opened = bench.folder["opened"]
+        try await Command.run(["open", bench.pack, "-o", opened] + trust + keys).succeeded()
+        try await expectSameTree(bench.level, opened)
+        let file = try await Command.run(["cat", bench.pack, "run.sh"] + trust + keys).succeeded()
+        #expect(file.text == "#!/bin/sh\n")
+        let report = try await Command.run(["inspect", bench.pack, "--json"] + trust).succeeded()
+        let custom = try report.json().asObject(at: "").object("descriptor", at: "").object("custom", at: "")
+        #expect(try custom.object("assetvault", at: "").string("id", at: "") == "level")
+        let all = try await Command.run(["inspect", bench.pack] + trust + keys).succeeded()
+        #expect(all.text.contains("noise.bin"))
+    }
+
+    @Test func withoutItTheErrorSaysSo() async throws {
+        try await publish()
+        try await bench.unchanged {
+            try await Command.run(["open", bench.pack, "-o", bench.folder["out"]] + keys)
+                .failed(66, naming: "level.avpack.json", "--site", "--trust")
+        }
+    }
+
+    @Test func nothingIsTakenFromASiteThatIsNotTrusted() async throws {
+        try await publish()
+        try await Command.run("init", bench.folder["other"]).succeeded()
+        let open = ["open", bench.pack, "-o", bench.folder["out"]] + keys
+        let site = ["--site", bench.folder["vault/site"], "--trust"]
+        try await bench.unchanged {
+            try await Command.run(open + site + [bench.folder["other/trusted-root.json"]]).failed(76)
+            try await Command.run(open + site + [bench.folder["absent"]]).failed(
+                66, naming: bench.folder["absent"])
+        }
+        let targets = try #require(
+            bench.folder.names(in: "vault/site/metadata").last { $0.hasSuffix(".targets.json") })
+        var metadata = try bench.folder.bytes("vault/site/metadata/\(targets)")
+        metadata[metadata.count / 2] ^= 1
+        try bench.folder.write("vault/site/metadata/\(targets)", metadata)
+        try await bench.unchanged { try await Command.run(open + trust).failed(76) }
+    }
+
+    @Test func aPackThatTheSiteDoesNotListIsRefused() async throws {
+        try await publish()
+        try await bench.seal(nil, as: bench.folder["mine.avpack"])
+        try await bench.unchanged {
+            let open = ["open", bench.folder["mine.avpack"], "-o", bench.folder["out"]]
+            try await Command.run(open + trust + bench.keys).failed(66, naming: "mine.avpack")
+        }
+    }
+}
