@@ -75,7 +75,7 @@ struct InitTests {
     @Test func overwritesNothing() async throws {
         try await Command.run("init", folder["vault"]).succeeded()
         let before = try Tree(folder["vault"])
-        try await Command.run("init", folder["vault"]).failed(73, naming: folder["vault"], "'site'")
+        try await Command.run("init", folder["vault"]).failed(73, naming: folder["vault"])
         #expect(try Tree(folder["vault"]) == before)
 
         try folder.write("file", "mine")

@@ -15,15 +15,18 @@ struct PublishRefusalTests {
     }
 
     private func refuses(
-        _ code: Int32, naming part: String, _ arguments: String..., at location: SourceLocation = #_sourceLocation
+        _ code: Int32, naming part: String, _ arguments: String...,
+        at location: SourceLocation = #_sourceLocation
     ) async throws {
         let before = try Tree(workshop.site)
-        try await Command.run(["publish", workshop.vault] + arguments).failed(code, naming: part, at: location)
+        try await Command.run(["publish", workshop.vault] + arguments).failed(
+            code, naming: part, at: location)
         #expect(try Tree(workshop.site) == before, sourceLocation: location)
     }
 
     @Test func noVault() async throws {
-        try await Command.run("publish", folder["level"]).failed(66, naming: folder["level"], "assetvault init")
+        try await Command.run("publish", folder["level"]).failed(
+            66, naming: folder["level"], "assetvault init")
     }
 
     @Test func aSourceThatIsMissing() async throws {
@@ -57,7 +60,9 @@ struct PublishRefusalTests {
         try await refuses(code, naming: "")
     }
 
-    @Test(arguments: ["timestamp", "snapshot", "targets"]) func aSigningKeyThatIsMissing(role: String) async throws {
+    @Test(arguments: ["timestamp", "snapshot", "targets"]) func aSigningKeyThatIsMissing(role: String)
+        async throws
+    {
         try FileManager.default.removeItem(atPath: folder["vault/keys/\(role).pem"])
         let before = try Tree("\(workshop.site)/metadata")
         try await Command.run("publish", workshop.vault).failed(77, naming: "\(role).pem")
@@ -85,7 +90,8 @@ struct PublishRefusalTests {
     /// Slots and earlier packs are taken from verified metadata only.
     @Test func aSiteThatWasTamperedWith() async throws {
         let timestamp = try folder.bytes("vault/site/metadata/timestamp.json")
-        try folder.write("vault/site/metadata/timestamp.json", timestamp.dropLast(9) + Array("\"00\"}]}".utf8))
+        try folder.write(
+            "vault/site/metadata/timestamp.json", timestamp.dropLast(9) + Array("\"00\"}]}".utf8))
         try await refuses(76, naming: "timestamp")
         try folder.write("vault/site/metadata/timestamp.json", timestamp)
         var pack = try folder.bytes("vault/site/\(workshop.publishedPack("level"))")

@@ -28,7 +28,10 @@ struct ServeTests {
     /// What lies beside the site, keys above all, can't be had.
     @Test func servesNothingElse() async throws {
         try await workshop.served { url in
-            for path in ["../keys/vault.jwks", "metadata/../../keys/vault.jwks", "%2e%2e/keys/vault.jwks", "../vault.json"] {
+            for path in [
+                "../keys/vault.jwks", "metadata/../../keys/vault.jwks", "%2e%2e/keys/vault.jwks",
+                "../vault.json",
+            ] {
                 let answer = try await Tool.run(
                     "curl", "--silent", "--path-as-is", "--write-out", "%{http_code}", "\(url)\(path)")
                 #expect(answer.text.hasSuffix("404"), "\(path): \(answer.text)")
@@ -37,7 +40,8 @@ struct ServeTests {
     }
 
     @Test func needsASite() async throws {
-        try await Command.run("serve", workshop.folder["nowhere"]).failed(66, naming: workshop.folder["nowhere"])
+        try await Command.run("serve", workshop.folder["nowhere"]).failed(
+            66, naming: workshop.folder["nowhere"])
         try await Command.run("serve", workshop.vault).failed(66, naming: workshop.vault)
         try await Command.run("serve", workshop.site, "--port", "70000").failed(64)
     }

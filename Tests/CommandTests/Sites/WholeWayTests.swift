@@ -58,8 +58,10 @@ struct WholeWayTests {
     /// A source of odd names and sizes, as a folder and as archives that other programs made of it.
     @Test func oddNames() async throws {
         for name in [
-            "a space", " leading and trailing ", "größe/Übung", "ノイズ/音.ogg", "emoji 🎮", "quote's \"double\"", "$HOME", "-rf",
-            "*", "semi;colon", "percent%41", "tilde~", ".hidden", "deep/er/and/deep/er", "UPPER", "100%", "#hash?query",
+            "a space", " leading and trailing ", "größe/Übung", "ノイズ/音.ogg", "emoji 🎮", "quote's \"double\"",
+            "$HOME", "-rf",
+            "*", "semi;colon", "percent%41", "tilde~", ".hidden", "deep/er/and/deep/er", "UPPER", "100%",
+            "#hash?query",
         ] {
             try folder.write("odd/\(name)", "this is \(name)")
         }
