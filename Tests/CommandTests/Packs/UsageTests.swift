@@ -61,9 +61,9 @@ struct UsageTests {
                 ["seal", bench.level, "-o", ""], ["open", bench.pack, "-o", ""],
                 ["open", bench.pack, "--tar", ""],
             ] {
-                try await Command.run(command + bench.keys).failed(64)
+                try await Command.run(command + bench.keys, workingDirectory: bench.folder.path).failed(64)
             }
-            try await Command.run("keygen", "-o", "").failed(64)
+            try await Command.run("keygen", "-o", "", workingDirectory: bench.folder.path).failed(64)
         }
     }
 
