@@ -29,7 +29,9 @@ export ASSETVAULT_COMMAND
 echo "== unit and process tests"
 swift build --build-tests "$@"
 # One suite of tests after the other: they start servers, fill disks and kill processes, and have deadlines of their own.
-for tests in $(swift test list --skip-build "$@" 2>/dev/null | sed -n 's/^\([A-Za-z]*Tests\)\..*/\1/p' | sort -u); do
+suites=$(swift test list --skip-build "$@" 2>/dev/null | sed -n 's/^\([A-Za-z]*Tests\)\..*/\1/p' | sort -u)
+[ -n "$suites" ] || { echo "no tests were found" >&2; exit 1; }
+for tests in $suites; do
     echo "-- $tests"
     swift test --skip-build --no-parallel "$@" --filter "^$tests\."
 done
