@@ -46,11 +46,17 @@ extension AuditReport.Trust {
 extension AuditedPack {
     fileprivate var cells: [String] {
         [
-            isSound ? "ok" : "BAD", id?.description ?? place.escapingControls,
+            word, id?.description ?? place.escapingControls,
             version.map { "version \($0)" } ?? "",
             "\(length) bytes", pieceCount.map { "\($0) pieces" } ?? "",
             provenEntries.map { $0 == 1 ? "1 entry proven" : "\($0) entries proven" } ?? "",
         ]
+    }
+
+    /// A pack that the keys don't open may be as good as any.
+    private var word: String {
+        if isSound { return "ok" }
+        return findings.allSatisfy { $0.error?.category == .key } ? "LOCKED" : "BAD"
     }
 }
 

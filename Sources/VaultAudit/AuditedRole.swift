@@ -18,9 +18,7 @@ public struct AuditedRole: Sendable {
     /// A warning when less than a quarter of the usual period is left, which is when publishers renew. (When metadata
     /// was signed, and so its own period, is not written in it.)
     func renewalWarning(now: UTCTime) -> AuditFinding? {
-        let period =
-            MetadataLifetime().expiry(of: role, signedAt: now).secondsSince1970 - now.secondsSince1970
-        guard expires.secondsSince1970 - now.secondsSince1970 < period / 4 else { return nil }
+        guard MetadataLifetime().isRenewalDue(of: role, expiring: expires, at: now) else { return nil }
         return AuditFinding(
             .warning, "version \(version) expires at \(expires), in \(daysLeft) days", at: role.fileName,
             remedy: "publish again before then, or clients refuse the site")

@@ -41,8 +41,7 @@ struct HostedFile {
                 guard let pause = RetryPolicy().delay(afterFailures: failures, error, using: &generator)
                 else { throw error }
                 do { try await Task.sleep(for: pause) } catch {
-                    throw VaultError(
-                        .io, "the work was cancelled", at: location.description, remedy: "start it again")
+                    throw VaultError.cancelled(location.description)
                 }
             }
         }

@@ -42,6 +42,20 @@ public struct VaultError: Error, Sendable, Equatable {
     }
 }
 
+extension VaultError {
+    /// The task was cancelled; what was done so far stays for the next attempt.
+    public static func cancelled(_ place: String) -> VaultError {
+        VaultError(.io, "the work was cancelled", at: place, remedy: "start it again when it is wanted")
+    }
+}
+
+extension VaultError {
+    /// The same failure, told of another place: the one that the reader knows.
+    public func at(_ place: String) -> VaultError {
+        VaultError(category, problem, at: place, remedy: remedy)
+    }
+}
+
 extension VaultError: CustomStringConvertible {
     /// One line: place, problem, remedy.
     public var description: String {

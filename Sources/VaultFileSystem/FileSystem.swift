@@ -25,7 +25,7 @@ public enum FileSystem {
     ///
     /// Without `replacing` an existing name throws `.unwritable`; with it, a file replaces a file and a
     /// folder an empty folder. Not durable by itself, and `.io` across file systems: see
-    /// ``DurableFile/move(from:to:verify:)``.
+    /// ``FileMove``.
     public static func move(_ source: FilePath, to target: FilePath, replacing: Bool = false)
         throws(VaultError)
     {

@@ -2,7 +2,7 @@ import StrictJSON
 public import SystemPackage
 public import VaultCrypto
 public import VaultErrors
-import VaultFileSystem
+public import VaultFileSystem
 
 /// The file that `assetvault keygen` makes: a JWK Set (RFC 7517, section 5) with one fresh vault key.
 public enum VaultKeyFile {
@@ -15,13 +15,26 @@ public enum VaultKeyFile {
     ///   it can't be made; `io`.
     @discardableResult
     public static func generate(at path: FilePath) throws(VaultError) -> KeyID {
-        let id = try freshID()
-        let key = try VaultKey(id: id, secret: SecretBytes(randomCount: VaultKey.byteCount))
+        let key = try freshKey()
         let text = try key.jwkSet()
         try text.withBytes { (bytes) throws(VaultError) in
             try DurableFile.write(bytes, to: path, permissions: 0o600, replacing: false)
         }
-        return id
+        return key.id
+    }
+
+    /// Makes a 256-bit key and writes the same bytes to a pipe, such as a secret store's client; gives its ID.
+    @discardableResult
+    public static func generate(into pipe: borrowing OpenFile) throws(VaultError) -> KeyID {
+        let key = try freshKey()
+        let text = try key.jwkSet()
+        try text.withBytes { (bytes) throws(VaultError) in try pipe.writeNext(bytes) }
+        return key.id
+    }
+
+    private static func freshKey() throws(VaultError) -> VaultKey {
+        let id = try freshID()
+        return try VaultKey(id: id, secret: SecretBytes(randomCount: VaultKey.byteCount))
     }
 
     private static func freshID() throws(VaultError) -> KeyID {

@@ -91,12 +91,22 @@ enum Mounts {
 
     /// In a process of its own: a tmpfs that vanishes with the calling thread.
     static func tmpfs(at path: String, _ options: String) {
+        leaveTheSharedView()
+        guard unsafe mount("tmpfs", path, "tmpfs", 0, options) == 0 else { fatalError("mount") }
+    }
+
+    /// In a process of its own: `folder` a second time, at `path`.
+    static func bind(_ folder: String, at path: String) {
+        leaveTheSharedView()
+        guard unsafe mount(folder, path, nil, UInt(MS_BIND), nil) == 0 else { fatalError("mount") }
+    }
+
+    private static func leaveTheSharedView() {
         // `unshare` is not in Swift's Glibc.
         guard let unshare = unsafe dlsym(nil, "unshare"),
             unsafe unsafeBitCast(unshare, to: (@convention(c) (Int32) -> Int32).self)(0x2_0000) == 0,
-            unsafe mount(nil, "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0,
-            unsafe mount("tmpfs", path, "tmpfs", 0, options) == 0
-        else { fatalError("mount") }
+            unsafe mount(nil, "/", nil, UInt(MS_REC | MS_PRIVATE), nil) == 0
+        else { fatalError("unshare") }
     }
 }
 

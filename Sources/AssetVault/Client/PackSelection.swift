@@ -22,8 +22,15 @@ public enum PackSelection: Sendable {
                 if let listing = published[id] { return listing }
                 throw VaultError(
                     .missing, "the site lists no pack '\(id)'", at: id.description,
-                    remedy: "see 'assetvault audit SITE' for what there is")
+                    remedy: Self.choice(among: published))
             }
         }
+    }
+
+    private static func choice(among published: PublishedPacks) -> String {
+        let ids = published.listings.map(\.pack.id.description)
+        let more = ids.count > 8 ? " and \(ids.count - 8) more" : ""
+        return ids.isEmpty
+            ? "it lists none at all" : "choose among \(ids.prefix(8).joined(separator: ", "))\(more)"
     }
 }

@@ -119,8 +119,9 @@ public actor VaultClient {
             source = try await OpenPack(try PackFile(file, as: pack), keys: keys)
         } catch {
             // What was downloaded waits for the right key.
-            if error.category == .key { try await staging.share(file, of: pack, listedBy: targets) }
-            throw error
+            guard error.category == .key else { throw error }
+            try await staging.share(file, of: pack, listedBy: targets)
+            throw error.at(pack.id.description)
         }
         switch configuration.form {
         case .opened:

@@ -106,9 +106,3 @@ struct PackDownload {
             remedy: "try another mirror or tell the publisher")
     }
 }
-
-extension VaultError {
-    static func cancelled(_ place: String) -> VaultError {
-        VaultError(.io, "the work was cancelled", at: place, remedy: "start it again when it is wanted")
-    }
-}

@@ -24,11 +24,13 @@ struct PackStaging: Sendable {
     func share(_ download: OpenFileReference, of pack: PackDescriptor, listedBy targets: Int64)
         async throws(VaultError)
     {
-        let control = try await lock()
         let target = layout.waitingPack(pack)
         try FileSystem.createFolders(target.removingLastComponent(), permissions: 0o700)
+        let arrival = try arrival(of: download, of: pack, at: target)
+        let control = try await lock()
         if try !FileSystem.exists(target) {
-            try move(download, of: pack, to: target)
+            guard let arrival else { throw wasRemoved(pack) }
+            try arrival.commit()
         }
         var record = try records.record(of: pack.id)
         if record.targetsVersion <= targets {
@@ -45,11 +47,14 @@ struct PackStaging: Sendable {
     func keepSealed(_ file: OpenFileReference, of pack: PackDescriptor, listedBy targets: Int64)
         async throws(VaultError)
     {
-        let control = try await lock()
+        let target = layout.version(pack, as: .sealed)
         try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
-        if try !FileSystem.exists(layout.version(pack, as: .sealed)) {
+        let arrival = try arrival(of: file, of: pack, at: target)
+        let control = try await lock()
+        if try !FileSystem.exists(target) {
+            guard let arrival else { throw wasRemoved(pack) }
             try saveDescriptor(of: pack, as: .sealed)
-            try move(file, of: pack, to: layout.version(pack, as: .sealed))
+            try arrival.commit()
         }
         try publish(pack, as: .sealed, listedBy: targets)
         _ = consume control
@@ -132,18 +137,26 @@ struct PackStaging: Sendable {
             replacing: true)
     }
 
-    /// A rename where it can be one; else a copy, which is proven before it has its name.
-    private func move(_ file: OpenFileReference, of pack: PackDescriptor, to target: FilePath)
-        throws(VaultError)
+    /// What gives a verified file its final name: a rename where it can be one, else a copy that is proven first,
+    /// before the lock is taken. Nil when the name is taken already, by the same bytes.
+    private func arrival(of file: OpenFileReference, of pack: PackDescriptor, at target: FilePath)
+        throws(VaultError) -> FileMove?
     {
+        guard try !FileSystem.exists(target) else { return nil }
         let verified = try file.file.status()
-        try DurableFile.move(from: file.file.path, to: target) { copy throws(VaultError) in
+        return try FileMove(from: file.file.path, to: target) { copy throws(VaultError) in
             guard try !copy.status().isSameFile(as: verified) else { return }
             guard try copy.sha256() == pack.sha256 else {
                 throw VaultError(
                     .corrupt, "the copy differs from the pack", at: target.string, remedy: "check the disk")
             }
         }
+    }
+
+    private func wasRemoved(_ pack: PackDescriptor) -> VaultError {
+        VaultError(
+            .busy, "another process took the pack '\(pack.id)' on", at: layout.shared.string,
+            remedy: "try again")
     }
 
     private func removeWaiting(of id: PackID, except kept: PackDescriptor?) throws(VaultError) {

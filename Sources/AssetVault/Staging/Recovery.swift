@@ -27,17 +27,32 @@ extension PackStaging {
         }
     }
 
+    /// What each pack's record would be after a recovery, with nothing changed.
+    func survey() async throws(VaultError) -> [(id: PackID, record: PackRecord)] {
+        let control = try await lock()
+        let found = try records.ids().map { id throws(VaultError) in
+            (id: id, record: try settledRecord(of: id))
+        }
+        _ = consume control
+        return found
+    }
+
     private func recover(_ id: PackID) throws(VaultError) {
-        let stored = try? records.record(of: id)
-        var record = stored ?? PackRecord()
+        let record = try settledRecord(of: id)
+        if record != (try? records.record(of: id)) { try records.save(record, of: id) }
+        guard try FileSystem.exists(layout.home(of: id)) else { return }
+        try removeVersions(of: id, in: try Folder(opening: layout.home(of: id)), except: record.loaded)
+    }
+
+    /// A pack's record, corrected by what is really there; a record that can't be read is made from that alone.
+    private func settledRecord(of id: PackID) throws(VaultError) -> PackRecord {
+        var record = (try? records.record(of: id)) ?? PackRecord()
         if let waiting = record.waiting, try !FileSystem.exists(layout.waitingPack(waiting)) {
             record.waiting = nil
         }
         record.loaded = try current(of: id)
         if let loaded = record.loaded, loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
-        if stored == nil || record != stored { try records.save(record, of: id) }
-        guard try FileSystem.exists(layout.home(of: id)) else { return }
-        try removeVersions(of: id, in: try Folder(opening: layout.home(of: id)), except: record.loaded)
+        return record
     }
 
     /// What `current` points to, by the descriptor beside it; nil when it points to nothing, or nothing says to what.

@@ -15,9 +15,7 @@ public struct VaultStore: Sendable {
     /// All packs that were ever staged here, in order of their IDs.
     public func status() async throws(VaultError) -> [PackStatus] {
         guard try FileSystem.exists(layout.shared) else { return [] }
-        try await PackStaging(layout: layout).recover()
-        return try records.ids().map { id throws(VaultError) in PackStatus(id: id, try records.record(of: id))
-        }
+        return try await PackStaging(layout: layout).survey().map { PackStatus(id: $0.id, $0.record) }
     }
 
     /// The stable path of a pack in permanent storage: a link to its live version. Throws `.missing` before it

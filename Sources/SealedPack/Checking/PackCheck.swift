@@ -35,6 +35,7 @@ extension PackFile {
                 defer { number += 1 }
                 return (bytes, records[number].digest)
             },
+            memory: { $0.bytes.count },
             work: { (piece: (bytes: [UInt8], digest: Digest)) in SHA256.hash(piece.bytes.span) == piece.digest
             },
             deliver: { (isSound: Bool) in

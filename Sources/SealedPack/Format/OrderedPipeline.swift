@@ -2,12 +2,15 @@ import VaultErrors
 
 /// Runs `work` on several inputs at once and hands its results on in the order of the inputs.
 ///
-/// At most `width` inputs are under way or waiting to be delivered, so memory is bounded however uneven the work.
-/// `next` and `deliver` run one at a time, in the caller's task. The first error ends everything; it is the one of
-/// the earliest input that failed.
+/// At most `width` inputs are under way or waiting to be delivered, and no more than `memory` allows them 48 MiB,
+/// but always one: so memory is bounded however uneven the work. `next` and `deliver` run one at a time, in the
+/// caller's task. The first error ends everything; it is the one of the earliest input that failed.
+///
+/// - Parameter memory: The bytes that the work on an input takes at its most, roughly.
 func runInOrder<Input: Sendable, Output: Sendable>(
     width: Int = 8,
     next: () throws(VaultError) -> Input?,
+    memory: (Input) -> Int,
     work: @escaping @Sendable (Input) throws(VaultError) -> Output,
     deliver: (Output) throws(VaultError) -> Void
 ) async throws(VaultError) {
@@ -15,11 +18,16 @@ func runInOrder<Input: Sendable, Output: Sendable>(
     let outcome: Result<Void, VaultError> = await withTaskGroup(of: Numbered.self) { group in
         var started = 0
         var delivered = 0
+        var pending: Input?
         var waiting: [Int: Result<Output, VaultError>] = [:]
+        var budget = MemoryBudget()
         do throws(VaultError) {
             while true {
-                while started - delivered < width, let input = try next() {
-                    if Task.isCancelled { throw VaultError.cancelled }
+                while started - delivered < width {
+                    if Task.isCancelled { throw VaultError.cancelled("task") }
+                    if pending == nil { pending = try next() }
+                    guard let input = pending, budget.take(memory(input)) else { break }
+                    pending = nil
                     let number = started
                     started += 1
                     group.addTask {
@@ -30,6 +38,7 @@ func runInOrder<Input: Sendable, Output: Sendable>(
                 waiting[done.number] = done.result
                 while let result = waiting.removeValue(forKey: delivered) {
                     delivered += 1
+                    budget.giveBackFirst()
                     try deliver(result.get())
                 }
             }
@@ -41,8 +50,18 @@ func runInOrder<Input: Sendable, Output: Sendable>(
     try outcome.get()
 }
 
-extension VaultError {
-    static var cancelled: VaultError {
-        VaultError(.io, "the work was cancelled", at: "task", remedy: "start it again when it is wanted")
+/// The memory that the inputs under way take, in their order.
+private struct MemoryBudget {
+    private static let limit = 48 << 20
+    private var taken: ArraySlice<Int> = []
+    private var total = 0
+
+    mutating func take(_ bytes: Int) -> Bool {
+        guard taken.isEmpty || bytes <= Self.limit - total else { return false }
+        taken.append(bytes)
+        total += bytes
+        return true
     }
+
+    mutating func giveBackFirst() { total -= taken.removeFirst() }
 }

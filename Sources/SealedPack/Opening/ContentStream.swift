@@ -14,6 +14,7 @@ extension OpenPack {
         var pieces = catalog.pieces(holding: content).makeIterator()
         try await runInOrder(
             next: { () throws(VaultError) -> Int? in pieces.next() },
+            memory: { self.openingMemory(ofPiece: $0) },
             work: { (number: Int) throws(VaultError) -> (number: Int, plain: [UInt8]) in
                 (
                     number,

@@ -65,6 +65,13 @@ public final class OpenPack: Sendable {
         return try pack.file.readExactly(Int(pieceEnds[number] - start), at: start)
     }
 
+    /// What opening a piece takes: its ciphertext, its message, and the plaintext, also as zstd's window.
+    func openingMemory(ofPiece number: Int) -> Int {
+        let start = number == 0 ? PackLayout.piecesOffset : pieceEnds[number - 1]
+        let plain = catalog.pieceRange(number)
+        return 2 * Int(pieceEnds[number] - start) + 2 * Int(plain.upperBound - plain.lowerBound)
+    }
+
     /// Decrypts and proves a piece: authentic, and exactly the bytes that the catalog states.
     func plaintext(ofPiece number: Int, ciphertext: [UInt8]) throws(VaultError) -> [UInt8] {
         let range = catalog.pieceRange(number)

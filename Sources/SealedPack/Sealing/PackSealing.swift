@@ -56,6 +56,8 @@ extension SealingOrder {
         var done: UInt64 = 0
         try await runInOrder(
             next: { () throws(VaultError) in try cutter.next(from: source) },
+            // The piece, its compressed message and its ciphertext.
+            memory: { (plain: [UInt8]) in 3 * plain.count },
             work: { (plain: [UInt8]) throws(VaultError) in try sealer.seal(plain) },
             deliver: { (piece: SealedPiece) throws(VaultError) in
                 try writer.append(piece)

@@ -16,4 +16,10 @@ public struct MetadataLifetime: Sendable, Hashable {
         case .timestamp: now.adding(days: timestamp)
         }
     }
+
+    /// Whether less than a quarter of the role's period is left of metadata that expires at `expires`.
+    public func isRenewalDue(of role: TopLevelRole, expiring expires: UTCTime, at now: UTCTime) -> Bool {
+        let period = expiry(of: role, signedAt: now).secondsSince1970 - now.secondsSince1970
+        return expires.secondsSince1970 - now.secondsSince1970 < period / 4
+    }
 }

@@ -1,5 +1,5 @@
 import StrictJSON
-public import UpdateFramework
+import UpdateFramework
 import VaultErrors
 
 /// Which metadata must be written anew: what says something else now, what names such a file, and what has less than
@@ -61,13 +61,5 @@ struct MetadataRenewal {
     private func isDue(_ document: (some VerifiedMetadata)?, _ role: TopLevelRole) -> Bool {
         guard let document else { return true }
         return lifetime.isRenewalDue(of: role, expiring: document.expires, at: now)
-    }
-}
-
-extension MetadataLifetime {
-    /// Whether less than a quarter of the role's period is left.
-    public func isRenewalDue(of role: TopLevelRole, expiring expires: UTCTime, at now: UTCTime) -> Bool {
-        let period = expiry(of: role, signedAt: now).secondsSince1970 - now.secondsSince1970
-        return expires.secondsSince1970 - now.secondsSince1970 < period / 4
     }
 }

@@ -22,6 +22,8 @@ public struct PublicationReport: Sendable {
         public let length: UInt64
         public let pieces: UInt32
         public let reusedPieces: UInt32
+        /// Vault keys that opened the previous version and don't open this one.
+        public let droppedKeys: [KeyID]
     }
 
     public let packs: [Pack]
@@ -84,14 +86,16 @@ public struct Publication: Sendable {
             report.append(
                 PublicationReport.Pack(
                     id: pack.id, version: descriptor.version, change: change, length: descriptor.length,
-                    pieces: descriptor.pieceCount, reusedPieces: result.reusedPieces))
+                    pieces: descriptor.pieceCount, reusedPieces: result.reusedPieces,
+                    droppedKeys: (previous?.slots ?? []).map(\.keyID)
+                        .filter { id in !descriptor.slots.contains { $0.keyID == id } }))
         }
         for old in current.packs?.listings ?? []
         where !settings.packs.contains(where: { $0.id == old.pack.id }) {
             report.append(
                 PublicationReport.Pack(
                     id: old.pack.id, version: old.pack.version, change: .removed, length: old.pack.length,
-                    pieces: old.pack.pieceCount, reusedPieces: 0))
+                    pieces: old.pack.pieceCount, reusedPieces: 0, droppedKeys: []))
         }
         let files = try MetadataRenewal(
             current: current.chain, root: current.root, metadata: metadata, keys: SigningKeys(of: vault),

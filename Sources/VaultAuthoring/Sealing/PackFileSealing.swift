@@ -21,15 +21,7 @@ public struct PackFileSealing: Sendable {
                 remedy: "give the descriptor another name")
         }
         for path in [self.pack, self.descriptor] {
-            guard let status = try FileSystem.status(of: path) else { continue }
-            guard status.kind == .file, replacing else {
-                let isFile = status.kind == .file
-                throw VaultError(
-                    .unwritable, isFile ? "it exists already" : "it exists and is no regular file",
-                    at: path.string,
-                    remedy: isFile ? "choose another name, or replace it with --force" : "choose another name"
-                )
-            }
+            try DurableFile.requireWritable(path, replacing: replacing)
         }
     }
 

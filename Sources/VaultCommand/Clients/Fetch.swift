@@ -37,6 +37,9 @@ struct Fetch: AsyncParsableCommand {
     @Flag(help: "Keep packs sealed in permanent storage; their files are read in place.")
     var sealed = false
 
+    @Flag(help: "Print what the store holds afterwards as JSON, as 'status' does.")
+    var json = false
+
     func validate() throws {
         if all, !ids.isEmpty { throw ValidationError("--all and IDs exclude each other") }
     }
@@ -54,7 +57,15 @@ struct Fetch: AsyncParsableCommand {
                 FilePath(trust), limit: TopLevelRole.root.sizeLimit)
         }
         let progress = FetchProgress()
-        defer { progress.finish() }
-        try await VaultClient(configuration).fetch(selection, now: .now) { progress.show($0) }
+        let outcome: Result<Void, VaultError>
+        do throws(VaultError) {
+            outcome = .success(
+                try await VaultClient(configuration).fetch(selection, now: .now) { progress.show($0) })
+        } catch {
+            outcome = .failure(error)
+        }
+        progress.finish()
+        if json { try await StatusReport(of: store.layout).answer() }
+        try outcome.get()
     }
 }

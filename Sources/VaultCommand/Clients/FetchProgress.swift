@@ -23,7 +23,11 @@ final class FetchProgress: Sendable {
         case .opening(let id, let bytes, let total): draw(Step(label: "opening", id: id), bytes, total)
         case .finished(let id, let state):
             finish()
-            if state != .failed { Talk.note("\(state.rawValue)  \(id)") }
+            switch state {
+            case .loaded: Talk.note("loaded  \(id)")
+            case .toBeTransferred: Talk.note("verified  \(id): it waits in shared storage for its key")
+            case .absent, .downloading, .failed: break
+            }
         }
     }
 

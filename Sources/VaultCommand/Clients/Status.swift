@@ -19,18 +19,28 @@ struct Status: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let packs = try await VaultStore(store.layout).status()
-        if json {
-            return Talk.answer(
-                bytes: JSONValue.object(["packs": .array(packs.map { .object($0.json) })]).pretty())
-        }
-        for pack in packs {
+        let report = try await StatusReport(of: store.layout)
+        if json { return report.answer() }
+        for pack in report.packs {
             let version =
                 pack.loadedVersion.map { "version \($0) \(pack.form?.rawValue ?? "")" } ?? "no version loaded"
             let waiting = pack.waitingVersion.map { ", version \($0) waits for its key" } ?? ""
             let failure = pack.failure.map { ", last attempt failed: \($0.escapingControls)" } ?? ""
             Talk.answer("\(pack.state.rawValue)  \(pack.id)  \(version)\(waiting)\(failure)")
         }
+    }
+}
+
+/// What a store holds, for scripts.
+struct StatusReport {
+    let packs: [PackStatus]
+
+    init(of layout: StoreLayout) async throws(VaultError) {
+        packs = try await VaultStore(layout).status()
+    }
+
+    func answer() {
+        Talk.answer(bytes: JSONValue.object(["packs": .array(packs.map { .object($0.json) })]).pretty())
     }
 }
 

@@ -8,18 +8,25 @@ struct Keygen: ParsableCommand {
         abstract: "Make a vault key: the secret that packs are sealed for.",
         discussion: """
             Writes a JWK Set with one fresh 256-bit key, mode 0600, and prints its key ID. An existing file is never \
-            overwritten. Keep a backup: without a vault key nothing that was sealed for it opens again.
+            overwritten. With -o - the key goes to standard output, for a secret store, and its ID to standard error. \
+            Keep a backup: without a vault key nothing that was sealed for it opens again.
 
             EXAMPLE
               assetvault keygen -o vault.jwks
             """)
 
     @Option(
-        name: [.short, .customLong("output")], help: ArgumentHelp("The file to make.", valueName: "file"))
+        name: [.short, .customLong("output")],
+        help: ArgumentHelp("The file to make; - for standard output.", valueName: "file"))
     var output: String
 
     func run() throws {
-        let id = try VaultKeyFile.generate(at: FilePath(output))
-        Talk.answer(id.description)
+        if output == "-" {
+            let id = try VaultKeyFile.generate(into: OutputRule.standardOutput())
+            Talk.note("made the vault key \(id)")
+        } else {
+            let id = try VaultKeyFile.generate(at: FilePath(output))
+            Talk.answer(id.description)
+        }
     }
 }

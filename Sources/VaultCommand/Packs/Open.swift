@@ -38,8 +38,7 @@ struct Open: AsyncParsableCommand {
 
     func run() async throws {
         if let output { try OutputRule.requireNewFolder(FilePath(output)) }
-        if let tar, tar != "-" { try OutputRule.requireReplaceable(FilePath(tar), replacing: force) }
-        if let tar, tar != "-" { try OutputRule.requireNewFile(FilePath(tar), replacing: force) }
+        if let tar, tar != "-" { try OutputRule.requireWritableFile(FilePath(tar), replacing: force) }
         let source = try await pack.local().unlock(try keys.required())
         let progress = ProgressBar("opening", total: source.catalog.contentCount)
         defer { progress.finish() }

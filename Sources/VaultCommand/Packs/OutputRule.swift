@@ -15,29 +15,11 @@ enum OutputRule {
         }
     }
 
-    /// A file that may be made: absent, or any file where `replacing`.
-    static func requireNewFile(_ path: FilePath, replacing: Bool) throws(VaultError) {
-        guard let status = try FileSystem.status(of: path, followingLinks: false) else { return }
-        guard status.kind != .folder, replacing else {
-            throw VaultError(
-                .unwritable, "it exists already", at: path.string,
-                remedy: status.kind == .folder
-                    ? "choose another name" : "choose another name, or replace it with --force")
-        }
-    }
-
     /// A file that may be written: absent, or a regular file that may be replaced. What earlier runs left half-done
     /// beside it is removed.
-    static func requireReplaceable(_ path: FilePath, replacing: Bool) throws(VaultError) {
+    static func requireWritableFile(_ path: FilePath, replacing: Bool) throws(VaultError) {
         try removeAbandonedScratch(beside: path)
-        guard let status = try FileSystem.status(of: path) else { return }
-        guard status.kind == .file, replacing else {
-            throw VaultError(
-                .unwritable, status.kind == .file ? "it exists already" : "it exists and is no regular file",
-                at: path.string,
-                remedy: status.kind == .file
-                    ? "choose another name, or replace it with --force" : "choose another name")
-        }
+        try DurableFile.requireWritable(path, replacing: replacing)
     }
 
     /// Scratch has a lock while its maker lives, so only what a killed run left goes away.

@@ -42,6 +42,11 @@ struct DescriptorOptions: ParsableArguments {
             return .site(
                 Site(try SiteLocation(site), transport: SchemeTransport()), trustedRoot: FilePath(trust))
         }
+        guard trust == nil else {
+            throw VaultError(
+                .usage, "a root alone says nothing about a pack", at: "--trust",
+                remedy: "name the site too, with --site URL-or-DIR")
+        }
         return descriptor.map { .file(FilePath($0)) } ?? .beside
     }
 }

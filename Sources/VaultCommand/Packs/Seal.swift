@@ -67,7 +67,7 @@ struct Seal: AsyncParsableCommand {
         if let previous { earlier = try await LocalPack(path: FilePath(previous)).unlock(provider) }
         let packID =
             try id.map { text throws(VaultError) in try PackID(text) }
-            ?? earlier?.id ?? PackID(PackID.suggestion(for: source))
+            ?? earlier?.id ?? PackID(suggestedFor: source)
         let choice = try await ContentKeyChoice(following: earlier?.descriptor, keys: provider)
         let versioning: PackVersioning =
             packVersion.map { .exactly($0) } ?? earlier.map { .following($0) } ?? .exactly(1)
@@ -97,6 +97,7 @@ struct Seal: AsyncParsableCommand {
 
     private func sealToStandardOutput(_ order: SealingOrder) async throws(VaultError) -> SealingResult {
         let descriptor = FilePath(descriptor ?? "")
+        try OutputRule.requireWritableFile(descriptor, replacing: force)
         let source = try openSource(beside: descriptor)
         let progress = ProgressBar("sealing", total: source.folder.entries.reduce(0) { $0 + $1.size })
         defer { progress.finish() }
@@ -116,13 +117,17 @@ struct Seal: AsyncParsableCommand {
 
 extension PackID {
     /// The source's name without an archive's ending, in lower case.
-    fileprivate static func suggestion(for source: String) -> String {
+    fileprivate init(suggestedFor source: String) throws(VaultError) {
+        guard source != "-" else {
+            throw VaultError(
+                .usage, "standard input has no name to call the pack by", at: "-", remedy: "give --id ID")
+        }
         var name = FilePath(source).lexicallyNormalized().lastComponent?.string.lowercased() ?? ""
         for ending in [".tar.gz", ".tar.xz", ".tar.zst", ".tar.bz2", ".tgz", ".tar", ".zip", ".7z"]
         where name.hasSuffix(ending) {
             name.removeLast(ending.count)
             break
         }
-        return name
+        try self.init(name)
     }
 }

@@ -1,5 +1,4 @@
 import ArgumentParser
-import Glibc
 import StrictJSON
 import SystemPackage
 import UpdateFramework
@@ -66,18 +65,13 @@ struct Audit: AsyncParsableCommand {
     }
 
     private func evidence() throws(VaultError) -> PackAudit.Evidence {
-        if let site = origin.site {
-            return .site(
-                Site(try SiteLocation(site), transport: SchemeTransport()), pinnedRoot: try pinnedRoot())
+        switch try origin.origin() {
+        case .site(let site, _): return .site(site, pinnedRoot: try pinnedRoot())
+        case .file(let path): return .descriptor(path)
+        case .beside:
+            let beside = try LocalPack(path: FilePath(subject)).descriptorBeside
+            return beside.map { .descriptor($0) } ?? .nothing
         }
-        guard origin.trust == nil else {
-            throw VaultError(
-                .usage, "a root alone says nothing about a pack", at: "--trust",
-                remedy: "name the site too, with --site URL-or-DIR")
-        }
-        if let descriptor = origin.descriptor { return .descriptor(FilePath(descriptor)) }
-        let beside = try LocalPack(path: FilePath(subject)).descriptorBeside
-        return beside.map { .descriptor($0) } ?? .nothing
     }
 
     private func pinnedRoot() throws(VaultError) -> [UInt8]? {
@@ -105,9 +99,12 @@ extension SiteLocation {
 extension FilePath {
     /// `TMPDIR`, else `/tmp`.
     fileprivate static var temporaryFolder: FilePath {
-        guard let text = unsafe getenv("TMPDIR") else { return "/tmp" }
-        let path = unsafe FilePath(platformString: text)
-        return path.isEmpty ? "/tmp" : path
+        let path = ProcessEnvironment.withValue(of: "TMPDIR") { bytes in
+            var name: [UInt8] = []
+            for index in bytes.indices { name.append(bytes[index]) }
+            return FilePath(String(decoding: name, as: UTF8.self))
+        }
+        return if let path, !path.isEmpty { path } else { "/tmp" }
     }
 }
 

@@ -70,6 +70,9 @@ struct Publish: AsyncParsableCommand {
             Talk.answer(
                 "\(pack.change.rawValue)  \(pack.id)  version \(pack.version)  \(pack.length) bytes, \(pack.pieces) pieces\(reuse)"
             )
+            for key in pack.droppedKeys {
+                Talk.note("\(pack.id) is no longer sealed for the vault key '\(key)'")
+            }
         }
         Talk.note(
             report.written.isEmpty
@@ -91,6 +94,7 @@ extension PublicationReport {
                         "length": .integer(Int64(clamping: pack.length)),
                         "pieces": .integer(Int64(pack.pieces)),
                         "reusedPieces": .integer(Int64(pack.reusedPieces)),
+                        "droppedKeys": .array(pack.droppedKeys.map { .string($0.description) }),
                     ]
                 }),
             "written": .array(written.map { .string($0) }),

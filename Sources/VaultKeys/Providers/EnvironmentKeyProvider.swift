@@ -1,6 +1,6 @@
-import Glibc
 import VaultCrypto
 public import VaultErrors
+import VaultFileSystem
 
 /// A JWK or JWK Set in an environment variable, as CI systems inject masked secrets.
 ///
@@ -23,17 +23,11 @@ public struct EnvironmentKeyProvider: KeyProvider {
 
     private func ring() throws(VaultError) -> KeyRing {
         let place = "environment variable \(name)"
-        guard let text = value(), text.count > 0 else {
+        let value = ProcessEnvironment.withValue(of: name) { SecretBytes(copying: $0) }
+        guard let text = value, text.count > 0 else {
             throw VaultError(.key, "is not set", at: place, remedy: "set it to a JWK or JWK Set")
         }
         guard text.count <= KeyRing.byteLimit else { throw .tooLarge(place) }
         return try KeyRing(parsingJWK: text, place: place)
-    }
-
-    /// Copied straight from the environment, without a `String` between.
-    private func value() -> SecretBytes? {
-        guard let start = unsafe getenv(name) else { return nil }
-        let bytes = unsafe UnsafeRawBufferPointer(start: start, count: strlen(start))
-        return unsafe SecretBytes(copying: bytes.bindMemory(to: UInt8.self).span)
     }
 }

@@ -23,7 +23,10 @@ extension KeyRing {
         do throws(VaultError) {
             read = try text.withBytes { (source) throws(VaultError) in try Self.read(source, place: place) }
         } catch {
-            throw VaultError(.key, error.problem, at: error.place, remedy: error.remedy)
+            guard error.category != .key else { throw error }
+            throw VaultError(
+                .key, "is not a JWK or JWK Set (\(error.problem))", at: error.place,
+                remedy: "write the key as JWK (RFC 7517), as `assetvault keygen` does")
         }
         guard let read else { return nil }
         self = read

@@ -1,0 +1,89 @@
+internal import CVaultSystem
+public import SystemPackage
+public import VaultErrors
+
+/// A durable move of a file: what may take long is done when the value is made, and ``commit()`` is brief.
+///
+/// Where source and target are on one file system the file is renamed; else it is copied beside the target, and
+/// the copy gets the name. A move that is not committed leaves the source as it was and nothing beside the target.
+public struct FileMove: ~Copyable, Sendable {
+    private let source: FilePath
+    private let target: FilePath
+    private let file: OpenFile
+    private let copy: ScratchFile?
+    private let verify: @Sendable (borrowing OpenFile) throws(VaultError) -> Void
+
+    /// - Parameter verify: looks at what will have the new name, and throws to refuse it.
+    public init(
+        from source: FilePath, to target: FilePath,
+        verify: @escaping @Sendable (borrowing OpenFile) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        let file = try OpenFile(reading: source)
+        let isNear = try Folder(holding: source).status().device == Folder(holding: target).status().device
+        let copy: ScratchFile?
+        if isNear {
+            try file.synchronize()
+            try verify(file)
+            copy = nil
+        } else {
+            copy = try Self.verifiedCopy(of: file, for: target, verify: verify)
+        }
+        self = Self(source: source, target: target, file: file, copy: copy, verify: verify)
+    }
+
+    private init(
+        source: FilePath, target: FilePath, file: consuming OpenFile, copy: consuming ScratchFile?,
+        verify: @escaping @Sendable (borrowing OpenFile) throws(VaultError) -> Void
+    ) {
+        self.source = source
+        self.target = target
+        self.file = file
+        self.copy = copy
+        self.verify = verify
+    }
+
+    /// Gives the file its new name. An existing target throws `.unwritable`. When the target is complete but the
+    /// source can't be removed, that is thrown, and both are there.
+    public consuming func commit() throws(VaultError) {
+        let permissions = try file.status().permissions
+        let oldFolder = try Folder(holding: source)
+        if let copy {
+            try copy.commit(permissions: permissions, replacing: false)
+        } else {
+            let result = FileSystem.rename(source, target, replacing: false)
+            if result != -EXDEV {
+                try checkRename(result, from: source, to: target)
+                try Folder(holding: target).synchronize()
+                return try oldFolder.synchronize()
+            }
+            // One file system, mounted twice.
+            try Self.verifiedCopy(of: file, for: target, verify: verify)
+                .commit(permissions: permissions, replacing: false)
+        }
+        try FileSystem.unlink(source)
+        try oldFolder.synchronize()
+    }
+
+    /// A copy beside `target` that is saved to the disk, and only lacks its name.
+    private static func verifiedCopy(
+        of file: borrowing OpenFile, for target: FilePath,
+        verify: (borrowing OpenFile) throws(VaultError) -> Void
+    ) throws(VaultError) -> ScratchFile {
+        let scratch = try ScratchFile(for: target)
+        let size = try file.status().size
+        try scratch.file.allocate(size)
+        var buffer: [UInt8] = []
+        var offset: UInt64 = 0
+        while offset < size,
+            try file.read(into: &buffer, upTo: Int(min(1 << 20, size - offset)), at: offset) > 0
+        {
+            try scratch.file.write(buffer.span, at: offset)
+            offset += UInt64(buffer.count)
+        }
+        // The source may have shrunk after room was reserved for it.
+        try scratch.file.truncate(to: offset)
+        try scratch.file.synchronize()
+        try verify(scratch.file)
+        return scratch
+    }
+}

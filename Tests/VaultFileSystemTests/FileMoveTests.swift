@@ -1,0 +1,81 @@
+import Glibc
+import SystemPackage
+import Testing
+import VaultErrors
+import VaultFileSystem
+
+struct FileMoveTests {
+    let workplace: Workplace
+    init() throws { workplace = try Workplace() }
+    private let refusal = VaultError(.corrupt, "refused", at: "refused", remedy: "none")
+
+    @Test func withinAFileSystemItIsARename() throws {
+        let source = try workplace.file("source")
+        let target = workplace["target"]
+        let inode = try OpenFile(reading: source).status().inode
+        #expect(
+            failure(naming: "refused") { [refusal] in
+                _ = try FileMove(from: source, to: target) { (_) throws(VaultError) in throw refusal }
+            } == .corrupt)
+        #expect(try workplace.names() == ["source"])
+        let move = try FileMove(from: source, to: target) { (file) throws(VaultError) in
+            #expect(try file.status().inode == inode)
+        }
+        #expect(try workplace.names() == ["source"])
+        try move.commit()
+        #expect(try FileSystem.status(of: target)?.inode == inode)
+        try workplace.file("source")
+        #expect(
+            failure(naming: target) { try FileMove(from: source, to: target) { _ in }.commit() }
+                == .unwritable)
+        #expect(try workplace.names() == ["source", "target"])
+    }
+
+    @Test(.enabled(if: Mounts.areAllowed, Mounts.reason)) func acrossFileSystemsItIsACopy() async throws {
+        try workplace.folder("mount")
+        try workplace.file("source", String(repeating: "0123456789", count: 300_000))
+        await #expect(processExitsWith: .success) { [place = workplace.path.string as String] in
+            let refusal = VaultError(.corrupt, "refused", at: "refused", remedy: "none")
+            let source = FilePath(place).appending("source")
+            let mount = FilePath(place).appending("mount")
+            let target = mount.appending("target")
+            let content = try DurableFile.read(source, limit: 3_000_000)
+            Mounts.tmpfs(at: mount.string, "size=8m")
+            #expect(try !FileSystem.sameFileSystem(source, mount))
+            #expect(failure(naming: target) { try FileSystem.move(source, to: target) } == .io)
+            #expect(
+                failure(naming: "refused") {
+                    _ = try FileMove(from: source, to: target) { (_) throws(VaultError) in throw refusal }
+                } == .corrupt)
+            #expect(try Folder(opening: mount).names() == [])
+            do { _ = try FileMove(from: source, to: target) { _ in } }
+            #expect(try Folder(opening: mount).names() == [])
+            #expect(try FileSystem.exists(source))
+
+            let move = try FileMove(from: source, to: target) { (copy) throws(VaultError) in
+                #expect(copy.path.starts(with: mount))
+                #expect(try copy.readAll(limit: 3_000_000) == content)
+            }
+            #expect(try !FileSystem.exists(target))
+            try move.commit()
+            #expect(try DurableFile.read(target, limit: 3_000_000) == content)
+            #expect(try !FileSystem.exists(source))
+            #expect(try FileSystem.status(of: target)?.permissions == 0o600)
+        }
+    }
+
+    /// The devices are the same, and a rename is refused nevertheless.
+    @Test(.enabled(if: Mounts.areAllowed, Mounts.reason)) func acrossABindMountItIsACopy() async throws {
+        try workplace.folder("mount")
+        try workplace.file("source")
+        await #expect(processExitsWith: .success) { [place = workplace.path.string as String] in
+            let source = FilePath(place).appending("source")
+            let mount = FilePath(place).appending("mount")
+            Mounts.bind(mount.string, at: mount.string)
+            #expect(try FileSystem.sameFileSystem(source, mount))
+            try FileMove(from: source, to: mount.appending("target")) { _ in }.commit()
+            #expect(try DurableFile.read(mount.appending("target"), limit: 99) == Array("content".utf8))
+            #expect(try !FileSystem.exists(source))
+        }
+    }
+}
