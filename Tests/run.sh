@@ -33,7 +33,8 @@ suites=$(swift test list --skip-build "$@" 2>/dev/null | sed -n 's/^\([A-Za-z]*T
 [ -n "$suites" ] || { echo "no tests were found" >&2; exit 1; }
 for tests in $suites; do
     echo "-- $tests"
-    swift test --skip-build --no-parallel "$@" --filter "^$tests\."
+    # A suite that hangs fails, well within the time that CI gives.
+    timeout -k 10 1200 swift test --skip-build --no-parallel "$@" --filter "^$tests\."
 done
 
 echo "== outside judges"

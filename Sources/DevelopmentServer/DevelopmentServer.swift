@@ -29,7 +29,8 @@ public struct DevelopmentServer: Sendable {
     ///   listening fails otherwise.
     public func run(whenReady: (_ url: String) -> Void) async throws(VaultError) {
         let site = StaticSite(try Folder(opening: root))
-        let threads = MultiThreadedEventLoopGroup(numberOfThreads: 2)
+        // One thread: a connection that one thread accepts for another one, which has ended meanwhile, is never closed.
+        let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
             let channel = try await listen(on: threads, to: site)
             await withTaskCancellationHandler {

@@ -31,21 +31,31 @@ extension Folder {
     public func removeAbandonedScratch() throws(VaultError) -> Int {
         var removed = 0
         for name in try names() where ScratchName.matches(name) {
-            guard let status = try status(of: name), status.owner == geteuid() else { continue }
-            switch status.kind {
-            case .file: removed += try removeIfAbandoned(try openFile(name), name) ? 1 : 0
-            case .folder: removed += try removeIfAbandoned(try openFolder(name), name) ? 1 : 0
-            default:
-                try unlink(name)
-                removed += 1
+            do throws(VaultError) {
+                if try removeIfAbandoned(name) { removed += 1 }
+            } catch {
+                // Its maker was faster.
+                guard error.category == .missing else { throw error }
             }
         }
         return removed
     }
 
-    private func removeIfAbandoned(
-        _ opened: borrowing some Opened & ~Copyable, _ name: [UInt8]
-    ) throws(VaultError) -> Bool {
+    private func removeIfAbandoned(_ name: [UInt8]) throws(VaultError) -> Bool {
+        guard let status = try status(of: name), status.owner == geteuid() else { return false }
+        switch status.kind {
+        case .file: return try remove(name, ifFree: try openFile(name))
+        case .folder: return try remove(name, ifFree: try openFolder(name))
+        default:
+            try unlink(name)
+            return true
+        }
+    }
+
+    /// The lock is held until the name is gone.
+    private func remove(_ name: [UInt8], ifFree opened: borrowing some Opened & ~Copyable)
+        throws(VaultError) -> Bool
+    {
         guard try opened.tryLock(exclusive: true) else { return false }
         try removeTree(name)
         return true

@@ -14,8 +14,9 @@ struct FileMoveTests {
         let target = workplace["target"]
         let inode = try OpenFile(reading: source).status().inode
         #expect(
-            failure(naming: "refused") { [refusal] in
-                _ = try FileMove(from: source, to: target) { (_) throws(VaultError) in throw refusal }
+            failure(naming: "refused") {
+                try FileMove(from: source, to: target) { [refusal] (_) throws(VaultError) in throw refusal }
+                    .commit()
             } == .corrupt)
         #expect(try workplace.names() == ["source"])
         let move = try FileMove(from: source, to: target) { (file) throws(VaultError) in
@@ -45,7 +46,7 @@ struct FileMoveTests {
             #expect(failure(naming: target) { try FileSystem.move(source, to: target) } == .io)
             #expect(
                 failure(naming: "refused") {
-                    _ = try FileMove(from: source, to: target) { (_) throws(VaultError) in throw refusal }
+                    try FileMove(from: source, to: target) { (_) throws(VaultError) in throw refusal }.commit()
                 } == .corrupt)
             #expect(try Folder(opening: mount).names() == [])
             do { _ = try FileMove(from: source, to: target) { _ in } }
