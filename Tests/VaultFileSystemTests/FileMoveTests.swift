@@ -46,7 +46,8 @@ struct FileMoveTests {
             #expect(failure(naming: target) { try FileSystem.move(source, to: target) } == .io)
             #expect(
                 failure(naming: "refused") {
-                    try FileMove(from: source, to: target) { (_) throws(VaultError) in throw refusal }.commit()
+                    try FileMove(from: source, to: target) { (_) throws(VaultError) in throw refusal }
+                        .commit()
                 } == .corrupt)
             #expect(try Folder(opening: mount).names() == [])
             do { _ = try FileMove(from: source, to: target) { _ in } }
