@@ -103,25 +103,24 @@ public actor VaultClient {
         let pack = listing.pack
         let targets = chain.targets.version
         let record = try staging.records.record(of: pack.id)
+        guard record.targetsVersion <= targets else {
+            // A process with newer metadata was faster; what it decided stays.
+            return onEvent(.finished(pack.id, PackStatus(id: pack.id, record).state))
+        }
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256,
             loaded.form == configuration.form || configuration.keys == nil
         {
             try await staging.settle(pack, listedBy: targets)
             return onEvent(.finished(pack.id, .loaded))
         }
-        let file = try await verifiedFile(of: listing, in: chain, onEvent)
-        guard let keys = configuration.keys else {
-            try await staging.share(file, of: pack, listedBy: targets)
-            return onEvent(.finished(pack.id, .toBeTransferred))
-        }
+        let file = try await sharedPack(of: listing, in: chain, onEvent)
+        guard let keys = configuration.keys else { return onEvent(.finished(pack.id, .toBeTransferred)) }
         let source: OpenPack
         do throws(VaultError) {
             source = try await OpenPack(try PackFile(file, as: pack), keys: keys)
         } catch {
             // What was downloaded waits for the right key.
-            guard error.category == .key else { throw error }
-            try await staging.share(file, of: pack, listedBy: targets)
-            throw error.at(pack.id.description)
+            throw error.category == .key ? error.at(pack.id.description) : error
         }
         switch configuration.form {
         case .opened:
@@ -131,31 +130,33 @@ public actor VaultClient {
         case .sealed:
             try await staging.keepSealed(file, of: pack, listedBy: targets)
         }
-        try staging.discardDownload(of: pack)
         onEvent(.finished(pack.id, .loaded))
     }
 
-    /// The pack's file, proven: the one that waits in shared storage, or a download.
-    private func verifiedFile(
+    /// The pack in shared storage, proven: it waits there already, or is downloaded.
+    private func sharedPack(
         of listing: PublishedPacks.Listing, in chain: TrustChain, _ onEvent: @Sendable (VaultEvent) -> Void
     ) async throws(VaultError) -> OpenFileReference {
         let pack = listing.pack
-        let waiting = configuration.store.waitingPack(pack)
-        if try FileSystem.exists(waiting) {
-            let file = OpenFileReference(try OpenFile(reading: waiting))
-            if try file.file.status().size == pack.length, try file.file.sha256() == pack.sha256 {
-                return file
+        if let waiting = try staging.waitingPack(pack) {
+            // Whoever put it there proved it; disks forget.
+            if try waiting.file.status().size == pack.length, try waiting.file.sha256() == pack.sha256 {
+                try await staging.share(waiting, of: pack, listedBy: chain.targets.version)
+                return waiting
             }
-            try FileSystem.unlink(waiting)
+            try FileSystem.unlink(waiting.file.path)
         }
         try FileSystem.createFolders(configuration.store.ephemeral, permissions: 0o700)
         let download = PackDownload(
             transport: configuration.transport, location: try site.location(of: listing.target, in: chain),
             pack: pack,
             path: configuration.store.partialDownload(of: pack))
-        return try await download.run { done in
+        let file = try await download.run { done in
             onEvent(.downloading(pack.id, bytes: done, total: pack.length))
         }
+        try await staging.share(file, of: pack, listedBy: chain.targets.version)
+        guard let shared = try staging.waitingPack(pack) else { throw staging.wasRemoved(pack) }
+        return shared
     }
 
     private func noteFailure(_ error: VaultError, of id: PackID) async throws(VaultError) {

@@ -20,13 +20,13 @@ struct PackStaging: Sendable {
         return try await FileLock.acquire(layout.lock, .exclusive, patience: Self.patience)
     }
 
-    /// Ephemeral to shared: the verified file becomes a pack that waits for its key.
-    func share(_ download: OpenFileReference, of pack: PackDescriptor, listedBy targets: Int64)
+    /// To shared: the verified file becomes a pack that waits to be transferred.
+    func share(_ verified: OpenFileReference, of pack: PackDescriptor, listedBy targets: Int64)
         async throws(VaultError)
     {
         let target = layout.waitingPack(pack)
         try FileSystem.createFolders(target.removingLastComponent(), permissions: 0o700)
-        let arrival = try arrival(of: download, of: pack, at: target)
+        let arrival = try arrival(of: verified, of: pack, at: target)
         let control = try await lock()
         if try !FileSystem.exists(target) {
             guard let arrival else { throw wasRemoved(pack) }
@@ -41,6 +41,16 @@ struct PackStaging: Sendable {
         }
         try removeWaiting(of: pack.id, except: record.waiting)
         _ = consume control
+    }
+
+    /// The pack that waits in shared storage, nil where it does not.
+    func waitingPack(_ pack: PackDescriptor) throws(VaultError) -> OpenFileReference? {
+        do throws(VaultError) {
+            return OpenFileReference(try OpenFile(reading: layout.waitingPack(pack)))
+        } catch {
+            guard error.category == .missing else { throw error }
+            return nil
+        }
     }
 
     /// To permanent, still sealed.
@@ -95,12 +105,6 @@ struct PackStaging: Sendable {
         _ = consume control
     }
 
-    /// The download of a pack that is loaded now.
-    func discardDownload(of pack: PackDescriptor) throws(VaultError) {
-        let part = layout.partialDownload(of: pack)
-        if try FileSystem.exists(part) { try FileSystem.unlink(part) }
-    }
-
     /// Swings `current` to a complete version, records it and removes what it replaces. A process that was overtaken
     /// by one with newer metadata changes nothing.
     private func publish(_ pack: PackDescriptor, as form: PackForm, listedBy targets: Int64)
@@ -153,31 +157,9 @@ struct PackStaging: Sendable {
         }
     }
 
-    private func wasRemoved(_ pack: PackDescriptor) -> VaultError {
+    func wasRemoved(_ pack: PackDescriptor) -> VaultError {
         VaultError(
             .busy, "another process took the pack '\(pack.id)' on", at: layout.shared.string,
             remedy: "try again")
-    }
-
-    private func removeWaiting(of id: PackID, except kept: PackDescriptor?) throws(VaultError) {
-        let path = layout.waiting(of: id)
-        guard try FileSystem.exists(path) else { return }
-        let keptName = kept.map { "@\($0.sha256.hex).avpack" } ?? ""
-        try removeOurs(in: try Folder(opening: path), except: [keptName])
-    }
-
-    func removeVersions(
-        of id: PackID, in home: borrowing Folder, except loaded: PackRecord.Loaded?
-    ) throws(VaultError) {
-        let name = loaded.map { layout.versionName(of: $0.pack, as: $0.form) }
-        try removeOurs(in: home, except: name.map { [$0, $0 + ".json"] } ?? [])
-    }
-
-    /// Removes what is named with an `@`; other names are those of packs below this one.
-    private func removeOurs(in folder: borrowing Folder, except kept: [String]) throws(VaultError) {
-        for name in try folder.names()
-        where name.first == UInt8(ascii: "@") && !kept.contains(where: { $0.utf8.elementsEqual(name) }) {
-            try folder.discardTree(name)
-        }
     }
 }

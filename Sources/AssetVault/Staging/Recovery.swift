@@ -65,14 +65,4 @@ extension PackStaging {
         else { return nil }
         return PackRecord.Loaded(pack: pack, form: name.hasSuffix(".avpack") ? .sealed : .opened)
     }
-
-    /// Removes partial downloads that no process holds.
-    func clearEphemeral() throws(VaultError) {
-        try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
-        let folder = try Folder(opening: layout.ephemeral)
-        for name in try folder.names() where name.suffix(5).elementsEqual(".part".utf8) {
-            guard let part = try? folder.updateFile(name), try part.tryLock(exclusive: true) else { continue }
-            try folder.unlink(name)
-        }
-    }
 }
