@@ -49,13 +49,6 @@ extension VaultError {
     }
 }
 
-extension VaultError {
-    /// The same failure, told of another place: the one that the reader knows.
-    public func at(_ place: String) -> VaultError {
-        VaultError(category, problem, at: place, remedy: remedy)
-    }
-}
-
 extension VaultError: CustomStringConvertible {
     /// One line: place, problem, remedy.
     public var description: String {

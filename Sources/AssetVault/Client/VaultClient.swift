@@ -115,13 +115,8 @@ public actor VaultClient {
         }
         let file = try await sharedPack(of: listing, in: chain, onEvent)
         guard let keys = configuration.keys else { return onEvent(.finished(pack.id, .toBeTransferred)) }
-        let source: OpenPack
-        do throws(VaultError) {
-            source = try await OpenPack(try PackFile(file, as: pack), keys: keys)
-        } catch {
-            // What was downloaded waits for the right key.
-            throw error.category == .key ? error.at(pack.id.description) : error
-        }
+        let source = try await OpenPack(
+            try PackFile(file, as: pack, named: pack.id.description), keys: keys)
         switch configuration.form {
         case .opened:
             try await staging.open(source, of: pack, listedBy: targets) { done in

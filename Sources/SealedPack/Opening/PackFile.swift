@@ -32,8 +32,11 @@ public final class PackFile: Sendable {
         try self.init(OpenFileReference(try OpenFile(reading: path)), as: descriptor)
     }
 
-    public init(_ reference: OpenFileReference, as descriptor: PackDescriptor?) throws(VaultError) {
-        let place = reference.file.path.description
+    /// - Parameter name: what errors call the pack; the file's path by default.
+    public init(_ reference: OpenFileReference, as descriptor: PackDescriptor?, named name: String? = nil)
+        throws(VaultError)
+    {
+        let place = name ?? reference.file.path.description
         let size = try reference.file.status().size
         if let descriptor, descriptor.length != size {
             throw VaultError(
