@@ -30,6 +30,38 @@ struct TreeRemovalTests {
         #expect(try FileSystem.exists(workplace["kept/precious"]) == false)
     }
 
+    @Test func discardsWhateverStandsThere() throws {
+        try workplace.folder("tree")
+        try workplace.file("tree/file")
+        try workplace.file("kept")
+        try workplace.link("link", to: "kept")
+        let folder = try Folder(opening: workplace.path)
+        for name in ["tree", "link", "absent"] { try folder.discardTree(name) }
+        #expect(try workplace.names() == ["kept"])
+        try folder.discardTree("kept")
+        #expect(try workplace.names() == [])
+    }
+
+    /// What can't be removed as a whole has lost its name before the first part of it goes, and is scratch.
+    @Test(.enabled(if: Mounts.areAllowed, Mounts.reason)) func discardsTheNameFirst() async throws {
+        try workplace.folder("tree")
+        try workplace.folder("tree/mount")
+        try workplace.file("tree/a")
+        try workplace.file("tree/z")
+        let place = workplace.path.string
+        await #expect(processExitsWith: .success) { [place = place as String] in
+            let mount = FilePath(place).appending("tree").appending("mount")
+            Mounts.tmpfs(at: mount.string, "size=1m")
+            let folder = try Folder(opening: FilePath(place))
+            #expect(throws: VaultError.self) { try folder.discardTree("tree") }
+            #expect(try FileSystem.exists(FilePath(place).appending("tree")) == false)
+        }
+        let left = try workplace.names()
+        #expect(left.count == 1 && left.allSatisfy { $0.hasPrefix(".assetvault-") }, "\(left)")
+        #expect(try Folder(opening: workplace.path).removeAbandonedScratch() == 1)
+        #expect(try workplace.names() == [])
+    }
+
     @Test(arguments: ["/", ".", "..", "a/..", ""]) func needsAName(_ path: String) {
         #expect(failure(naming: FilePath(path)) { try FileSystem.removeTree(FilePath(path)) } == .usage)
     }

@@ -54,6 +54,7 @@ struct PackDownload {
         var request = TransportRequest(location, limit: pack.length)
         if part.count > 0 { request.range = ByteRange(part.count...) }
         let body: TransportBody
+        var beginsAnew = false
         switch try await transport.get(request) {
         case .part(let range, let rest):
             guard range.first == part.count, range.total == pack.length else {
@@ -62,8 +63,8 @@ struct PackDownload {
             body = rest
         case .whole(let all):
             if let length = all.length, length != pack.length { throw wrongLength(length) }
-            if part.count > 0 { try part.restart() }
             body = all
+            beginsAnew = true
         case .outOfRange(let total): throw wrongLength(total ?? 0)
         case .absent:
             throw VaultError(
@@ -72,6 +73,12 @@ struct PackDownload {
         }
         for try await bytes in body {
             if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
+            if beginsAnew {
+                // The page of a captive portal costs nothing that is there, and is not gone on with.
+                guard PackFile.mayBegin(with: bytes) else { throw noPack }
+                try part.restart()
+                beginsAnew = false
+            }
             try part.append(bytes)
             progress(part.count)
         }
@@ -98,6 +105,12 @@ struct PackDownload {
             .corrupt, "the file has \(count) bytes, not the \(pack.length) declared",
             at: location.description,
             remedy: "try another mirror or tell the publisher")
+    }
+
+    private var noPack: VaultError {
+        VaultError(
+            .corrupt, "the host sent something that is no pack", at: location.description,
+            remedy: "check that no login page stands in the way, or try another mirror")
     }
 
     private var wrongDigest: VaultError {

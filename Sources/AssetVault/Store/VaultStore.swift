@@ -14,7 +14,8 @@ public struct VaultStore: Sendable {
 
     /// All packs that were ever staged here, in order of their IDs.
     public func status() async throws(VaultError) -> [PackStatus] {
-        guard try FileSystem.exists(layout.shared) else { return [] }
+        // Where nobody ever took the lock nothing was staged, and nothing is made.
+        guard try FileSystem.exists(layout.lock) else { return [] }
         return try await PackStaging(layout: layout).survey().map { PackStatus(id: $0.id, $0.record) }
     }
 

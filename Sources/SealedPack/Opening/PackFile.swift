@@ -26,6 +26,11 @@ public final class PackFile: Sendable {
     /// Bytes of the whole file.
     public var length: UInt64 { footer.layout.packCount }
 
+    /// Whether a pack may begin like this: tells it from other files before all of it is there.
+    public static func mayBegin(with bytes: [UInt8]) -> Bool {
+        zip(PackHeader.magic, bytes).allSatisfy { $0 == $1 }
+    }
+
     /// Opens the pack at `path`. With a descriptor, length, header and footer must be exactly those that it
     /// determines. Throws `.corrupt`, `.missing`, `.io`.
     public convenience init(opening path: FilePath, as descriptor: PackDescriptor?) throws(VaultError) {

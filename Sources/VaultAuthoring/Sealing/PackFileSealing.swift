@@ -40,7 +40,8 @@ public struct PackFileSealing: Sendable {
         do throws(VaultError) {
             try scratch.commit(permissions: 0o644, replacing: replacing)
         } catch {
-            try? FileSystem.unlink(next)
+            // Where only saving the folder failed, the pack has its name and needs this descriptor.
+            if (try? PackFile(opening: pack, as: result.descriptor)) == nil { try? FileSystem.unlink(next) }
             throw error
         }
         try FileSystem.move(next, to: descriptor, replacing: true)

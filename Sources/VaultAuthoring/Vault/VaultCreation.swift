@@ -16,7 +16,11 @@ extension VaultFolder {
                     .unwritable, "a file has that name", at: path.string,
                     remedy: "choose a new or an empty folder")
             }
-            try Folder(opening: path).removeAbandonedScratch()
+            // Of keys above all nothing is left lying about.
+            for folder in [path, keys, metadata]
+            where try FileSystem.status(of: folder, followingLinks: true)?.kind == .folder {
+                try Folder(opening: folder).removeAbandonedScratch()
+            }
             // The trusted root comes last: without it an earlier attempt did not finish.
             let known = ["keys", "vault.json", "site"]
             let names = try Folder(opening: path).names().map { String(decoding: $0, as: UTF8.self) }

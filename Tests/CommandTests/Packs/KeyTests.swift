@@ -84,6 +84,16 @@ struct KeyTests {
             77, "file:\(bench.folder["bad.jwks"])", naming: bench.folder["bad.jwks"], hiding: "AAECAwQF")
     }
 
+    /// Whatever is wrong with it in the eyes of a JSON parser, the reader learns what it should be.
+    @Test(arguments: [
+        "no JSON", "[]", "{\"kty\"", "\u{0}\u{1}\u{2}", Bench.encodedSecret, "-----BEGIN KEY-----",
+    ])
+    func garbageIsNoKeySet(content: String) async throws {
+        try bench.folder.write("bad.jwks", content, permissions: 0o600)
+        try await allFail(
+            77, "file:\(bench.folder["bad.jwks"])", naming: "is not a JWK or JWK Set", hiding: "AAECAwQF")
+    }
+
     @Test(arguments: [
         Bench.jwk(Bench.secret), Bench.encodedSecret, "env:" + Bench.encodedSecret,
         "key:" + Bench.encodedSecret,

@@ -25,6 +25,25 @@ struct KeygenTests {
         #expect(try result.text == key.string("kid", at: "key") + "\n")
     }
 
+    /// For a secret store's client: the key and nothing else goes into the pipe.
+    @Test func writesToStandardOutput() async throws {
+        let result = try await Command.run("keygen", "-o", "-", workingDirectory: folder.path).succeeded()
+        #expect(try folder.names() == [])
+        try folder.write("vault.jwks", result.output, permissions: 0o600)
+        let key = try key("vault.jwks")
+        #expect(try Base64URL.decode(key.string("k", at: "key").utf8)?.count == 32)
+        #expect(try result.errorText == "made the vault key \(key.string("kid", at: "key"))\n")
+        #expect(try !result.errorText.contains(key.string("k", at: "key")))
+        // It is a key as good as any.
+        try folder.write("level/file", "content")
+        let seal = ["seal", folder["level"], "-o", folder["pack"], "--keys", "file:\(folder["vault.jwks"])"]
+        try await Command.run(seal).succeeded()
+        // A key that got lost on its way is a failure.
+        let full = try await Command.run(
+            "keygen", "-o", "-", through: Command.shell("exec \"$@\" > /dev/full"))
+        full.failed(74, naming: "standard output")
+    }
+
     @Test func everyKeyIsFresh() async throws {
         try await Command.run("keygen", "-o", folder["one"]).succeeded()
         try await Command.run("keygen", "--output", folder["two"]).succeeded()

@@ -1,3 +1,5 @@
+import Foundation
+import SystemPackage
 import Testing
 
 /// Outputs that exist: files give way to `--force` alone, folders never.
@@ -77,6 +79,46 @@ struct OverwritingTests {
                 ["open", bench.pack, "--tar", bench.folder["folder.tar"], "--force"] + bench.keys
             )
             .failed(73, naming: bench.folder["folder.tar"])
+        }
+    }
+
+    enum Special: String, CaseIterable { case pipe, link, danglingLink, socket, device }
+
+    /// Makes a file that is none. Only root makes devices.
+    private func make(_ special: Special) async throws -> String? {
+        let path = bench.folder[special.rawValue]
+        switch special {
+        case .pipe: try await Tool.run("mkfifo", path)
+        case .link:
+            try bench.folder.write("precious", "precious")
+            try await Tool.run("ln", "-s", "precious", path)
+        case .danglingLink: try await Tool.run("ln", "-s", "nowhere", path)
+        case .socket:
+            try await Tool.run(
+                "python3", "-c", "import socket, sys; socket.socket(socket.AF_UNIX).bind(sys.argv[1])",
+                special.rawValue, workingDirectory: bench.folder.path)
+        case .device:
+            guard geteuid() == 0 else { return nil }
+            try await Tool.run("mknod", path, "c", "1", "3")
+        }
+        return path
+    }
+
+    /// Such as `/dev/null`, which a rename would replace for the whole machine.
+    @Test(arguments: Special.allCases) func onlyRegularFilesAreReplaced(special: Special) async throws {
+        try await seal().succeeded()
+        guard let target = try await make(special) else { return }
+        try await bench.unchanged {
+            for command in [
+                ["seal", bench.level, "-o", target], ["open", bench.pack, "--tar", target],
+                ["seal", bench.level, "-o", bench.folder["new"], "--descriptor", target],
+                ["seal", bench.level, "-o", "-", "--descriptor", target],
+            ] {
+                for force in [[], ["--force"]] {
+                    let run = command + force + bench.keys
+                    try await Command.run(run).failed(73, naming: target, "no regular file")
+                }
+            }
         }
     }
 

@@ -52,40 +52,19 @@ import Testing
     /// Sends the signal while the command stands still in one system call.
     private func expectCleanEnd(by signal: Int32, in moment: Moment) async throws {
         let command = try await command(moment.work)
-        let (code, pid) = (bench.folder["code"], bench.folder["pid"])
-        let wrapper =
-            Sandbox.injecting("delay_enter=600000000", into: moment.call, number: moment.number)
-            + Command.shell("\"$@\" & echo $! > '\(pid)'; wait $!; echo $? > '\(code)'")
-        try await Command.whileRunning(command, through: wrapper) { strace in
-            try await wait { try !bench.folder.names(in: "place").isEmpty && isWritten("pid") }
-            let text = try String(contentsOfFile: pid, encoding: .utf8)
-            let process = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
-            kill(process, signal)
-            try await wait { try isWritten("code") || hasDied(process) }
-            // strace may wait on; the shell learns the exit code from its end at the latest.
-            strace.send(SIGKILL)
-            try await wait { try isWritten("code") }
-        }
-        #expect(try String(contentsOfFile: code, encoding: .utf8) == "\(128 + signal)\n")
-    }
-
-    private func wait(until isReached: () throws -> Bool) async throws {
-        while try !isReached() { try await Task.sleep(for: .milliseconds(5)) }
-    }
-
-    private func hasDied(_ process: pid_t) throws -> Bool {
-        guard let state = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else {
-            return true
-        }
-        return state.contains(") Z ")
-    }
-
-    private func isWritten(_ name: String) throws -> Bool {
-        try bench.folder.exists(name) && !bench.folder.bytes(name).isEmpty
+        try await StoppedCommand.expectEnd(
+            of: command, by: signal, in: moment.call, number: moment.number, notesIn: bench.folder
+        ) { try !bench.folder.names(in: "place").isEmpty }
     }
 
     @Test(arguments: Moment.inTheMiddle) func aTerminationLeavesNothing(moment: Moment) async throws {
         try await expectCleanEnd(by: SIGTERM, in: moment)
+        #expect(try bench.folder.names(in: "place") == [])
+    }
+
+    /// Ctrl-C.
+    @Test(arguments: Moment.inTheMiddle) func soDoesAnInterrupt(moment: Moment) async throws {
+        try await expectCleanEnd(by: SIGINT, in: moment)
         #expect(try bench.folder.names(in: "place") == [])
     }
 

@@ -54,6 +54,32 @@ struct UsageTests {
         }
     }
 
+    /// A pipe has no name to call the pack by.
+    @Test func standardInputNeedsAnID() async throws {
+        let tar = try await Tool.run("tar", "c", "-C", bench.level, ".").output
+        try await bench.unchanged {
+            try await Command.run(["seal", "-", "-o", bench.pack] + bench.keys, input: tar)
+                .failed(64, naming: "--id")
+        }
+        try await Command.run(["seal", "-", "-o", bench.pack, "--id", "piped"] + bench.keys, input: tar)
+            .succeeded()
+    }
+
+    /// A root without the site that it vouches for says nothing about a pack.
+    @Test func aRootAloneIsNotEnough() async throws {
+        try await bench.seal()
+        try await bench.unchanged {
+            for command in [
+                ["cat", bench.pack, "run.sh"], ["open", bench.pack, "-o", bench.folder["out"]],
+                ["open", bench.pack, "--tar", "-"], ["inspect", bench.pack],
+                ["audit", bench.pack],
+            ] {
+                try await Command.run(command + ["--trust", bench.folder["root.json"]] + bench.keys)
+                    .failed(64, naming: "--site")
+            }
+        }
+    }
+
     @Test func refusesAnEmptyName() async throws {
         try await bench.seal()
         try await bench.unchanged {

@@ -55,9 +55,32 @@ struct PublishRefusalTests {
         (#"{"format": 1, "packs": {"level": {"source": "../level", "include": [""]}}}"#, 64),
         (#"{"format": 1, "packs": {"level": {"source": "../level"}, "level": {"source": "x"}}}"#, 65),
         (#"{"format": 1, "expiry": {"timestamp": 0}, "packs": {}}"#, 64),
+        (#"{"format": 1, "packs": {"level": {"source": "../level", "excludes": ["*.psd"]}}}"#, 64),
+        (#"{"format": 1, "packs": {"level": {"source": "../level", "Policy": "onDemand"}}}"#, 64),
     ]) func settingsThatMakeNoSense(text: String, code: Int32) async throws {
         try folder.write("vault/vault.json", text)
         try await refuses(code, naming: "")
+    }
+
+    /// A misspelt member is named, and so are those that there are.
+    @Test func aMemberThatIsUnknown() async throws {
+        try folder.write(
+            "vault/vault.json", #"{"format": 1, "packs": {"level": {"source": "../level", "excludes": []}}}"#)
+        try await Command.run("publish", workshop.vault).failed(
+            64, naming: "vault.json: level", "\"excludes\"", "include, exclude, policy, tags, traits")
+    }
+
+    /// Patterns that leave nothing of a source are a mistake; the packs before them are not published either.
+    @Test(arguments: [
+        #""include": ["*.psd"]"#, #""exclude": ["**"]"#, #""include": ["file"], "exclude": ["fi*"]"#,
+    ]) func patternsThatLeaveNothing(patterns: String) async throws {
+        try await Tool.run("tar", "cf", folder["level.tar"], "-C", folder["level"], ".")
+        for source in ["../level", "../level.tar"] {
+            try folder.write(
+                "vault/vault.json",
+                #"{"format": 1, "packs": {"level": {"source": "\#(source)", \#(patterns)}}}"#)
+            try await refuses(64, naming: "'level'")
+        }
     }
 
     @Test(arguments: ["timestamp", "snapshot", "targets"]) func aSigningKeyThatIsMissing(role: String)

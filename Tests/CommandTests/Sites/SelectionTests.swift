@@ -52,6 +52,8 @@ struct SelectionTests {
 
     @Test func anUnknownPackIsMissing() async throws {
         try await workshop.fetch(nil, "unknown").failed(66, naming: "'unknown'")
+        // The reader learns which there are.
+        try await workshop.fetch(nil, "firts").failed(66, naming: "'firts'", "first, later, on, on/asked")
         try await Command.run("path", "unknown", "--store", workshop.store).failed(66, naming: "'unknown'")
     }
 
@@ -74,5 +76,15 @@ struct SelectionTests {
         try await workshop.publish()
         try await workshop.fetch().succeeded()
         #expect(try workshop.files(in: "ephemeral") == [])
+        try await workshop.fetch(nil, "first").failed(66, naming: "'first'", "none")
+    }
+
+    /// Of many IDs some are named.
+    @Test func manyPacksAreNotAllNamed() async throws {
+        let packs = (10..<30).map { #""p\#($0)": {"source": "../first"}"# }.joined(separator: ", ")
+        try folder.write("vault/vault.json", #"{"format": 1, "packs": {\#(packs)}}"#)
+        try await workshop.publish()
+        let result = try await workshop.fetch(nil, "p99").failed(66, naming: "p10, p11", "p17 and 12 more")
+        #expect(!result.errorText.contains("p18"))
     }
 }

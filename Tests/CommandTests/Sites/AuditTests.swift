@@ -1,0 +1,42 @@
+import Testing
+
+/// `audit` as a process; what it finds is looked at by its own tests.
+struct AuditTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "content")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+    }
+
+    /// A pack that the given keys don't open may be as good as any: it is not called bad.
+    @Test func packsThatTheKeysDoNotOpenAreLocked() async throws {
+        try await Command.run("keygen", "-o", folder["wrong.jwks"]).succeeded()
+        let audit = ["audit", workshop.site, "--trust", workshop.root, "--keys"]
+        let locked = try await Command.run(audit + ["file:\(folder["wrong.jwks"])"])
+        #expect(locked.exitCode == 77)
+        let line = locked.text.split(separator: "\n").first { $0.hasPrefix("LOCKED") }
+        #expect(line?.contains("level") == true, "\(locked.text)")
+        #expect(!locked.text.contains("BAD"))
+        #expect(locked.errorText.contains("level"), "\(locked.errorText)")
+
+        let open = try await Command.run(audit + ["file:\(folder["vault/keys/vault.jwks"])"]).succeeded()
+        #expect(open.text.contains("1 entry proven") && !open.text.contains("LOCKED"))
+    }
+
+    /// With the wrong key damage is still damage.
+    @Test func damageIsNotTakenForALock() async throws {
+        try await Command.run("keygen", "-o", folder["wrong.jwks"]).succeeded()
+        let name = "vault/site/\(try workshop.publishedPack("level"))"
+        var bytes = try folder.bytes(name)
+        bytes[bytes.count / 2] ^= 1
+        try folder.write(name, bytes)
+        let result = try await Command.run(
+            "audit", workshop.site, "--trust", workshop.root, "--keys", "file:\(folder["wrong.jwks"])")
+        #expect(result.exitCode == 65)
+        #expect(result.text.contains("BAD") && !result.text.contains("LOCKED"), "\(result.text)")
+    }
+}

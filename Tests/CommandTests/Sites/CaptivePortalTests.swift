@@ -1,0 +1,89 @@
+import Foundation
+import Testing
+
+/// Networks that answer every request with a page of their own: what was downloaded before is kept.
+struct CaptivePortalTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    /// Bytes of the pack.
+    let size: Int
+    private static let noise = Bytes.random(48 << 20, seed: 1)
+    private static let page = Array("<!DOCTYPE html><html><body>Please log in.</body></html>\n".utf8)
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/noise", Self.noise)
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        size = try folder.bytes("vault/site/\(workshop.publishedPack("level"))").count
+    }
+
+    /// What a portal sends, with and without saying how long it is.
+    enum Page: CaseIterable { case short, shortOfNoLength, asLongAsThePack, longer, endless }
+
+    private func answer(_ page: Page) -> FaultServer.Answer {
+        let filler = [UInt8](repeating: UInt8(ascii: " "), count: size)
+        return switch page {
+        case .short: .bytes(Self.page, length: Self.page.count)
+        case .shortOfNoLength: .bytes(Self.page, length: nil)
+        case .asLongAsThePack: .bytes(Array((Self.page + filler).prefix(size)), length: size)
+        case .longer: .bytes(Self.page + filler, length: size + Self.page.count)
+        case .endless: .endless(length: nil)
+        }
+    }
+
+    private func partSize() throws -> Int {
+        try folder.names(in: "store/ephemeral").reduce(0) {
+            try $0 + folder.bytes("store/ephemeral/\($1)").count
+        }
+    }
+
+    /// The host sends half and dies; then there is the portal; then the host again, which sends the rest.
+    @Test(arguments: Page.allCases) func costsNothingThatIsThere(page: Page) async throws {
+        let (half, answer) = (size / 2, answer(page))
+        let dying = try FaultServer(workshop.site) {
+            $0.isForPack ? $0.earlier == 0 ? .cut(after: half) : .hangUp : .file
+        }
+        #expect(try await workshop.fetch(dying.url).exitCode == 69)
+        let before = try partSize()
+        #expect(before > size / 4)
+
+        let portal = try FaultServer(workshop.site) { $0.isForPack ? answer : .file }
+        for _ in 0..<2 {
+            try await workshop.fetch(portal.url).failed(65, naming: portal.url)
+            #expect(try partSize() == before)
+        }
+        let server = try FaultServer(workshop.site)
+        try await workshop.fetch(server.url).succeeded()
+        #expect(server.packs.map(\.status) == [206])
+        let served = dying.packBytes + server.packBytes
+        #expect(served <= size * 11 / 10, "\(served) of \(size)")
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+
+    /// Nor is its page taken for the beginning of a pack.
+    @Test(arguments: [Page.short, .shortOfNoLength]) func isNotGoneOnWith(page: Page) async throws {
+        let answer = answer(page)
+        let portal = try FaultServer(workshop.site) { $0.isForPack ? answer : .file }
+        try await workshop.fetch(portal.url).failed(65, naming: portal.url)
+        let server = try FaultServer(workshop.site)
+        try await workshop.fetch(server.url).succeeded()
+        #expect(server.packs.map(\.status) == [200])
+    }
+
+    /// The portal's page instead of metadata is no metadata.
+    @Test func standsInForNoMetadata() async throws {
+        let half = size / 2
+        let dying = try FaultServer(workshop.site) {
+            $0.isForPack ? $0.earlier == 0 ? .cut(after: half) : .hangUp : .file
+        }
+        #expect(try await workshop.fetch(dying.url).exitCode == 69)
+        let before = try partSize()
+        let portal = try FaultServer(workshop.site) { _ in .bytes(Self.page, length: Self.page.count) }
+        try await workshop.fetch(portal.url).failed(76)
+        #expect(try partSize() == before)
+        let server = try FaultServer(workshop.site)
+        try await workshop.fetch(server.url).succeeded()
+        #expect(dying.packBytes + server.packBytes <= size * 11 / 10)
+    }
+}

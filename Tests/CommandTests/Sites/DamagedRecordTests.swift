@@ -1,0 +1,95 @@
+import Foundation
+import Testing
+
+/// A store's own notes on one pack that can't be read any more, and a look at a store that changes nothing.
+struct DamagedRecordTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    private static let record = "store/shared/@state/worlds/level/@record.json"
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "level")
+        try folder.write("other/file", "other")
+        try await workshop.publish(
+            "--pack", "worlds/level=\(folder["level"])", "--pack", "other=\(folder["other"])")
+        try await workshop.fetch().succeeded()
+    }
+
+    enum Damage: CaseIterable { case truncated, empty, garbled, noJSON, anotherPacks, oversized }
+
+    private func damage(_ damage: Damage) async throws {
+        let bytes = try folder.bytes(Self.record)
+        switch damage {
+        case .truncated: try folder.write(Self.record, Array(bytes.prefix(bytes.count / 2)))
+        case .empty: try folder.write(Self.record, [])
+        case .garbled:
+            var garbled = bytes
+            garbled[bytes.count / 2] ^= 1
+            try folder.write(Self.record, garbled)
+        case .noJSON: try folder.write(Self.record, Bytes.random(1000, seed: 1))
+        case .anotherPacks: try folder.write(Self.record, try folder.bytes("store/shared/@trust/root.json"))
+        case .oversized: try await Tool.run("truncate", "--size", "200M", folder[Self.record])
+        }
+    }
+
+    /// Every name below the store with its kind, mode, size and times, to the nanosecond.
+    private func footprint() async throws -> String {
+        try await Tool.run(
+            "find", workshop.store, "-printf", "%p %y %m %s %T@ %C@ %i %l\\n"
+        ).text.split(separator: "\n").sorted().joined(separator: "\n")
+    }
+
+    @Test(arguments: Damage.allCases) func stopsNothing(kind: Damage) async throws {
+        try await damage(kind)
+        let before = try await footprint()
+        let status = try await workshop.status()
+        #expect(status.count == 2)
+        for id in ["worlds/level", "other"] {
+            #expect(status[id]?.state == "loaded" && status[id]?.version == 1, "\(id)")
+        }
+        #expect(try await footprint() == before)
+
+        let server = try FaultServer(workshop.site)
+        try await workshop.fetch(server.url, "other").succeeded()
+        try await workshop.fetch(server.url).succeeded()
+        #expect(server.packs.isEmpty, "what is there is not fetched again")
+        // The record is whole again, and the next version comes as ever.
+        #expect(try folder.json(Self.record)["loaded"] != nil)
+        try folder.write("level/file", "version 2")
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.status()["worlds/level"]?.version == 2)
+        #expect(try await workshop.tree(of: "worlds/level") == Tree(folder["level"]))
+    }
+
+    @Test(arguments: [Damage.truncated, .oversized]) func thePackThatIsFetchedMayBeTheOne(kind: Damage)
+        async throws
+    {
+        try folder.write("level/file", "version 2")
+        try await workshop.publish()
+        try await damage(kind)
+        try await workshop.fetch(nil, "worlds/level").succeeded()
+        #expect(try await workshop.tree(of: "worlds/level") == Tree(folder["level"]))
+    }
+
+    @Test func aLookChangesNothing() async throws {
+        let before = try await footprint()
+        try await Command.run("status", "--store", workshop.store).succeeded()
+        #expect(try await footprint() == before)
+        // Not even when it looks in the wrong place.
+        try folder.makeFolder("store/empty")
+        let elsewhere = try await footprint()
+        for place in ["nowhere", "store/empty"] {
+            for area in ["permanent", "ephemeral", "shared"] {
+                try await Command.run("status", "--store", workshop.store, "--\(area)", folder[place])
+                    .succeeded()
+            }
+        }
+        #expect(try await footprint() == elsewhere)
+        #expect(try !folder.exists("nowhere"))
+        let status = try await workshop.status()
+        #expect(status.values.allSatisfy { $0.state == "loaded" && $0.version == 1 })
+    }
+}

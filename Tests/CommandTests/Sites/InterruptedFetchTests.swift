@@ -1,0 +1,73 @@
+import Foundation
+import Testing
+
+/// A fetch that is told to end, by Ctrl-C or otherwise: it leaves nothing half-done, and the next one goes on.
+@Suite(.timeLimit(.minutes(10))) struct InterruptedFetchTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    /// Version 1 is in the store, version 2 on the site.
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "version 1")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await workshop.fetch().succeeded()
+        try await Tool.run("cp", "-a", folder["level"], folder["old-level"])
+        try folder.write("level/file", "version 2")
+        try folder.write("level/noise", Bytes.random(1 << 20, seed: 1))
+        try await workshop.publish()
+    }
+
+    private var fetch: [String] {
+        ["fetch", workshop.site, "--store", workshop.store] + workshop.keys
+    }
+
+    private func scratch() throws -> [String] {
+        try Tree(workshop.store).entries.keys.filter { $0.contains(".assetvault-") }
+    }
+
+    private func expectNothingHalfDone() async throws {
+        #expect(try scratch() == [])
+        #expect(try await workshop.tree(of: "level") == Tree(folder["old-level"]))
+        let status = try await workshop.status()["level"]
+        #expect(status?.state == "loaded" && status?.version == 1)
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+
+    /// While it opens the pack.
+    @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func whileItOpens(signal: Int32) async throws {
+        try await StoppedCommand.expectEnd(of: fetch, by: signal, in: "syncfs", notesIn: folder) {
+            try folder.names(in: "store/permanent/level").contains { $0.hasPrefix(".assetvault-") }
+        }
+        #expect(try workshop.files(in: "ephemeral").count == 1, "what was downloaded is kept")
+        try await expectNothingHalfDone()
+    }
+
+    /// While it waits for its host.
+    @Test(arguments: [SIGINT, SIGTERM]) func whileItDownloads(signal: Int32) async throws {
+        let gate = Gate()
+        defer { gate.open() }
+        let site = try FaultServer(workshop.site) { request in
+            if request.isForPack { gate.pass() }
+            return .file
+        }
+        let code = folder["code"]
+        try await Command.whileRunning(
+            ["fetch", site.url, "--store", workshop.store] + workshop.keys,
+            through: Command.shell("\"$@\"; echo $? > '\(code)'") + ["env", "--default-signal=INT"]
+        ) { shell in
+            try await gate.arrival()
+            let children = "/proc/\(shell.processID)/task/\(shell.processID)/children"
+            let text = try String(contentsOfFile: children, encoding: .utf8)
+            let process = try #require(pid_t(text.trimmingCharacters(in: .whitespacesAndNewlines)))
+            kill(process, signal)
+            while try !folder.exists("code") || folder.bytes("code").isEmpty {
+                try await Task.sleep(for: .milliseconds(5))
+            }
+        }
+        #expect(try String(contentsOfFile: code, encoding: .utf8) == "\(128 + signal)\n")
+        try await expectNothingHalfDone()
+    }
+}

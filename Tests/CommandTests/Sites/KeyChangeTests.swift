@@ -1,0 +1,69 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// Vault keys that come and go: only metadata changes, and it reaches what clients have already.
+struct KeyChangeTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    let (first, second): ([String], [String])
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "content")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await Command.run("keygen", "-o", folder["second.jwks"]).succeeded()
+        first = workshop.keys
+        second = ["--keys", "file:\(folder["second.jwks"])"]
+    }
+
+    @discardableResult
+    private func publish(_ options: [String]) async throws -> CommandResult {
+        try await Command.run(["publish", workshop.vault] + options).succeeded()
+    }
+
+    private func keyID(_ name: String) throws -> String {
+        try #require(try folder.json(name)["keys"]?.elements?.first?["kid"]?.text)
+    }
+
+    /// A pack that is kept sealed opens with the new key, and needs no site for it.
+    @Test(arguments: [true, false]) func newSlotsReachWhatIsLoaded(withNewKey: Bool) async throws {
+        try await workshop.fetch(nil, "--sealed").succeeded()
+        let path = try await workshop.path(of: "level")
+        try await Command.run(["cat", path, "file"] + second).failed(77)
+        let pack = try workshop.publishedPack("level")
+        try await publish(first + second)
+        #expect(try workshop.publishedPack("level") == pack)
+
+        let server = try FaultServer(workshop.site)
+        let fetch = ["fetch", server.url, "--store", workshop.store, "--sealed"]
+        try await Command.run(fetch + (withNewKey ? second : [])).succeeded()
+        #expect(server.packs.isEmpty, "the pack is there already")
+        try FileManager.default.removeItem(atPath: workshop.site)
+        for keys in [second, first] {
+            let cat = try await Command.run(["cat", path, "file"] + keys).succeeded()
+            #expect(cat.text == "content")
+            let inspection = try await Command.run(["inspect", path] + keys).succeeded()
+            #expect(inspection.text.contains(try keyID("second.jwks")))
+        }
+    }
+
+    @Test func aKeyThatIsDroppedIsNamed() async throws {
+        let (one, other) = (try keyID("vault/keys/vault.jwks"), try keyID("second.jwks"))
+        let both = try await publish(first + second + ["--json"]).json()
+        #expect(both["packs"]?.elements?.first?["droppedKeys"] == [])
+
+        let result = try await publish(first)
+        #expect(result.errorText.contains("level is no longer sealed for the vault key '\(other)'"))
+        #expect(!result.errorText.contains(one) && !result.text.contains(other))
+
+        try await publish(first + second)
+        let report = try await publish(second + ["--json"]).json()
+        #expect(report["packs"]?.elements?.first?["droppedKeys"] == [.string(one)])
+        // Nothing is said twice.
+        let again = try await publish(second)
+        #expect(!again.errorText.contains("no longer"))
+        #expect(try await publish(second + ["--json"]).json()["packs"]?.elements?.first?["droppedKeys"] == [])
+    }
+}

@@ -1,0 +1,66 @@
+import Foundation
+import Testing
+
+/// A slow fetch that read its metadata before another one, with newer metadata, was faster.
+@Suite(.timeLimit(.minutes(5))) struct OvertakenFetchTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    /// Version 1 is on `old-site`, version 2 on the site, and nothing in the store.
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "version 1")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await Tool.run("cp", "-a", workshop.site, folder["old-site"])
+        try folder.write("level/file", "version 2")
+        try await workshop.publish()
+    }
+
+    enum Way: CaseIterable { case shared, opened, sealed }
+
+    private func fetch(_ way: Way, from url: String) async throws -> CommandResult {
+        switch way {
+        case .shared: try await workshop.fetch(url, withKeys: false)
+        case .opened: try await workshop.fetch(url)
+        case .sealed: try await workshop.fetch(url, "--sealed")
+        }
+    }
+
+    /// Version 1 stands still on its way until version 2 was staged.
+    private func overtake(_ slow: Way, by fast: Way) async throws {
+        let gate = Gate()
+        let server = try FaultServer(folder["old-site"]) { request in
+            if request.isForPack { gate.pass() }
+            return .file
+        }
+        async let overtaken = fetch(slow, from: server.url)
+        do {
+            defer { gate.open() }
+            try await gate.arrival()
+            try await fetch(fast, from: workshop.site).succeeded()
+        }
+        try await overtaken.succeeded()
+    }
+
+    @Test(arguments: Way.allCases) func whatIsLoadedStays(slow: Way) async throws {
+        try await overtake(slow, by: .opened)
+        let status = try await workshop.status()["level"]
+        #expect(status?.state == "loaded" && status?.version == 2 && status?.waitingVersion == nil)
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        // Nothing of the old version takes room.
+        let names = try folder.names(in: "store/permanent/level")
+        #expect(names.count == 3 && !names.contains { $0.hasPrefix("@1-") }, "\(names)")
+        #expect(try workshop.files(in: "shared").filter { $0.hasSuffix(".avpack") } == [])
+    }
+
+    @Test(arguments: Way.allCases) func whatWaitsStays(slow: Way) async throws {
+        try await overtake(slow, by: .shared)
+        let status = try await workshop.status()["level"]
+        #expect(status?.waitingVersion == 2 && status?.version == nil, "\(status as Any)")
+        let server = try FaultServer(workshop.site)
+        try await workshop.fetch(server.url).succeeded()
+        #expect(server.packs.isEmpty)
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+}

@@ -1,0 +1,31 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// The example of a `vault.json` in the README publishes as it stands.
+struct ReadmeSettingsTests {
+    @Test func theExamplePublishes() async throws {
+        let readme = try String(
+            contentsOf: URL(filePath: #filePath).appending(path: "../../../../README.md").standardized,
+            encoding: .utf8)
+        let blocks = readme.matches(of: /```json\n(?<text>(?s:.*?))```/).map { String($0.text) }
+        let example = try #require(blocks.first { $0.contains(#""packs""#) })
+        #expect(blocks.count == 1)
+
+        let workshop = try await Workshop()
+        let folder = workshop.folder
+        try folder.write("assets/one/maps/start.json", "{}")
+        try folder.write("assets/one/maps/start.psd", "layers")
+        try folder.write("assets/one/drafts/deep/er/plot.txt", "plot")
+        try folder.write("vault/vault.json", example)
+        let report = try await workshop.publish()
+        #expect(report.text.hasPrefix("added  levels/one  version 1"), "\(report.text)")
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "levels/one").files == ["maps/start.json"])
+        let target = try folder.json("vault/site/metadata/1.targets.json")[
+            "signed", "targets", "packs/levels/one.avpack", "custom", "assetvault"]
+        #expect(target?["policy"] == "essential")
+        #expect(target?["tags"] == ["campaign"])
+        #expect(target?["traits"] == ["language": "en"])
+    }
+}

@@ -1,0 +1,47 @@
+import Foundation
+import SystemPackage
+import Testing
+
+/// A command that is caught while it stands still in one system call, and told to end.
+enum StoppedCommand {
+    /// Runs the command until it stands in the `number`th call of one system call and `isThere`, then sends it a signal.
+    /// Expects it to end by itself, with the code that a shell gives to that signal.
+    static func expectEnd(
+        of command: [String], by signal: Int32, in call: String, number: Int = 1,
+        notesIn folder: TemporaryFolder,
+        when isThere: () throws -> Bool
+    ) async throws {
+        let (code, pid) = (folder["code"], folder["pid"])
+        // A shell lets what it starts in the background ignore SIGINT.
+        let wrapper =
+            Sandbox.injecting("delay_enter=600000000", into: call, number: number)
+            + Command.shell("\"$@\" & echo $! > '\(pid)'; wait $!; echo $? > '\(code)'")
+            + ["env", "--default-signal=INT"]
+        try await Command.whileRunning(command, through: wrapper) { strace in
+            try await wait { try isThere() && isWritten("pid", in: folder) }
+            let text = try String(contentsOfFile: pid, encoding: .utf8)
+            let process = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
+            kill(process, signal)
+            try await wait { try isWritten("code", in: folder) || hasDied(process) }
+            // strace may wait on; the shell learns the exit code from its end at the latest.
+            strace.send(SIGKILL)
+            try await wait { try isWritten("code", in: folder) }
+        }
+        #expect(try String(contentsOfFile: code, encoding: .utf8) == "\(128 + signal)\n")
+    }
+
+    private static func wait(until isReached: () throws -> Bool) async throws {
+        while try !isReached() { try await Task.sleep(for: .milliseconds(5)) }
+    }
+
+    private static func hasDied(_ process: pid_t) throws -> Bool {
+        guard let state = try? String(contentsOfFile: "/proc/\(process)/stat", encoding: .utf8) else {
+            return true
+        }
+        return state.contains(") Z ")
+    }
+
+    private static func isWritten(_ name: String, in folder: TemporaryFolder) throws -> Bool {
+        try folder.exists(name) && !folder.bytes(name).isEmpty
+    }
+}

@@ -1,0 +1,134 @@
+import Synchronization
+import Testing
+import VaultErrors
+
+@testable import SealedPack
+
+/// Parallel work whose order, memory and errors are those of work one after the other.
+@Suite struct PipelineTests {
+    private static let megabyte = 1 << 20
+
+    /// What the pipeline was seen to do.
+    private final class Watch: Sendable {
+        struct Counts {
+            var taken = 0
+            var started = 0
+            var delivered: [Int] = []
+            /// Inputs that were taken, or begun, and not yet delivered: the most of each.
+            var mostTaken = 0
+            var mostStarted = 0
+        }
+
+        private let counts = Mutex(Counts())
+        var seen: Counts { counts.withLock { $0 } }
+
+        func take() {
+            counts.withLock {
+                $0.taken += 1
+                $0.mostTaken = max($0.mostTaken, $0.taken - $0.delivered.count)
+            }
+        }
+
+        func start() {
+            counts.withLock {
+                $0.started += 1
+                $0.mostStarted = max($0.mostStarted, $0.started - $0.delivered.count)
+            }
+        }
+
+        func deliver(_ number: Int) { counts.withLock { $0.delivered.append(number) } }
+    }
+
+    /// Runs inputs that take so much memory each, and are named by their number.
+    private func run(
+        _ memory: [Int], width: Int = 8,
+        work: @escaping @Sendable (Int) throws(VaultError) -> Void = { _ in }
+    ) async throws -> Watch.Counts {
+        let watch = Watch()
+        try await run(memory, width: width, watch, work: work)
+        return watch.seen
+    }
+
+    private func run(
+        _ memory: [Int], width: Int = 8, _ watch: Watch,
+        work: @escaping @Sendable (Int) throws(VaultError) -> Void
+    ) async throws {
+        var numbers = memory.indices.makeIterator()
+        try await runInOrder(
+            width: width,
+            next: { () throws(VaultError) -> Int? in
+                guard let number = numbers.next() else { return nil }
+                watch.take()
+                return number
+            },
+            memory: { memory[$0] },
+            work: { (number: Int) throws(VaultError) -> Int in
+                watch.start()
+                try work(number)
+                return number
+            },
+            deliver: { (number: Int) throws(VaultError) in watch.deliver(number) })
+    }
+
+    @Test(arguments: [1, 3, 8]) func smallInputsRunUpToTheWidth(width: Int) async throws {
+        let seen = try await run([Int](repeating: 1, count: 100), width: width)
+        #expect(seen.delivered == Array(0..<100))
+        #expect(seen.mostTaken == width)
+    }
+
+    @Test func nothingIsFineToo() async throws {
+        #expect(try await run([]).delivered == [])
+    }
+
+    /// A piece of 16 MiB takes three times as much: as ciphertext, frame and plaintext.
+    @Test func theLargestRunAlone() async throws {
+        for memory in [3 * 16 * Self.megabyte, 3 * 17 * Self.megabyte, .max] {
+            let seen = try await run([Int](repeating: memory, count: 40))
+            #expect(seen.delivered == Array(0..<40))
+            #expect(seen.mostStarted == 1)
+            // The next one is known, and waits.
+            #expect(seen.mostTaken == 2)
+        }
+    }
+
+    /// However large and small ones alternate, the sum stays below the budget.
+    @Test func theSumIsBounded() async throws {
+        let memory = (0..<200).map { ($0 * 7 % 13 + 1) * 3 * Self.megabyte }
+        let live = Mutex(0)
+        let most = Mutex(0)
+        let watch = Watch()
+        var numbers = memory.indices.makeIterator()
+        try await runInOrder(
+            next: { () throws(VaultError) -> Int? in numbers.next() },
+            memory: { memory[$0] },
+            work: { (number: Int) throws(VaultError) -> Int in
+                let now = live.withLock { live in
+                    live += memory[number]
+                    return live
+                }
+                most.withLock { $0 = max($0, now) }
+                return number
+            },
+            deliver: { (number: Int) throws(VaultError) in
+                live.withLock { $0 -= memory[number] }
+                watch.deliver(number)
+            })
+        #expect(watch.seen.delivered == Array(0..<200))
+        #expect(most.withLock { $0 } <= 48 * Self.megabyte)
+    }
+
+    /// Whichever fails first, the error is that of the earliest input; what came before it is delivered.
+    @Test(arguments: [1, 24 << 20, 48 << 20]) func theFirstErrorWins(memory: Int) async throws {
+        for _ in 0..<50 {
+            let watch = Watch()
+            let error = await #expect(throws: VaultError.self) {
+                try await run([Int](repeating: memory, count: 20), watch) { number throws(VaultError) in
+                    guard number >= 5 else { return }
+                    throw VaultError(.corrupt, "bad", at: "\(number)", remedy: "none")
+                }
+            }
+            #expect(error?.place == "5")
+            #expect(watch.seen.delivered == Array(0..<5))
+        }
+    }
+}
