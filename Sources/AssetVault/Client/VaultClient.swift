@@ -121,7 +121,9 @@ public actor VaultClient {
             // What was downloaded waits for the right key.
             guard error.category == .key else { throw error }
             try await staging.share(file, of: pack, listedBy: targets)
-            throw error.at(pack.id.description)
+            // What concerns the pack names it, and not where its bytes lie for the moment; what concerns a source of
+            // keys names that.
+            throw error.place == file.file.path.description ? error.at(pack.id.description) : error
         }
         switch configuration.form {
         case .opened:
