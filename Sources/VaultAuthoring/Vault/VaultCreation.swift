@@ -24,6 +24,11 @@ extension VaultFolder {
             // The trusted root comes last: without it an earlier attempt did not finish.
             let known = ["keys", "vault.json", "site"]
             let names = try Folder(opening: path).names().map { String(decoding: $0, as: UTF8.self) }
+            guard !["vault.json", "trusted-root.json"].allSatisfy(names.contains) else {
+                throw VaultError(
+                    .unwritable, "it is a vault already", at: path.string,
+                    remedy: "use it with 'assetvault publish', or choose a new folder")
+            }
             if let other = names.first(where: { !known.contains($0) }) {
                 throw VaultError(
                     .unwritable, "the folder holds '\(other)' already", at: path.string,

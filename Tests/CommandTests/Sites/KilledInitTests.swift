@@ -40,7 +40,7 @@ import Testing
                 }
             } else {
                 // All was done but the last `fsync`.
-                again.failed(73, naming: vault, "trusted-root.json")
+                again.failed(73, naming: vault, "a vault already", "assetvault publish")
             }
             try await expectItWorks(vault, hint)
         }

@@ -28,7 +28,7 @@ struct CommandResult: Sendable {
         _ code: Int32, naming parts: String..., at location: SourceLocation = #_sourceLocation
     ) -> CommandResult {
         #expect(exitCode == code, "\(errorText)", sourceLocation: location)
-        #expect(output == [], sourceLocation: location)
+        #expect(output.isEmpty, "\(text.prefix(200))", sourceLocation: location)
         #expect(errorText.hasPrefix("assetvault: "), "\(errorText)", sourceLocation: location)
         #expect(
             errorText.hasSuffix("\n") && errorText.utf8.count(where: { $0 == 10 || $0 == 13 }) == 1,
