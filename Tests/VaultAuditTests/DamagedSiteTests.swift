@@ -12,14 +12,15 @@ import VaultTransport
     enum Region: CaseIterable {
         case header, firstPiece, lastPiece, index, catalog, footer
 
-        func offset(in pack: PackDescriptor) throws -> UInt64 {
-            let parts = try pack.parts(place: "test")
+        func offset(in pack: PackDescriptor) -> UInt64 {
+            let catalog = pack.length - 128 - pack.catalogCount
+            let index = catalog - 36 * UInt64(pack.pieceCount)
             return switch self {
             case .header: 20
             case .firstPiece: 64
-            case .lastPiece: 64 + parts.pieces - 1
-            case .index: 64 + parts.pieces + 40
-            case .catalog: 64 + parts.pieces + parts.index + 60
+            case .lastPiece: index - 1
+            case .index: index + 40
+            case .catalog: catalog + 60
             case .footer: pack.length - 1
             }
         }

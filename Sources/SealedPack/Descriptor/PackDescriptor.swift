@@ -1,6 +1,6 @@
 public import StrictJSON
 public import VaultCrypto
-public import VaultErrors
+import VaultErrors
 
 /// What is said about one sealed pack: its length and digests, its identity, its policy, and the slots that hold
 /// its content key. As a target object of signed metadata it is to be believed; as a file beside a local pack it
@@ -64,11 +64,5 @@ extension PackDescriptor {
     /// The last 128 bytes of the pack.
     func footer(place: String) throws(VaultError) -> PackFooter {
         PackFooter(layout: try layout(place: place), indexDigest: indexDigest, catalogDigest: catalogDigest)
-    }
-
-    /// The plain size and where the parts lie, for people.
-    public func parts(place: String) throws(VaultError) -> (pieces: UInt64, index: UInt64, catalog: UInt64) {
-        let layout = try layout(place: place)
-        return (layout.piecesCount, layout.indexCount, layout.catalogCount)
     }
 }

@@ -11,11 +11,6 @@ struct PackLayout: Equatable, Sendable {
 
     static let piecesOffset = UInt64(PackHeader.count)
 
-    var indexCount: UInt64 { UInt64(pieceCount) * UInt64(IndexRecord.count) }
-
-    /// Bytes of all pieces together.
-    var piecesCount: UInt64 { indexOffset - Self.piecesOffset }
-
     /// Throws `.corrupt` when the numbers can't belong to one pack or pass the limits.
     init(packCount: UInt64, pieceCount: UInt32, catalogCount: UInt64, place: String) throws(VaultError) {
         func refuse(_ problem: String) -> VaultError {
