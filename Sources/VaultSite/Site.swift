@@ -30,4 +30,8 @@ extension Site: MetadataSource {
             )
         }
     }
+
+    public func place(of name: String) -> String {
+        (try? location.appending("metadata/\(name)").description) ?? name
+    }
 }

@@ -8,4 +8,11 @@ public protocol MetadataSource: Sendable {
     /// - Throws: `untrusted` as soon as there are more than `limit` bytes, `unavailable` when the source can't
     ///   be reached or fails.
     func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]?
+
+    /// What errors call the file of this name, such as its URL; the name alone by default.
+    func place(of name: String) -> String
+}
+
+extension MetadataSource {
+    public func place(of name: String) -> String { name }
 }

@@ -24,7 +24,7 @@ extension TrustChain {
         if bytes == nil { bytes = try await source.metadata(named: first, limit: limit) }
         guard let bytes else {
             throw VaultError(
-                .unavailable, "the host does not have it", at: first,
+                .unavailable, "the host does not have it", at: source.place(of: first),
                 remedy: "check the URL; a site always keeps all its roots")
         }
         guard bytes.count <= limit else { throw .oversized(limit: limit, at: first) }

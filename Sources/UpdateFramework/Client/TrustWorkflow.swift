@@ -89,7 +89,7 @@ struct TrustWorkflow {
     private func require(_ name: String, limit: Int) async throws(VaultError) -> [UInt8] {
         guard let bytes = try await load(name, limit: limit) else {
             throw VaultError(
-                .unavailable, "the host does not have it", at: name,
+                .unavailable, "the host does not have it", at: source.place(of: name),
                 remedy: "check the URL; if it is right, the site is not uploaded completely")
         }
         return bytes

@@ -14,12 +14,12 @@ struct MetadataRenewal {
 
     func files(listing records: [TargetRecord]) throws(VaultError) -> [SignedMetadata] {
         var files: [SignedMetadata] = []
-        if isDue(root, .root) {
-            files.append(try keys.root(version: root.version + 1, expires: expiry(.root)))
+        if isDue(root, .root), try !rootWaitsForItsKey {
+            files.append(try keys.root(after: root, expires: expiry(.root)))
         }
         var targets = current?.targets.reference
         if try hasOtherTargets(records) || isDue(current?.targets, .targets) {
-            let file = try keys.sign(
+            let file = try sign(
                 try .targets(
                     version: try metadata.nextVersion(of: .targets), expires: expiry(.targets),
                     records: records,
@@ -30,7 +30,7 @@ struct MetadataRenewal {
         guard let targets else { return files }
         var snapshot = current?.snapshot.reference
         if targets != current?.targets.reference || isDue(current?.snapshot, .snapshot) {
-            let file = try keys.sign(
+            let file = try sign(
                 try .snapshot(
                     version: try metadata.nextVersion(of: .snapshot), expires: expiry(.snapshot),
                     targets: targets,
@@ -41,7 +41,7 @@ struct MetadataRenewal {
         guard let snapshot else { return files }
         if snapshot != current?.snapshot.reference || isDue(current?.timestamp, .timestamp) {
             files.append(
-                try keys.sign(
+                try sign(
                     try .timestamp(
                         version: try metadata.nextVersion(of: .timestamp), expires: expiry(.timestamp),
                         snapshot: snapshot, carrying: current?.timestamp.json ?? [:])))
@@ -53,6 +53,18 @@ struct MetadataRenewal {
         guard let current else { return true }
         let old = Dictionary(current.targets.records.map { (Array($0.path.utf8), $0) }) { $1 }
         return records.count != old.count || records.contains { old[Array($0.path.utf8)] != $0 }
+    }
+
+    /// The root could be renewed, but its key is kept elsewhere: until it expires, that is no reason to stop.
+    var rootWaitsForItsKey: Bool {
+        get throws(VaultError) {
+            guard isDue(root, .root), now < root.expires else { return false }
+            return try !keys.hasKey(of: .root)
+        }
+    }
+
+    private func sign(_ draft: MetadataDraft) throws(VaultError) -> SignedMetadata {
+        try keys.sign(draft, under: root)
     }
 
     private func expiry(_ role: TopLevelRole) -> UTCTime { lifetime.expiry(of: role, signedAt: now) }

@@ -29,6 +29,8 @@ public struct PublicationReport: Sendable {
     public let packs: [Pack]
     /// The metadata files that were written.
     public let written: [String]
+    /// What should be done before long, each a sentence.
+    public let warnings: [String]
 }
 
 /// Seals what changed in a vault and writes its signed site.
@@ -97,13 +99,19 @@ public struct Publication: Sendable {
                     id: old.pack.id, version: old.pack.version, change: .removed, length: old.pack.length,
                     pieces: old.pack.pieceCount, reusedPieces: 0, droppedKeys: []))
         }
-        let files = try MetadataRenewal(
+        let renewal = MetadataRenewal(
             current: current.chain, root: current.root, metadata: metadata, keys: SigningKeys(of: vault),
-            lifetime: settings.lifetime, now: now
-        ).files(listing: records)
+            lifetime: settings.lifetime, now: now)
+        let files = try renewal.files(listing: records)
         if isChanged { try settings.write(to: vault.settings) }
         if !files.isEmpty { try await metadata.publish(files, now: now) }
-        return PublicationReport(packs: report, written: files.map(\.hostedName))
+        var warnings: [String] = []
+        if try renewal.rootWaitsForItsKey {
+            warnings.append(
+                "the root expires at \(current.root.expires): publish once with "
+                    + "\(vault.signingKey(of: .root).string) in place before then")
+        }
+        return PublicationReport(packs: report, written: files.map(\.hostedName), warnings: warnings)
     }
 
     /// Removes what publications that died have left behind.

@@ -12,15 +12,37 @@ struct SigningKeys {
 
     init(of vault: VaultFolder) { self.vault = vault }
 
-    func sign(_ draft: MetadataDraft) throws(VaultError) -> SignedMetadata {
-        try draft.signed(with: try key(of: draft.role))
+    /// Signs metadata that clients of `root` are to believe. Throws `.key` when the key is not one that it names.
+    func sign(_ draft: MetadataDraft, under root: VerifiedRoot) throws(VaultError) -> SignedMetadata {
+        let key = try key(of: draft.role)
+        guard root.keys(of: draft.role).keys.contains(key.publicKey) else {
+            throw VaultError(
+                .key, "it is not the key that root version \(root.version) names for this role",
+                at: vault.signingKey(of: draft.role).string,
+                remedy: "put the key back that was there when the root was signed")
+        }
+        return try draft.signed(with: key)
     }
 
-    /// A root that names the vault's own keys, one a role.
-    func root(version: Int64, expires: UTCTime) throws(VaultError) -> SignedMetadata {
+    /// The first root: it names the vault's own keys, one a role.
+    func firstRoot(expires: UTCTime) throws(VaultError) -> SignedMetadata {
+        try root(version: 1, expires: expires).signed(with: try key(of: .root))
+    }
+
+    /// The next root, with the vault's own keys.
+    func root(after root: VerifiedRoot, expires: UTCTime) throws(VaultError) -> SignedMetadata {
+        try sign(try self.root(version: root.version + 1, expires: expires), under: root)
+    }
+
+    /// Whether the key is in the folder; that of the root may be kept elsewhere.
+    func hasKey(of role: TopLevelRole) throws(VaultError) -> Bool {
+        try FileSystem.exists(vault.signingKey(of: role))
+    }
+
+    private func root(version: Int64, expires: UTCTime) throws(VaultError) -> MetadataDraft {
         var roles: [TopLevelRole: RoleKeys] = [:]
         for role in TopLevelRole.allCases { roles[role] = RoleKeys([try key(of: role).publicKey]) }
-        return try sign(try .root(version: version, expires: expires, roles: roles))
+        return try .root(version: version, expires: expires, roles: roles)
     }
 
     private func key(of role: TopLevelRole) throws(VaultError) -> Ed25519PrivateKey {

@@ -22,7 +22,7 @@ extension VaultFolder {
                 try Folder(opening: folder).removeAbandonedScratch()
             }
             // The trusted root comes last: without it an earlier attempt did not finish.
-            let known = ["keys", "vault.json", "site"]
+            let known = ["keys", "vault.json", "site", ".lock"]
             let names = try Folder(opening: path).names().map { String(decoding: $0, as: UTF8.self) }
             guard !["vault.json", "trusted-root.json"].allSatisfy(names.contains) else {
                 throw VaultError(
@@ -48,7 +48,7 @@ extension VaultFolder {
             }
         }
         let expiry = try VaultSettings(reading: settings).lifetime.expiry(of: .root, signedAt: now)
-        let fresh = try SigningKeys(of: self).root(version: 1, expires: expiry)
+        let fresh = try SigningKeys(of: self).firstRoot(expires: expiry)
         try FileSystem.createFolders(metadata, permissions: 0o755)
         try FileSystem.createFolders(targets, permissions: 0o755)
         let root = metadata.appending(fresh.hostedName)

@@ -40,9 +40,12 @@ public struct VaultSettings: Sendable {
         let bytes: [UInt8]
         do { bytes = try DurableFile.read(path, limit: 16 << 20) } catch {
             guard error.category == .missing else { throw error }
+            let isLost = try FileSystem.exists(path.removingLastComponent().appending("keys"))
             throw VaultError(
-                .missing, "this folder is no vault", at: place,
-                remedy: "make one with 'assetvault init VAULT'")
+                .missing, isLost ? "the vault has lost its settings" : "there is no vault here", at: place,
+                remedy: isLost
+                    ? "restore the file from your backup"
+                    : "check the path, or make one with 'assetvault init VAULT'")
         }
         json = try JSONValue(parsing: bytes.span, place: place).asObject(at: place)
         guard try json.integer("format", at: place) == 1 else {
@@ -117,6 +120,12 @@ extension MetadataLifetime {
     /// Days a role, 1 to 3,650; roles that are absent keep their default.
     init(parsing json: JSONObject, place: String) throws(VaultError) {
         self.init()
+        let known = TopLevelRole.allCases.map(\.rawValue)
+        for key in json.keys where !known.contains(key) {
+            throw VaultError(
+                .usage, "\"expiry\" knows no role \"\(key)\"", at: place,
+                remedy: "use one of \(known.joined(separator: ", "))")
+        }
         func days(_ key: String, _ standard: Int) throws(VaultError) -> Int {
             guard let days = try json.optionalInteger(key, at: place) else { return standard }
             guard (1...3650).contains(days) else {

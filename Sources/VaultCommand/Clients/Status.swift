@@ -21,6 +21,7 @@ struct Status: AsyncParsableCommand {
     func run() async throws {
         let report = try await StatusReport(of: store.layout)
         if json { return report.answer() }
+        if report.packs.isEmpty { Talk.note("no pack was staged in \(store.store) yet") }
         for pack in report.packs {
             let version =
                 pack.loadedVersion.map { "version \($0) \(pack.form?.rawValue ?? "")" } ?? "no version loaded"

@@ -10,7 +10,8 @@ struct Init: AsyncParsableCommand {
         abstract: "Make a vault: settings, keys, and a root of trust.",
         discussion: """
             Makes vault.json, keys/ (a vault key and one signing key a role, mode 0600, ignored by git), \
-            trusted-root.json, which clients pin, and site/. Back up keys/ before you publish.
+            trusted-root.json, which clients pin, and site/. A vault.json and keys that are there already are used. Back up \
+            keys/ before you publish.
 
             EXAMPLE
               assetvault init my-game

@@ -11,14 +11,16 @@ struct Publish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         abstract: "Seal what changed and write the signed site.",
         discussion: """
-            Packs are declared in vault.json; --pack declares one more and saves it:
+            Packs are declared in vault.json; --pack declares one there:
 
               "packs": { "levels/one": { "source": "../assets/one" } }
 
             A source is a folder or archive, relative to the vault. A pack may also have "policy" ("essential", \
             "prefetch", the default, or "onDemand"), "include" and "exclude" (patterns: * stands for anything but /, ** \
-            for anything; one without / is held against names at any depth), "tags" and "traits". "expiry" states days \
-            a role: publish again before the timestamp expires, from cron if need be.
+            for anything; one without / is held against names at any depth), "tags" (words) and "traits" (an object): \
+            both are public, for your own app to choose packs by. "expiry" states days a role; what has less than a \
+            quarter of them left is signed anew, so publish daily, from cron if need be. A pack that is taken out of \
+            vault.json is no longer listed; declared again, it begins at version 1 with a fresh content key.
 
             Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks; one of them must open \
             the previous versions. Upload site/ in this order: targets/ first, then metadata/, timestamp.json last.
@@ -33,7 +35,8 @@ struct Publish: AsyncParsableCommand {
     @Option(
         name: .customLong("pack"),
         help: ArgumentHelp(
-            "Declare a pack; its source is a folder or archive, relative to here.", valueName: "id=source"))
+            "Declare a pack, or give it another source: a folder or archive, relative to here.",
+            valueName: "id=source"))
     var declarations: [String] = []
 
     @OptionGroup var keys: KeyOptions
@@ -64,6 +67,7 @@ struct Publish: AsyncParsableCommand {
             bar?.bar.show(done)
         }
         bar?.bar.finish()
+        for warning in report.warnings { Talk.note("warning: \(warning)") }
         if json { return Talk.answer(bytes: JSONValue.object(report.json).pretty()) }
         for pack in report.packs {
             let reuse = pack.reusedPieces > 0 ? ", \(pack.reusedPieces) reused" : ""
@@ -98,6 +102,7 @@ extension PublicationReport {
                     ]
                 }),
             "written": .array(written.map { .string($0) }),
+            "warnings": .array(warnings.map { .string($0) }),
         ]
     }
 }

@@ -23,8 +23,8 @@ extension VaultError {
             ("the connection broke (\(Errno(rawValue: error.errnoCode).description))", "try again")
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             (
-                "no secure connection (\(brief(error)))",
-                "check the host's certificate and this machine's clock"
+                "no secure connection\(tlsReason(error))",
+                "check that the URL names an https port, the host's certificate and this machine's clock"
             )
         case is HTTPParserError:
             ("the answer is not proper HTTP (\(brief(error)))", "check the URL and the host")
@@ -47,6 +47,14 @@ extension VaultError {
     private static func reason(_ error: NIOConnectionError) -> String {
         guard let failure = error.connectionErrors.last?.error else { return "unknown host \(error.host)" }
         return (failure as? IOError).map { Errno(rawValue: $0.errnoCode).description } ?? brief(failure)
+    }
+
+    /// What the TLS library calls it, such as CERTIFICATE_VERIFY_FAILED; the rest of its text is for its authors.
+    private static func tlsReason(_ error: any Error) -> String {
+        let words = String(describing: error).split {
+            !($0.isASCII && ($0.isUppercase || $0.isNumber || $0 == "_"))
+        }
+        return words.first { $0.contains("_") && $0.count > 6 }.map { " (\($0))" } ?? ""
     }
 
     private static func brief(_ error: any Error) -> String { String(String(describing: error).prefix(200)) }

@@ -83,33 +83,6 @@ struct PublishRefusalTests {
         }
     }
 
-    @Test(arguments: ["timestamp", "snapshot", "targets"]) func aSigningKeyThatIsMissing(role: String)
-        async throws
-    {
-        try FileManager.default.removeItem(atPath: folder["vault/keys/\(role).pem"])
-        let before = try Tree("\(workshop.site)/metadata")
-        try await Command.run("publish", workshop.vault).failed(77, naming: "\(role).pem")
-        #expect(try Tree("\(workshop.site)/metadata") == before)
-    }
-
-    @Test(arguments: ["vault.jwks", "timestamp.pem", "targets.pem"])
-    func aKeyThatOthersMayRead(name: String) async throws {
-        try folder.setPermissions("vault/keys/\(name)", 0o644)
-        let before = try Tree("\(workshop.site)/metadata")
-        try await Command.run("publish", workshop.vault).failed(77, naming: name, "chmod")
-        #expect(try Tree("\(workshop.site)/metadata") == before)
-    }
-
-    /// The key that signs is not the one that the root names.
-    @Test func anotherVaultsSigningKey() async throws {
-        let other = try await Workshop()
-        let key = try other.folder.bytes("vault/keys/targets.pem")
-        try folder.write("vault/keys/targets.pem", key, permissions: 0o600)
-        let before = try Tree("\(workshop.site)/metadata")
-        try await Command.run("publish", workshop.vault).failed(76)
-        #expect(try Tree("\(workshop.site)/metadata") == before)
-    }
-
     /// Slots and earlier packs are taken from verified metadata only.
     @Test func aSiteThatWasTamperedWith() async throws {
         let timestamp = try folder.bytes("vault/site/metadata/timestamp.json")
