@@ -60,7 +60,9 @@ public struct FileMove: ~Copyable, Sendable {
             try Self.verifiedCopy(of: file, for: target, verify: verify)
                 .commit(permissions: permissions, replacing: false)
         }
-        try FileSystem.unlink(source)
+        do { try FileSystem.unlink(source) } catch {
+            guard error.category == .missing else { throw error }
+        }
         try oldFolder.synchronize()
     }
 

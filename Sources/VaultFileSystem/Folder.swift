@@ -67,6 +67,10 @@ public struct Folder: Opened, ~Copyable, Sendable {
         if opened == -EACCES, unsafe vault_chmod(parent, name, 0o700) == 0 {
             opened = unsafe vault_open(parent, name, VAULT_FOLDER | VAULT_NO_FOLLOW, 0)
         }
+        if opened == -ENOENT {
+            throw VaultError(
+                .busy, "somebody took the new folder away", at: path.string, remedy: "try again")
+        }
         if opened < 0 { _ = unsafe vault_rmdir(parent, name) }
         let folder = Folder(
             takingOwnershipOf: try check(opened, .creating, "create the folder", path), named: path)

@@ -11,13 +11,17 @@ public struct ScratchFile: ~Copyable, Sendable {
 
     /// Throws `.unwritable` where the folder of `target` is missing or can't be written.
     public init(for target: FilePath) throws(VaultError) {
+        self = try ScratchPlace.make { () throws(VaultError) in try Self.make(for: target) }
+    }
+
+    private static func make(for target: FilePath) throws(VaultError) -> ScratchFile {
         let name = try CheckedName(endOf: target)
         let place = try ScratchPlace(in: try Folder(holding: target))
         let made = try place.folder.createFile(place.name, permissions: 0o600)
         try place.claim(made)
         // Errors name what it is to become.
         let file = try OpenFile(duplicating: made.descriptor, named: target)
-        self = Self(file: file, place: place, name: name, target: target)
+        return ScratchFile(file: file, place: place, name: name, target: target)
     }
 
     private init(

@@ -10,12 +10,12 @@ public struct ScratchFolder: ~Copyable, Sendable {
 
     /// Beside `path`, so on the same file system as what will stand there. Throws `.unwritable`.
     public init(beside path: FilePath) throws(VaultError) {
-        self = try Self.make(try Folder(holding: path))
+        self = try ScratchPlace.make { () throws(VaultError) in try Self.make(try Folder(holding: path)) }
     }
 
     /// In an existing folder. Throws `.missing` where there is none, `.unwritable` where it can't be.
     public init(in folder: FilePath) throws(VaultError) {
-        self = try Self.make(try Folder(opening: folder))
+        self = try ScratchPlace.make { () throws(VaultError) in try Self.make(try Folder(opening: folder)) }
     }
 
     /// Saves the whole file system to the disk and gives the folder its final name, on the same file

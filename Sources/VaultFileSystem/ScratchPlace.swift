@@ -25,6 +25,20 @@ struct ScratchPlace: ~Copyable, Sendable {
         Self.live.withLock { _ = $0.insert(entry) }
     }
 
+    /// Makes something under a fresh name. A clean-up may take it away before it is locked: then once more.
+    static func make<Made: ~Copyable>(
+        _ make: () throws(VaultError) -> Made
+    ) throws(VaultError) -> Made {
+        for _ in 0..<16 {
+            do throws(VaultError) {
+                return try make()
+            } catch {
+                guard error.category == .busy else { throw error }
+            }
+        }
+        return try make()
+    }
+
     /// Locks what was made here, so that it isn't taken for abandoned.
     func claim(_ made: borrowing some Opened & ~Copyable) throws(VaultError) {
         // Where there are no locks, nothing is ever taken for abandoned.

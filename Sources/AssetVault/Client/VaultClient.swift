@@ -98,32 +98,49 @@ public actor VaultClient {
 
     /// Takes one pack from wherever it is to where it belongs.
     private func stage(
-        _ listing: PublishedPacks.Listing, in chain: TrustChain, _ onEvent: @Sendable (VaultEvent) -> Void
+        _ published: PublishedPacks.Listing, in chain: TrustChain, _ onEvent: @Sendable (VaultEvent) -> Void
     ) async throws(VaultError) {
-        let pack = listing.pack
-        let targets = chain.targets.version
+        let pack = published.pack
+        let listing = ListingVersion(chain)
         let record = try staging.records.record(of: pack.id)
-        guard record.targetsVersion <= targets else {
-            // A process with newer metadata was faster; what it decided stays.
-            return onEvent(.finished(pack.id, PackStatus(id: pack.id, record).state))
+        guard record.listing <= listing else {
+            return try await followFaster(record, of: pack.id, onEvent)
         }
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256,
             loaded.form == configuration.form || configuration.keys == nil
         {
-            try await staging.settle(pack, listedBy: targets)
+            try await staging.settle(pack, listedBy: listing)
             return onEvent(.finished(pack.id, .loaded))
         }
-        let file = try await sharedPack(of: listing, in: chain, onEvent)
+        let file = try await sharedPack(of: published, in: chain, onEvent)
+        try await transfer(file, of: pack, listedBy: listing, onEvent)
+    }
+
+    /// A process with newer metadata was faster: what it decided stays, and what it left for a key is opened.
+    private func followFaster(
+        _ record: PackRecord, of id: PackID, _ onEvent: @Sendable (VaultEvent) -> Void
+    ) async throws(VaultError) {
+        guard let waiting = record.waiting, let file = try provenPack(waiting) else {
+            return onEvent(.finished(id, PackStatus(id: id, record).state))
+        }
+        try await transfer(file, of: waiting, listedBy: record.listing, onEvent)
+    }
+
+    /// Shared to permanent, where there is a key.
+    private func transfer(
+        _ file: OpenFileReference, of pack: PackDescriptor, listedBy listing: ListingVersion,
+        _ onEvent: @Sendable (VaultEvent) -> Void
+    ) async throws(VaultError) {
         guard let keys = configuration.keys else { return onEvent(.finished(pack.id, .toBeTransferred)) }
         let source = try await OpenPack(
             try PackFile(file, as: pack, named: pack.id.description), keys: keys)
         switch configuration.form {
         case .opened:
-            try await staging.open(source, of: pack, listedBy: targets) { done in
+            try await staging.open(source, of: pack, listedBy: listing) { done in
                 onEvent(.opening(pack.id, bytes: done, total: pack.openedSize))
             }
         case .sealed:
-            try await staging.keepSealed(file, of: pack, listedBy: targets)
+            try await staging.keepSealed(file, of: pack, listedBy: listing)
         }
         onEvent(.finished(pack.id, .loaded))
     }
@@ -133,13 +150,9 @@ public actor VaultClient {
         of listing: PublishedPacks.Listing, in chain: TrustChain, _ onEvent: @Sendable (VaultEvent) -> Void
     ) async throws(VaultError) -> OpenFileReference {
         let pack = listing.pack
-        if let waiting = try staging.waitingPack(pack) {
-            // Whoever put it there proved it; disks forget.
-            if try waiting.file.status().size == pack.length, try waiting.file.sha256() == pack.sha256 {
-                try await staging.share(waiting, of: pack, listedBy: chain.targets.version)
-                return waiting
-            }
-            try FileSystem.unlink(waiting.file.path)
+        if let waiting = try provenPack(pack) {
+            try await staging.share(waiting, of: pack, listedBy: ListingVersion(chain))
+            return waiting
         }
         try FileSystem.createFolders(configuration.store.ephemeral, permissions: 0o700)
         let download = PackDownload(
@@ -149,9 +162,19 @@ public actor VaultClient {
         let file = try await download.run { done in
             onEvent(.downloading(pack.id, bytes: done, total: pack.length))
         }
-        try await staging.share(file, of: pack, listedBy: chain.targets.version)
+        try await staging.share(file, of: pack, listedBy: ListingVersion(chain))
         guard let shared = try staging.waitingPack(pack) else { throw staging.wasRemoved(pack) }
         return shared
+    }
+
+    /// The pack that waits in shared storage. Whoever put it there proved it, but disks forget: a damaged one goes away.
+    private func provenPack(_ pack: PackDescriptor) throws(VaultError) -> OpenFileReference? {
+        guard let waiting = try staging.waitingPack(pack) else { return nil }
+        if try waiting.file.status().size == pack.length, try waiting.file.sha256() == pack.sha256 {
+            return waiting
+        }
+        try FileSystem.unlink(waiting.file.path)
+        return nil
     }
 
     private func noteFailure(_ error: VaultError, of id: PackID) async throws(VaultError) {

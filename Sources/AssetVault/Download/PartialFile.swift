@@ -16,17 +16,21 @@ struct PartialFile: ~Copyable {
 
     /// The file at `path`, new or from an earlier attempt. Throws `.busy` while another process writes it.
     init(at path: FilePath, of pack: PackDescriptor) throws(VaultError) {
-        let file =
-            try FileSystem.exists(path)
-            ? OpenFile(updating: path) : OpenFile(creating: path, permissions: 0o600)
+        let busy = VaultError(
+            .busy, "another process is downloading '\(pack.id)'", at: path.string,
+            remedy: "wait for it, or try again later")
+        let isThere = try FileSystem.exists(path)
+        let file: OpenFile
+        do throws(VaultError) {
+            file = try isThere ? OpenFile(updating: path) : OpenFile(creating: path, permissions: 0o600)
+        } catch {
+            // Made or moved on since it was looked for.
+            throw try FileSystem.exists(path) == isThere ? error : busy
+        }
         // Whoever had the lock may have moved the file on, or thrown it away.
         guard try file.tryLock(exclusive: true),
             try FileSystem.status(of: path)?.isSameFile(as: file.status()) == true
-        else {
-            throw VaultError(
-                .busy, "another process is downloading '\(pack.id)'", at: path.string,
-                remedy: "wait for it, or try again later")
-        }
+        else { throw busy }
         self.init(OpenFileReference(file), of: pack)
     }
 

@@ -21,21 +21,18 @@ struct PackStaging: Sendable {
     }
 
     /// To shared: the verified file becomes a pack that waits to be transferred.
-    func share(_ verified: OpenFileReference, of pack: PackDescriptor, listedBy targets: Int64)
+    func share(_ verified: OpenFileReference, of pack: PackDescriptor, listedBy listing: ListingVersion)
         async throws(VaultError)
     {
         let target = layout.waitingPack(pack)
         try FileSystem.createFolders(target.removingLastComponent(), permissions: 0o700)
         let arrival = try arrival(of: verified, of: pack, at: target)
         let control = try await lock()
-        if try !FileSystem.exists(target) {
-            guard let arrival else { throw wasRemoved(pack) }
-            try arrival.commit()
-        }
+        try arrive(arrival, of: pack, at: target)
         var record = try records.record(of: pack.id)
-        if record.targetsVersion <= targets {
+        if record.listing <= listing {
             record.waiting = pack
-            record.targetsVersion = targets
+            record.listing = listing
             record.failure = nil
             try records.save(record, of: pack.id)
         }
@@ -54,7 +51,7 @@ struct PackStaging: Sendable {
     }
 
     /// To permanent, still sealed.
-    func keepSealed(_ file: OpenFileReference, of pack: PackDescriptor, listedBy targets: Int64)
+    func keepSealed(_ file: OpenFileReference, of pack: PackDescriptor, listedBy listing: ListingVersion)
         async throws(VaultError)
     {
         let target = layout.version(pack, as: .sealed)
@@ -62,24 +59,25 @@ struct PackStaging: Sendable {
         let arrival = try arrival(of: file, of: pack, at: target)
         let control = try await lock()
         if try !FileSystem.exists(target) {
-            guard let arrival else { throw wasRemoved(pack) }
             try saveDescriptor(of: pack, as: .sealed)
-            try arrival.commit()
+            try arrive(arrival, of: pack, at: target)
         }
-        try publish(pack, as: .sealed, listedBy: targets)
+        try publish(pack, as: .sealed, listedBy: listing)
         _ = consume control
     }
 
     /// To permanent, opened: a tree is built aside, saved to the disk as a whole and renamed.
     func open(
-        _ source: OpenPack, of pack: PackDescriptor, listedBy targets: Int64, progress: (UInt64) -> Void
+        _ source: OpenPack, of pack: PackDescriptor, listedBy listing: ListingVersion,
+        progress: (UInt64) -> Void
     ) async throws(VaultError) {
         let home = layout.home(of: pack.id)
         try FileSystem.createFolders(home, permissions: 0o755)
         let version = layout.version(pack, as: .opened)
         guard try !FileSystem.exists(version) else {
             let control = try await lock()
-            try publish(pack, as: .opened, listedBy: targets)
+            guard try FileSystem.exists(version) else { throw wasRemoved(pack) }
+            try publish(pack, as: .opened, listedBy: listing)
             _ = consume control
             return
         }
@@ -101,23 +99,23 @@ struct PackStaging: Sendable {
             try saveDescriptor(of: pack, as: .opened)
             try tree.commit(to: version, permissions: 0o755)
         }
-        try publish(pack, as: .opened, listedBy: targets)
+        try publish(pack, as: .opened, listedBy: listing)
         _ = consume control
     }
 
     /// Swings `current` to a complete version, records it and removes what it replaces. A process that was overtaken
     /// by one with newer metadata changes nothing.
-    private func publish(_ pack: PackDescriptor, as form: PackForm, listedBy targets: Int64)
+    private func publish(_ pack: PackDescriptor, as form: PackForm, listedBy listing: ListingVersion)
         throws(VaultError)
     {
         let home = try Folder(opening: layout.home(of: pack.id))
         var record = try records.record(of: pack.id)
-        if record.targetsVersion <= targets {
+        if record.listing <= listing {
             try saveDescriptor(of: pack, as: form)
             try home.replaceLink("current", target: FilePath(layout.versionName(of: pack, as: form)))
             record.loaded = PackRecord.Loaded(pack: pack, form: form)
             record.waiting = nil
-            record.targetsVersion = targets
+            record.listing = listing
             record.failure = nil
             try records.save(record, of: pack.id)
         }
@@ -126,10 +124,10 @@ struct PackStaging: Sendable {
     }
 
     /// Notes what newer metadata says of a pack that is loaded already, such as slots for other keys.
-    func settle(_ pack: PackDescriptor, listedBy targets: Int64) async throws(VaultError) {
+    func settle(_ pack: PackDescriptor, listedBy listing: ListingVersion) async throws(VaultError) {
         let control = try await lock()
         let form = try records.record(of: pack.id).loaded?.form
-        if let form { try publish(pack, as: form, listedBy: targets) }
+        if let form { try publish(pack, as: form, listedBy: listing) }
         _ = consume control
     }
 
@@ -139,27 +137,5 @@ struct PackStaging: Sendable {
             JSONValue.object(pack.json).canonical().span,
             to: PackDescriptorFile.path(beside: layout.version(pack, as: form)), permissions: 0o644,
             replacing: true)
-    }
-
-    /// What gives a verified file its final name: a rename where it can be one, else a copy that is proven first,
-    /// before the lock is taken. Nil when the name is taken already, by the same bytes.
-    private func arrival(of file: OpenFileReference, of pack: PackDescriptor, at target: FilePath)
-        throws(VaultError) -> FileMove?
-    {
-        guard try !FileSystem.exists(target) else { return nil }
-        let verified = try file.file.status()
-        return try FileMove(from: file.file.path, to: target) { copy throws(VaultError) in
-            guard try !copy.status().isSameFile(as: verified) else { return }
-            guard try copy.sha256() == pack.sha256 else {
-                throw VaultError(
-                    .corrupt, "the copy differs from the pack", at: target.string, remedy: "check the disk")
-            }
-        }
-    }
-
-    func wasRemoved(_ pack: PackDescriptor) -> VaultError {
-        VaultError(
-            .busy, "another process took the pack '\(pack.id)' on", at: layout.shared.string,
-            remedy: "try again")
     }
 }

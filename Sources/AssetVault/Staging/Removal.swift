@@ -10,7 +10,9 @@ extension PackStaging {
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let folder = try Folder(opening: layout.ephemeral)
         for name in try folder.names() where name.suffix(5).elementsEqual(".part".utf8) {
-            guard let part = try? folder.updateFile(name), try part.tryLock(exclusive: true) else { continue }
+            guard let part = try? folder.updateFile(name), try part.tryLock(exclusive: true),
+                try folder.status(of: name)?.isSameFile(as: part.status()) == true
+            else { continue }
             try folder.unlink(name)
         }
     }

@@ -17,8 +17,8 @@ struct PackRecord: Sendable, Equatable {
     var waiting: PackDescriptor?
     /// What `current` points to.
     var loaded: Loaded?
-    /// The targets metadata that decided on it: an older one, read by a slower process, decides nothing any more.
-    var targetsVersion: Int64 = 0
+    /// The metadata that decided on it: an older one, read by a slower process, decides nothing any more.
+    var listing = ListingVersion()
     /// Why the last attempt failed.
     var failure: String?
 
@@ -28,7 +28,7 @@ struct PackRecord: Sendable, Equatable {
     var bytes: [UInt8] {
         var object: JSONObject = [
             "format": .integer(1), "generation": .integer(generation),
-            "targetsVersion": .integer(targetsVersion),
+            "rootVersion": .integer(listing.root), "targetsVersion": .integer(listing.targets),
         ]
         if let waiting { object["waiting"] = .object(waiting.json) }
         if let loaded {
@@ -53,7 +53,9 @@ struct PackRecord: Sendable, Equatable {
                 .corrupt, "the record is damaged", at: place, remedy: "remove it and fetch the pack again")
         }
         generation = try object.integer("generation", at: place)
-        targetsVersion = try object.integer("targetsVersion", at: place)
+        listing = ListingVersion(
+            root: try object.integer("rootVersion", at: place),
+            targets: try object.integer("targetsVersion", at: place))
         waiting = try object.optionalObject("waiting", at: place).map { json throws(VaultError) in
             try PackDescriptor(parsing: json, place: place)
         }

@@ -77,7 +77,7 @@ public final class OpenPack: Sendable {
         let range = catalog.pieceRange(number)
         let count = Int(range.upperBound - range.lowerBound)
         var plain: [UInt8]
-        do {
+        do throws(VaultError) {
             plain = try Cobblestone256.open(ciphertext.span, context: PieceSealer.context, key: key.pieceKey)
             guard let byte = plain.first, let codec = PieceCodec(rawValue: byte) else {
                 throw damaged(number)
@@ -86,7 +86,10 @@ public final class OpenPack: Sendable {
             case .stored: plain.removeFirst()
             case .zstd: plain = try Zstd.decompress(plain.span.extracting(1...), exactly: count)
             }
-        } catch { throw damaged(number) }
+        } catch {
+            // Want of memory, say, is not the pack's fault.
+            throw error.category == .corrupt ? damaged(number) : error
+        }
         guard plain.count == count, SHA256.hash(plain.span).bytes.elementsEqual(catalog.digestBytes(number))
         else {
             throw damaged(number)

@@ -34,6 +34,16 @@ struct SigningKeys {
         try sign(try self.root(version: root.version + 1, expires: expires), under: root)
     }
 
+    /// Throws `.untrusted` unless a root names the vault's own keys and no others.
+    func requireAllNamed(by root: VerifiedRoot, at path: FilePath) throws(VaultError) {
+        for role in TopLevelRole.allCases where try root.keys(of: role).keys != [key(of: role).publicKey] {
+            throw VaultError(
+                .untrusted,
+                "this root names another \(role.rawValue) key than \(vault.signingKey(of: role).string)",
+                at: path.string, remedy: "restore the keys that belong to it, or remove site/ to begin anew")
+        }
+    }
+
     /// Whether the key is in the folder; that of the root may be kept elsewhere.
     func hasKey(of role: TopLevelRole) throws(VaultError) -> Bool {
         try FileSystem.exists(vault.signingKey(of: role))

@@ -53,9 +53,12 @@ extension VaultFolder {
         try FileSystem.createFolders(targets, permissions: 0o755)
         let root = metadata.appending(fresh.hostedName)
         try write(fresh.bytes, to: root, permissions: 0o644)
-        try write(
-            try DurableFile.read(root, limit: TopLevelRole.root.sizeLimit), to: trustedRoot,
-            permissions: 0o644)
+        // A root that is there already may be from anywhere: only one that names the keys at hand is to be pinned.
+        let bytes = try DurableFile.read(root, limit: TopLevelRole.root.sizeLimit)
+        let found = try VerifiedRoot(
+            pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: root.string))
+        try SigningKeys(of: self).requireAllNamed(by: found, at: root)
+        try write(bytes, to: trustedRoot, permissions: 0o644)
     }
 
     /// Writes a file unless it is there.

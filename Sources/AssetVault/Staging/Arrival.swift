@@ -1,0 +1,48 @@
+import SealedPack
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// How a verified file gets its final name. Other processes want the same packs: one that takes a file on meanwhile makes
+/// the others try again, which then find it further on.
+extension PackStaging {
+    /// A rename where it can be one, else a copy that is proven first, before the lock is taken. Nil when the name is
+    /// taken already, by the same bytes.
+    func arrival(of file: OpenFileReference, of pack: PackDescriptor, at target: FilePath)
+        throws(VaultError) -> FileMove?
+    {
+        guard try !FileSystem.exists(target) else { return nil }
+        let verified = try file.file.status()
+        do throws(VaultError) {
+            return try FileMove(from: file.file.path, to: target) { copy throws(VaultError) in
+                guard try !copy.status().isSameFile(as: verified) else { return }
+                guard try copy.sha256() == pack.sha256 else {
+                    throw VaultError(
+                        .corrupt, "the copy differs from the pack", at: target.string,
+                        remedy: "check the disk")
+                }
+            }
+        } catch {
+            throw error.category == .missing ? wasRemoved(pack) : error
+        }
+    }
+
+    /// Ends the move, under the lock, unless somebody else has put the same bytes there.
+    func arrive(_ arrival: consuming FileMove?, of pack: PackDescriptor, at target: FilePath)
+        throws(VaultError)
+    {
+        guard try !FileSystem.exists(target) else { return }
+        guard let arrival else { throw wasRemoved(pack) }
+        do throws(VaultError) {
+            try arrival.commit()
+        } catch {
+            throw error.category == .missing ? wasRemoved(pack) : error
+        }
+    }
+
+    func wasRemoved(_ pack: PackDescriptor) -> VaultError {
+        VaultError(
+            .busy, "another process took the pack '\(pack.id)' on", at: layout.shared.string,
+            remedy: "try again")
+    }
+}
