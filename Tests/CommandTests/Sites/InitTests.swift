@@ -72,6 +72,15 @@ struct InitTests {
         #expect(try folder.json("second/trusted-root.json")["signed", "keys"] == keys)
     }
 
+    /// A site that came from elsewhere, a hostile host even, decides nothing about trust.
+    @Test func pinsNoRootOfOtherKeys() async throws {
+        try await Command.run("init", folder["other"]).succeeded()
+        try folder.makeFolder("mine")
+        try await Tool.run("cp", "-a", folder["other/site"], folder["mine/site"])
+        try await Command.run("init", folder["mine"]).failed(76, naming: "1.root.json")
+        #expect(try !folder.exists("mine/trusted-root.json"))
+    }
+
     @Test func overwritesNothing() async throws {
         try await Command.run("init", folder["vault"]).succeeded()
         let before = try Tree(folder["vault"])

@@ -1,5 +1,7 @@
 import Foundation
+import StrictJSON
 import Testing
+import VaultCrypto
 
 /// A slow fetch that read its metadata before another one, with newer metadata, was faster.
 @Suite(.timeLimit(.minutes(5))) struct OvertakenFetchTests {
@@ -54,13 +56,40 @@ import Testing
         #expect(try workshop.files(in: "shared").filter { $0.hasSuffix(".avpack") } == [])
     }
 
-    @Test(arguments: Way.allCases) func whatWaitsStays(slow: Way) async throws {
-        try await overtake(slow, by: .shared)
+    @Test func whatWaitsStays() async throws {
+        try await overtake(.shared, by: .shared)
         let status = try await workshop.status()["level"]
         #expect(status?.waitingVersion == 2 && status?.version == nil, "\(status as Any)")
         let server = try FaultServer(workshop.site)
         try await workshop.fetch(server.url).succeeded()
         #expect(server.packs.isEmpty)
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+
+    /// With its key at hand the slow one takes on what the fast one left waiting.
+    @Test(arguments: [Way.opened, .sealed]) func whatWaitsIsTakenOn(slow: Way) async throws {
+        try await overtake(slow, by: .shared)
+        let status = try await workshop.status()["level"]
+        #expect(status?.state == "loaded" && status?.version == 2 && status?.waitingVersion == nil)
+        #expect(status?.form == (slow == .sealed ? "sealed" : "opened"))
+    }
+
+    /// A thief of keys raised the version of the targets metadata as far as it goes; a new root ends that.
+    @Test func theNewestRootDecides() async throws {
+        let record = "store/shared/@state/level/@record.json"
+        try await workshop.fetch(folder["old-site"]).succeeded()
+        var json: JSONObject = try folder.json(record)
+        json["targetsVersion"] = .integer((1 << 53) - 1)
+        json["checksum"] = nil
+        let content = JSONValue.object(json).canonical()
+        json["checksum"] = .string(SHA256.hash(content.span).hex)
+        try folder.write(record, JSONValue.object(json).canonical())
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.status()["level"]?.version == 1, "the same root, and lower targets")
+
+        let later = ["faketime", "+300 days"]
+        #expect(try await workshop.publish(through: later).errorText.contains("2.root.json"))
+        try await workshop.fetch(through: later).succeeded()
+        #expect(try await workshop.status()["level"]?.version == 2)
     }
 }
