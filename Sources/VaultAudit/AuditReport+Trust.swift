@@ -6,11 +6,11 @@ import VaultTransport
 extension AuditReport {
     /// Verifies a site's metadata, and notes its roles. Nil when it can't be believed: then the report says so, and
     /// nothing below the metadata is to be looked at.
-    mutating func establishTrust(in site: Site, from pinnedRoot: [UInt8]?, now: UTCTime) async -> TrustChain?
+    mutating func establishTrust(in site: Site, from pinnedRoot: [UInt8]?, now: UTCTime) async -> TargetTree?
     {
-        let chain: TrustChain
+        let tree: TargetTree
         do throws(VaultError) {
-            chain = try await TrustChain.verifying(site, pinnedRoot: pinnedRoot, now: now)
+            tree = try await TargetTree.verifying(site, pinnedRoot: pinnedRoot, now: now)
         } catch {
             trust = .failed
             findings.append(AuditFinding(error.asMissingFile(in: site)))
@@ -22,12 +22,15 @@ extension AuditReport {
             return nil
         }
         trust = pinnedRoot == nil ? .unpinned : .pinned
+        let chain = tree.chain
         roles = [
             AuditedRole(chain.root, now: now), AuditedRole(chain.timestamp, now: now),
             AuditedRole(chain.snapshot, now: now), AuditedRole(chain.targets, now: now),
         ]
+        roles += tree.delegatedRoles.map { AuditedRole($0, now: now) }
         findings += roles.compactMap { $0.renewalWarning(now: now) }
-        return chain
+        findings += tree.refusals.map { AuditFinding($0.error.asMissingFile(in: site)) }
+        return tree
     }
 }
 

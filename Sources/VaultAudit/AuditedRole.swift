@@ -2,7 +2,7 @@ public import UpdateFramework
 
 /// Verified metadata of one role.
 public struct AuditedRole: Sendable {
-    public let role: TopLevelRole
+    public let role: MetadataRole
     public let version: Int64
     public let expires: UTCTime
     /// Whole days until it expires.

@@ -52,10 +52,10 @@ public struct PackAudit: Sendable {
                     "the descriptor is not signed: the pack is the one that it describes, but not proven whose",
                     at: file.string, remedy: "give --site URL-or-DIR with --trust ROOT for signed metadata"))
         case .site(let site, let pinnedRoot):
-            guard let chain = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
+            guard let tree = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
                 return report
             }
-            descriptor = try listing(of: file, in: PublishedPacks(of: chain), &report)
+            descriptor = try listing(of: file, in: PublishedPacks(of: tree), &report)
             guard descriptor != nil else { return report }
         }
         let examination = PackExamination(place: path.string, descriptor: descriptor, keys: keys)

@@ -35,19 +35,19 @@ public struct SiteAudit: Sendable {
     /// - Parameter observe: told how far the work is.
     public func run(_ observe: (AuditProgress) -> Void = { _ in }) async -> AuditReport {
         var report = AuditReport(subject: site.location.description)
-        guard let chain = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
+        guard let tree = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
             return report
         }
-        let published = PublishedPacks(of: chain)
+        let published = PublishedPacks(of: tree)
         for listing in published.listings {
-            report.append(await examine(listing, in: chain, observe))
+            report.append(await examine(listing, in: tree.chain, observe))
         }
         for skipped in published.skipped {
-            guard let target = chain.targets[skipped.path] else { continue }
-            await examine(target, skippedBecause: skipped.reason, in: chain, &report, observe)
+            guard let target = try? tree.record(at: skipped.path) else { continue }
+            await examine(target, skippedBecause: skipped.reason, in: tree.chain, &report, observe)
         }
         if let root = site.location.path {
-            report.findings += StrayFiles(below: root, of: chain).findings()
+            report.findings += StrayFiles(below: root, of: tree).findings()
         }
         return report
     }
@@ -81,7 +81,7 @@ public struct SiteAudit: Sendable {
             let location = try site.location(of: target, in: chain)
             place = location.description
             let file = try await open(target, at: location, observe)
-            guard try file.file.status().size == target.length, try file.file.sha256() == target.sha256 else {
+            guard try file.file.status().size == target.length, try file.file.sha256() == target.hashes.sha256 else {
                 throw VaultError(
                     .corrupt, "the file is not the one that was signed for", at: place,
                     remedy: "put the publisher's copy of it there again")

@@ -15,13 +15,14 @@ struct StrayFiles {
     /// The folders on the way to the files.
     private var folders: Set<[UInt8]> = [[]]
 
-    init(below root: FilePath, of chain: TrustChain) {
+    init(below root: FilePath, of tree: TargetTree) {
         self.root = root
-        for target in chain.targets.records { add("targets/\(chain.hostedPath(of: target))") }
-        add("metadata/\(TopLevelRole.timestamp.fileName)")
-        for (role, newest) in [
-            (TopLevelRole.root, chain.root.version), (.snapshot, chain.snapshot.version),
-            (.targets, chain.targets.version),
+        let chain = tree.chain
+        for target in tree.records { add("targets/\(chain.hostedPath(of: target))") }
+        add("metadata/\(MetadataRole.timestamp.fileName)")
+        let roles = tree.delegatedRoles.map { ($0.document.role, $0.version) }
+        for (role, newest) in roles + [
+            (.root, chain.root.version), (.snapshot, chain.snapshot.version), (.targets, chain.targets.version),
         ] {
             guard chain.root.usesConsistentSnapshots || role == .root else {
                 add("metadata/\(role.fileName)")

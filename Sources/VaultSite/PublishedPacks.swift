@@ -1,8 +1,8 @@
 public import SealedPack
 public import UpdateFramework
-import VaultErrors
+public import VaultErrors
 
-/// The packs that verified targets metadata lists.
+/// The packs that a site's verified metadata lists.
 public struct PublishedPacks: Sendable {
     /// A pack and the target that stands for it.
     public struct Listing: Sendable {
@@ -20,19 +20,22 @@ public struct PublishedPacks: Sendable {
     public let listings: [Listing]
     public let skipped: [Skipped]
 
-    /// A target counts only if its path is the one of the pack that it describes. One that can't be read, such as
-    /// one of a later format, is skipped and spoils nothing else.
-    public init(of chain: TrustChain) {
+    /// Everything that the site lists. What is no pack for this program is skipped and spoils nothing else.
+    public init(of tree: TargetTree) {
+        self.init(listed: tree.records)
+    }
+
+    /// What one role lists by itself.
+    public init(of targets: VerifiedTargets) {
+        self.init(listed: targets.records)
+    }
+
+    private init(listed records: [TargetRecord]) {
         var listings: [Listing] = []
         var skipped: [Skipped] = []
-        for target in chain.targets.records {
-            do {
-                let pack = try PackDescriptor(parsing: target.json, place: target.path)
-                guard PackID(targetPath: target.path) == pack.id else {
-                    skipped.append(Skipped(path: target.path, reason: "it describes the pack '\(pack.id)'"))
-                    continue
-                }
-                listings.append(Listing(pack: pack, target: target))
+        for target in records {
+            do throws(VaultError) {
+                listings.append(try Listing(target))
             } catch {
                 skipped.append(Skipped(path: target.path, reason: error.problem))
             }
@@ -43,5 +46,19 @@ public struct PublishedPacks: Sendable {
 
     public subscript(id: PackID) -> Listing? {
         listings.first { $0.pack.id == id }
+    }
+}
+
+extension PublishedPacks.Listing {
+    /// A target counts only if its path is the one of the pack that it describes: so nobody who may list some paths can
+    /// speak for a pack of others. Throws `corrupt` for any other, such as one of a later format.
+    public init(_ target: TargetRecord) throws(VaultError) {
+        let pack = try PackDescriptor(parsing: target.json, place: target.path)
+        guard PackID(targetPath: target.path) == pack.id else {
+            throw VaultError(
+                .corrupt, "it describes the pack '\(pack.id)'", at: target.path,
+                remedy: "the site's owner must publish it under its own path")
+        }
+        self.init(pack: pack, target: target)
     }
 }

@@ -29,8 +29,7 @@ public actor VaultClient {
     @discardableResult
     public func refresh(now: UTCTime = .now) async throws(VaultError) -> TrustChain {
         try FileSystem.createFolders(configuration.store.shared, permissions: 0o700)
-        return try await MetadataStore(folder: configuration.store.trust)
-            .refresh(from: site, trusting: configuration.trustedRoot, now: now)
+        return try await trust.refresh(from: site, trusting: configuration.trustedRoot, now: now)
     }
 
     /// Refreshes trust and brings the selected packs as far as it can: into permanent storage with a key,
@@ -42,8 +41,9 @@ public actor VaultClient {
     ) async throws(VaultError) {
         try await recover()
         let chain = try await refresh(now: now)
-        var firstError: VaultError?
-        for listing in try selection.packs(in: PublishedPacks(of: chain)) {
+        let selected = try await SelectedPacks(selection, of: site, in: chain, trust: trust, now: now)
+        var firstError = selected.refusals.first
+        for listing in selected.listings {
             do throws(VaultError) {
                 try await stagePatiently(listing, in: chain, onEvent)
             } catch {
@@ -70,6 +70,8 @@ public actor VaultClient {
     public func contents(of path: EntryPath, in id: PackID) async throws(VaultError) -> [UInt8] {
         try await VaultStore(configuration.store).contents(of: path, in: id, keys: configuration.keys)
     }
+
+    private var trust: MetadataStore { MetadataStore(folder: configuration.store.trust) }
 
     private var site: Site { Site(configuration.site, transport: configuration.transport) }
 
@@ -105,6 +107,11 @@ public actor VaultClient {
         let record = try staging.records.record(of: pack.id)
         guard record.listing <= listing else {
             return try await followFaster(record, of: pack.id, onEvent)
+        }
+        if record.loaded == PackRecord.Loaded(pack: pack, form: configuration.form), record.waiting == nil,
+            record.failure == nil
+        {
+            return onEvent(.finished(pack.id, .loaded))
         }
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256,
             loaded.form == configuration.form || configuration.keys == nil

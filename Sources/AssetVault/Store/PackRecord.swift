@@ -28,7 +28,7 @@ struct PackRecord: Sendable, Equatable {
     var bytes: [UInt8] {
         var object: JSONObject = [
             "format": .integer(1), "generation": .integer(generation),
-            "rootVersion": .integer(listing.root), "targetsVersion": .integer(listing.targets),
+            "rootVersion": .integer(listing.root), "snapshotVersion": .integer(listing.snapshot),
         ]
         if let waiting { object["waiting"] = .object(waiting.json) }
         if let loaded {
@@ -55,7 +55,7 @@ struct PackRecord: Sendable, Equatable {
         generation = try object.integer("generation", at: place)
         listing = ListingVersion(
             root: try object.integer("rootVersion", at: place),
-            targets: try object.integer("targetsVersion", at: place))
+            snapshot: try object.integer("snapshotVersion", at: place))
         waiting = try object.optionalObject("waiting", at: place).map { json throws(VaultError) in
             try PackDescriptor(parsing: json, place: place)
         }

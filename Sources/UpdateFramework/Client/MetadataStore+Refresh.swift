@@ -29,7 +29,7 @@ extension MetadataStore {
     }
 
     private func storedRoot() throws(VaultError) -> VerifiedRoot {
-        let place = folder.appending(TopLevelRole.root.fileName).string
+        let place = folder.appending(MetadataRole.root.fileName).string
         guard let bytes = try kept(.root) else {
             throw VaultError(
                 .untrusted, "no trusted root is known for this site", at: place,

@@ -3,8 +3,8 @@ public import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 
-/// A folder with the metadata that a client trusts: `root.json`, `timestamp.json`, `snapshot.json` and
-/// `targets.json` as received, and `roots.sha256`, which names every root that was ever trusted here, in the
+/// A folder with the metadata that a client trusts: `root.json`, `timestamp.json`, `snapshot.json`, `targets.json` and
+/// delegated roles under their percent-encoded names, all as received, and `roots.sha256`, which names every root that was ever trusted here, in the
 /// format of `sha256sum`; the first of them is the pin.
 ///
 /// Files change one by one, each at once and durably, under a lock, and only to what was verified against
@@ -38,7 +38,7 @@ public struct MetadataStore: Sendable {
             guard try kept(.root) == nil else { return }
             // The list comes first: a root without its line would never be recognised again.
             try write([(verified.digest, verified.version)], to: [])
-            try write(root, to: TopLevelRole.root.fileName)
+            try write(root, to: MetadataRole.root.fileName)
         }
     }
 
@@ -54,7 +54,7 @@ public struct MetadataStore: Sendable {
     }
 
     private func write(_ roots: [(digest: Digest, version: Int64)], to list: [UInt8]) throws(VaultError) {
-        let lines = roots.map { "\($0.digest.hex)  \(TopLevelRole.root.hostedName(version: $0.version))\n" }
+        let lines = roots.map { "\($0.digest.hex)  \(MetadataRole.root.hostedName(version: $0.version))\n" }
         try write(list + lines.joined().utf8, to: Self.rootListName)
     }
 
@@ -82,7 +82,7 @@ public struct MetadataStore: Sendable {
 
 extension MetadataStore: TrustKeeper {
     /// A file that is no longer a readable size is as good as none; only the root is missed.
-    func kept(_ role: TopLevelRole) throws(VaultError) -> [UInt8]? {
+    func kept(_ role: MetadataRole) throws(VaultError) -> [UInt8]? {
         do throws(VaultError) {
             return try read(role.fileName, limit: role.sizeLimit)
         } catch {
@@ -105,10 +105,10 @@ extension MetadataStore: TrustKeeper {
         try await locked { () throws(VaultError) in
             guard try kept(.root) == old.bytes else { return false }
             try write([(new.digest, new.version)], to: rootList())
-            try write(new.bytes, to: TopLevelRole.root.fileName)
+            try write(new.bytes, to: MetadataRole.root.fileName)
             // Recovery from version numbers that a thief of keys raised (section 5.3.11).
             if new.revokesKeys(of: .timestamp, since: old) || new.revokesKeys(of: .snapshot, since: old) {
-                for role in [TopLevelRole.timestamp, .snapshot] where try kept(role) != nil {
+                for role in [MetadataRole.timestamp, .snapshot] where try kept(role) != nil {
                     try FileSystem.unlink(folder.appending(role.fileName))
                 }
             }

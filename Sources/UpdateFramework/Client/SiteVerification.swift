@@ -18,8 +18,8 @@ extension TrustChain {
     static func verifying(
         _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime, notBefore trust: TransientTrust
     ) async throws(VaultError) -> TrustChain {
-        let first = TopLevelRole.root.hostedName(version: 1)
-        let limit = TopLevelRole.root.sizeLimit
+        let first = MetadataRole.root.hostedName(version: 1)
+        let limit = MetadataRole.root.sizeLimit
         var bytes = pinnedRoot
         if bytes == nil { bytes = try await source.metadata(named: first, limit: limit) }
         guard let bytes else {
@@ -35,6 +35,16 @@ extension TrustChain {
             let chain = try await workflow.chain(under: root)
         else { throw .overtaken(at: first) }
         return chain
+    }
+}
+
+extension TargetTree {
+    /// Verifies a site as ``TrustChain/verifying(_:pinnedRoot:now:)`` does, and reads the roles that its targets delegate to.
+    public static func verifying(
+        _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime
+    ) async throws(VaultError) -> TargetTree {
+        let chain = try await TrustChain.verifying(source, pinnedRoot: pinnedRoot, now: now)
+        return try await TrustWorkflow(source: source, keeper: TransientTrust(), now: now).tree(of: chain)
     }
 }
 

@@ -3,7 +3,7 @@ import VaultErrors
 /// What the workflow believes from earlier, and where it keeps what it has verified.
 protocol TrustKeeper: Sendable {
     /// The role's file that was kept last, if any. It is verified again before it is believed.
-    func kept(_ role: TopLevelRole) throws(VaultError) -> [UInt8]?
+    func kept(_ role: MetadataRole) throws(VaultError) -> [UInt8]?
 
     /// Keeps verified metadata in place of `old`. False when somebody else changed what is kept, so that the
     /// workflow must begin again.
@@ -17,9 +17,9 @@ protocol TrustKeeper: Sendable {
 
 /// Keeps nothing; knows only what it was given.
 struct TransientTrust: TrustKeeper {
-    var files: [TopLevelRole: [UInt8]] = [:]
+    var files: [MetadataRole: [UInt8]] = [:]
 
-    func kept(_ role: TopLevelRole) -> [UInt8]? { files[role] }
+    func kept(_ role: MetadataRole) -> [UInt8]? { files[role] }
 
     func keep(_ new: some VerifiedMetadata, insteadOf old: [UInt8]?, under root: VerifiedRoot) -> Bool {
         true

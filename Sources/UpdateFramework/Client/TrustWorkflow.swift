@@ -14,8 +14,8 @@ struct TrustWorkflow {
     func newestRoot(from trusted: VerifiedRoot) async throws(VaultError) -> VerifiedRoot? {
         var root = trusted
         for _ in 0..<Self.rootLimit {
-            let name = TopLevelRole.root.hostedName(version: root.version + 1)
-            guard let bytes = try await load(name, limit: TopLevelRole.root.sizeLimit) else { break }
+            let name = MetadataRole.root.hostedName(version: root.version + 1)
+            guard let bytes = try await load(name, limit: MetadataRole.root.sizeLimit) else { break }
             let metadata = try UnverifiedMetadata(parsing: bytes, as: .root, place: name)
             let next = try root.successor(verifying: metadata)
             guard try await keeper.keep(next, after: root) else { return nil }
@@ -38,8 +38,8 @@ struct TrustWorkflow {
         let trusted = parsed(old, .timestamp).flatMap {
             try? VerifiedTimestamp(verifying: $0, under: chain.root)
         }
-        let name = TopLevelRole.timestamp.fileName
-        let bytes = try await require(name, limit: TopLevelRole.timestamp.sizeLimit)
+        let name = MetadataRole.timestamp.fileName
+        let bytes = try await require(name, limit: MetadataRole.timestamp.sizeLimit)
         let metadata = try UnverifiedMetadata(parsing: bytes, as: .timestamp, place: name)
         let next = try chain.timestamp(metadata, after: trusted)
         return try await keep(next.timestamp, insteadOf: old, under: chain.root) ? next : nil
@@ -64,8 +64,26 @@ struct TrustWorkflow {
         return try await keep(whole.targets, insteadOf: old, under: chain.root) ? whole : nil
     }
 
+    /// A delegated role (section 5.6.7): the kept one is believed only if it is what is delegated to now.
+    @concurrent
+    func delegated(
+        _ step: TargetSearch.Step, of chain: TrustChain
+    ) async throws(VaultError) -> VerifiedTargets {
+        let role = step.delegation.role
+        let reference = try chain.reference(to: role)
+        let old = try keeper.kept(role)
+        if let kept = parsed(old, role), let targets = try? chain.delegated(kept, at: step, now: now) {
+            return targets
+        }
+        let metadata = try await metadata(role, reference, under: chain.root)
+        let targets = try chain.delegated(metadata, at: step, now: now)
+        // Whoever was faster keeps what they have; what was verified here is right under this chain all the same.
+        _ = try await keep(targets, insteadOf: old, under: chain.root)
+        return targets
+    }
+
     /// What the keeper has, if it still has the right form.
-    private func parsed(_ bytes: [UInt8]?, _ role: TopLevelRole) -> UnverifiedMetadata? {
+    private func parsed(_ bytes: [UInt8]?, _ role: MetadataRole) -> UnverifiedMetadata? {
         bytes.flatMap { try? UnverifiedMetadata(parsing: $0, as: role, place: "trusted \(role.fileName)") }
     }
 
@@ -78,7 +96,7 @@ struct TrustWorkflow {
 
     /// A file that the trusted metadata above it lists.
     private func metadata(
-        _ role: TopLevelRole, _ reference: MetadataReference, under root: VerifiedRoot
+        _ role: MetadataRole, _ reference: MetadataReference, under root: VerifiedRoot
     ) async throws(VaultError) -> UnverifiedMetadata {
         let name = root.hostedName(role, version: reference.version)
         let bytes = try await require(name, limit: reference.limit(for: role))

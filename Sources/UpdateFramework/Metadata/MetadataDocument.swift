@@ -3,7 +3,7 @@ import VaultErrors
 
 /// What every role's metadata has in common (section 4.3): the bytes as they came, and the signed part.
 public struct MetadataDocument: Sendable, Hashable {
-    public let role: TopLevelRole
+    public let role: MetadataRole
     /// The file, exactly as received; stores keep these bytes.
     public let bytes: [UInt8]
     /// The whole signed part, members unknown to this library included.
@@ -15,11 +15,11 @@ public struct MetadataDocument: Sendable, Hashable {
     let place: String
 
     /// Reads the common members and checks that the file is of the role and of TUF 1.x.
-    init(_ role: TopLevelRole, bytes: [UInt8], signed: JSONObject, place: String) throws(VaultError) {
+    init(_ role: MetadataRole, bytes: [UInt8], signed: JSONObject, place: String) throws(VaultError) {
         let type = try signed.string("_type", at: place)
-        guard type.utf8.elementsEqual(role.rawValue.utf8) else {
+        guard type.utf8.elementsEqual(role.type.rawValue.utf8) else {
             throw .untrusted(
-                "it is of type \"\(type.beginning)\" where \(role.rawValue) is expected", at: place)
+                "it is of type \"\(type.beginning)\" where \(role.type.rawValue) is expected", at: place)
         }
         let specification = try signed.string("spec_version", at: place)
         guard Self.isSupported(specification) else {

@@ -1,5 +1,5 @@
 import StrictJSON
-public import VaultCrypto
+import VaultCrypto
 import VaultErrors
 
 /// What timestamp and snapshot say about a metadata file below them (METAFILES, section 4.4).
@@ -7,45 +7,49 @@ public struct MetadataReference: Sendable, Hashable {
     public let version: Int64
     /// In bytes, where it is given.
     public let length: UInt64?
-    public let sha256: Digest?
+    public let hashes: FileHashes?
 
-    init(version: Int64, length: UInt64?, sha256: Digest?) {
+    init(version: Int64, length: UInt64?, hashes: FileHashes?) {
         self.version = version
         self.length = length
-        self.sha256 = sha256
+        self.hashes = hashes
     }
+
+    /// What is signed for a file of this version with these bytes.
+    public init(version: Int64, bytes: [UInt8]) {
+        self.init(
+            version: version, length: UInt64(bytes.count), hashes: FileHashes(sha256: SHA256.hash(bytes.span)))
+    }
+
+    /// The version alone: enough where a signature follows, and short where there are thousands.
+    var withoutHashes: MetadataReference { MetadataReference(version: version, length: nil, hashes: nil) }
 
     init(parsing value: JSONValue, place: @autoclosure () -> String) throws(VaultError) {
         let object = try value.asObject(at: place())
-        version = try object.integer("version", at: place())
-        guard version >= 1 else {
-            throw .untrusted("its version is \(version), which is below 1", at: place())
-        }
+        version = try object.version(at: place())
         length = try object.optionalLength("length", at: place())
-        sha256 = try object.optionalObject("hashes", at: place()).map { hashes throws(VaultError) in
-            try hashes.sha256(at: place())
+        hashes = try object.optionalObject("hashes", at: place()).map { hashes throws(VaultError) in
+            try FileHashes(parsing: hashes, place: place())
         }
     }
 
     var json: JSONObject {
         var object: JSONObject = ["version": .integer(version)]
         object["length"] = length.map { .integer(Int64(clamping: $0)) }
-        object["hashes"] = sha256.map { ["sha256": .string($0.hex)] }
+        object["hashes"] = hashes.map { .object($0.json) }
         return object
     }
 
-    /// Checks a file's length and hash, which needs no signature.
+    /// Checks a file's length and hashes, which needs no signature.
     func check(_ bytes: [UInt8], at place: String) throws(VaultError) {
         if let length, UInt64(bytes.count) != length {
             throw .mixed("it has \(bytes.count) bytes where \(length) are signed for", at: place)
         }
-        if let sha256, case let found = SHA256.hash(bytes.span), found != sha256 {
-            throw .mixed("its SHA-256 is \(found.hex) where \(sha256.hex) is signed for", at: place)
-        }
+        try hashes?.check(bytes, at: place)
     }
 
     /// How many bytes to read at most.
-    func limit(for role: TopLevelRole) -> Int {
+    func limit(for role: MetadataRole) -> Int {
         min(role.sizeLimit, Int(clamping: length ?? .max))
     }
 }
@@ -65,13 +69,5 @@ extension JSONObject {
             throw .untrusted("the member \"\(key)\" is \(value), which is below 0", at: place())
         }
         return length
-    }
-
-    /// The SHA-256 of a HASHES object. Other hashes beside it are left alone.
-    func sha256(at place: @autoclosure () -> String) throws(VaultError) -> Digest {
-        guard let digest = Digest(hex: try string("sha256", at: place())) else {
-            throw .untrusted("a SHA-256 is not 64 lowercase hexadecimal digits", at: place())
-        }
-        return digest
     }
 }

@@ -2,13 +2,13 @@ public import StrictJSON
 public import VaultCrypto
 public import VaultErrors
 
-/// What the targets role signs for one file (section 4.5).
+/// What a targets role signs for one file (section 4.5).
 public struct TargetRecord: Sendable, Hashable {
     /// Relative to the site's folder of targets. Compare it by its UTF-8 bytes, never with `==`.
     public let path: String
     /// In bytes.
     public let length: UInt64
-    public let sha256: Digest
+    public let hashes: FileHashes
     /// The whole target object, members unknown to this library included.
     public let json: JSONObject
 
@@ -21,17 +21,15 @@ public struct TargetRecord: Sendable, Hashable {
     public init(path: String, length: UInt64, sha256: Digest, custom: JSONObject? = nil) {
         self.path = path
         self.length = length
-        self.sha256 = sha256
-        var json: JSONObject = [
-            "length": .integer(Int64(clamping: length)), "hashes": ["sha256": .string(sha256.hex)],
-        ]
+        hashes = FileHashes(sha256: sha256)
+        var json: JSONObject = ["length": .integer(Int64(clamping: length)), "hashes": .object(hashes.json)]
         json["custom"] = custom.map { .object($0) }
         self.json = json
     }
 
     /// Reads a target object, such as one out of ``json`` that was stored.
     ///
-    /// - Throws: ``VaultErrors/VaultError`` of category `untrusted` unless it has a length, a SHA-256, and for
+    /// - Throws: ``VaultErrors/VaultError`` of category `untrusted` unless it has a length, hashes, and for
     ///   `custom` an object if anything.
     public init(path: String, json: JSONObject) throws(VaultError) {
         var place: String { "target \(path.beginning)" }
@@ -41,7 +39,7 @@ public struct TargetRecord: Sendable, Hashable {
             }
             _ = try json.optionalObject("custom", at: place)
             self.length = length
-            sha256 = try json.object("hashes", at: place).sha256(at: place)
+            hashes = try FileHashes(parsing: try json.object("hashes", at: place), place: place)
         } catch {
             throw error.asUntrusted
         }
@@ -49,11 +47,21 @@ public struct TargetRecord: Sendable, Hashable {
         self.json = json
     }
 
-    /// The file's path at a host that keeps consistent snapshots: `<folders>/<sha256>.<name>` (section 6.2.1).
+    /// The file's path at a host that keeps consistent snapshots: `<folders>/<hash>.<name>` (section 6.2.1).
     public var hostedPath: String {
-        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "\(sha256.hex).\(path)" }
+        guard let hash = hashes.name else { return path }
+        guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "\(hash).\(path)" }
         let name = path.utf8.index(after: slash)
-        return "\(path[..<name])\(sha256.hex).\(path[name...])"
+        return "\(path[..<name])\(hash).\(path[name...])"
+    }
+
+    /// Checks a whole file: its length and every hash of a known kind, of which there must be one.
+    public func check(_ bytes: [UInt8]) throws(VaultError) {
+        let place = "target \(path.beginning)"
+        guard UInt64(bytes.count) == length else {
+            throw .mixed("it has \(bytes.count) bytes where \(length) are signed for", at: place)
+        }
+        try hashes.check(bytes, at: place)
     }
 
     public static func == (left: TargetRecord, right: TargetRecord) -> Bool {

@@ -14,7 +14,7 @@ public struct UnverifiedMetadata: Sendable {
     ///   - place: its name, for messages.
     /// - Throws: ``VaultErrors/VaultError`` of category `untrusted` for anything malformed: JSON that isn't
     ///   strict, a wrong type or specification, missing members, two signatures under one key ID.
-    public init(parsing bytes: [UInt8], as role: TopLevelRole, place: String) throws(VaultError) {
+    public init(parsing bytes: [UInt8], as role: MetadataRole, place: String) throws(VaultError) {
         do throws(VaultError) {
             let envelope = try JSONValue(parsing: bytes.span, place: place).asObject(at: place)
             let signed = try envelope.object("signed", at: place)

@@ -7,8 +7,9 @@ public import VaultErrors
 /// Members of the signed part that this library does not know are carried over from `carrying`, the signed
 /// part of the version before.
 public struct MetadataDraft: Sendable, Hashable {
-    public let role: TopLevelRole
+    public let role: MetadataRole
     public let version: Int64
+    public let expires: UTCTime
     public let signed: JSONObject
 
     /// Names the keys of all four roles; must be signed by a threshold of the root keys, and of those of the
@@ -16,37 +17,28 @@ public struct MetadataDraft: Sendable, Hashable {
     ///
     /// - Throws: `usage` when a role lacks keys, or has fewer than its threshold.
     public static func root(
-        version: Int64, expires: UTCTime, roles: [TopLevelRole: RoleKeys], carrying old: JSONObject = [:]
+        version: Int64, expires: UTCTime, roles: [TopLevelRole: RoleTrust], carrying old: JSONObject = [:]
     ) throws(VaultError) -> MetadataDraft {
-        var keyObjects = JSONObject()
         var roleObjects = JSONObject()
         for role in TopLevelRole.allCases {
-            let trust = roles[role] ?? RoleKeys([])
-            let keys = Set(trust.keys)
-            guard trust.threshold >= 1, trust.threshold <= keys.count else {
-                throw VaultError(
-                    .usage, "\(keys.count) keys can't meet a threshold of \(trust.threshold)",
-                    at: "role \(role.rawValue)", remedy: "name more keys or lower the threshold")
-            }
-            for key in keys {
-                keyObjects[MetadataKeyID(of: key).description] = .object(MetadataKeyID.json(of: key))
-            }
-            let ids = keys.map { MetadataKeyID(of: $0).description }.sorted()
-            roleObjects[role.rawValue] = [
-                "keyids": .array(ids.map { .string($0) }), "threshold": .integer(Int64(trust.threshold)),
-            ]
+            let trust = roles[role] ?? RoleTrust([MetadataKey]())
+            try trust.requireSatisfiable(of: MetadataRole(role))
+            roleObjects[role.rawValue] = .object(trust.json)
         }
         let members: JSONObject = [
-            "consistent_snapshot": true, "keys": .object(keyObjects), "roles": .object(roleObjects),
+            "consistent_snapshot": true, "keys": .object(JSONObject(keysOf: roles.values)),
+            "roles": .object(roleObjects),
         ]
         return try MetadataDraft(.root, version, expires, members, carrying: old)
     }
 
-    /// Lists the site's files.
+    /// Lists files, and who else may list some.
     ///
-    /// - Throws: `usage` when two records have one path.
+    /// - Parameter role: ``MetadataRole/targets``, or a role that they delegate to.
+    /// - Throws: `usage` when two records have one path, or a delegated role lacks keys.
     public static func targets(
-        version: Int64, expires: UTCTime, records: [TargetRecord], carrying old: JSONObject = [:]
+        _ role: MetadataRole = .targets, version: Int64, expires: UTCTime, records: [TargetRecord],
+        delegations: Delegations? = nil, carrying old: JSONObject = [:]
     ) throws(VaultError) -> MetadataDraft {
         var table = JSONObject()
         for record in records {
@@ -57,16 +49,25 @@ public struct MetadataDraft: Sendable, Hashable {
             }
             table[record.path] = .object(record.json)
         }
-        return try MetadataDraft(.targets, version, expires, ["targets": .object(table)], carrying: old)
+        switch delegations {
+        case .roles(let roles)?: for role in roles { try role.trust.requireSatisfiable(of: role.role) }
+        case .bins(let bins)?: try bins.trust.requireSatisfiable(of: role)
+        case nil: break
+        }
+        var old = old
+        old["delegations"] = delegations.map { .object($0.json) }
+        return try MetadataDraft(role, version, expires, ["targets": .object(table)], carrying: old)
     }
 
-    /// Names the targets file by version, length and hash. Other files that the old snapshot lists stay listed.
+    /// Names the files of all targets roles, each by version, and by length and hash where they are known. What the old
+    /// snapshot lists besides stays listed: a role that vanished would look like a rollback.
     public static func snapshot(
-        version: Int64, expires: UTCTime, targets: MetadataReference, carrying old: JSONObject = [:]
+        version: Int64, expires: UTCTime, listing files: [MetadataRole: MetadataReference],
+        carrying old: JSONObject = [:]
     ) throws(VaultError) -> MetadataDraft {
         var meta = JSONObject()
         if case .object(let listed)? = old["meta"] { meta = listed }
-        meta[TopLevelRole.targets.fileName] = .object(targets.json)
+        for (role, reference) in files { meta[role.listedName] = .object(reference.json) }
         return try MetadataDraft(.snapshot, version, expires, ["meta": .object(meta)], carrying: old)
     }
 
@@ -74,12 +75,12 @@ public struct MetadataDraft: Sendable, Hashable {
     public static func timestamp(
         version: Int64, expires: UTCTime, snapshot: MetadataReference, carrying old: JSONObject = [:]
     ) throws(VaultError) -> MetadataDraft {
-        let meta: JSONObject = [TopLevelRole.snapshot.fileName: .object(snapshot.json)]
+        let meta: JSONObject = [MetadataRole.snapshot.listedName: .object(snapshot.json)]
         return try MetadataDraft(.timestamp, version, expires, ["meta": .object(meta)], carrying: old)
     }
 
     private init(
-        _ role: TopLevelRole, _ version: Int64, _ expires: UTCTime, _ members: JSONObject,
+        _ role: MetadataRole, _ version: Int64, _ expires: UTCTime, _ members: JSONObject,
         carrying old: JSONObject
     ) throws(VaultError) {
         guard version >= 1, JSONValue.integerRange.contains(version) else {
@@ -91,13 +92,20 @@ public struct MetadataDraft: Sendable, Hashable {
         for (key, value) in members {
             signed[key] = value
         }
-        signed["_type"] = .string(role.rawValue)
+        signed["_type"] = .string(role.type.rawValue)
         signed["spec_version"] = .string(Self.specification)
         signed["version"] = .integer(version)
         signed["expires"] = .string(expires.description)
         self.role = role
         self.version = version
+        self.expires = expires
         self.signed = signed
+    }
+
+    /// What a file says, to be signed once more.
+    init(_ document: MetadataDocument) {
+        (role, version, expires) = (document.role, document.version, document.expires)
+        signed = document.signed
     }
 
     /// The version of the TUF specification that is written.
@@ -105,6 +113,6 @@ public struct MetadataDraft: Sendable, Hashable {
 
     /// The metadata with its first signature.
     public func signed(with key: borrowing Ed25519PrivateKey) throws(VaultError) -> SignedMetadata {
-        try SignedMetadata(self, signatures: [:]).signed(with: key)
+        try SignedMetadata(self).signed(with: key)
     }
 }

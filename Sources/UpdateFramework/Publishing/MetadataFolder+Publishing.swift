@@ -3,9 +3,10 @@ public import VaultErrors
 import VaultFileSystem
 
 extension MetadataFolder {
-    /// Writes new metadata into the folder so that a client sees the old state or the new one, never a mixture:
-    /// roots first, then targets and snapshot under names of their own, and last the timestamp. (Where a new
-    /// root changes the timestamp's keys, clients are refused until the timestamp is there.)
+    /// Writes new metadata into the folder so that a client sees the old state or the new one, never a mixture, and
+    /// never one that it refuses: files under names of their own first, those that others name before those that name
+    /// them; then the timestamp. A new root comes after it where what is new holds under the old root, too, as when
+    /// old and new keys signed; else before it.
     ///
     /// Nothing is written unless the site as it will be verifies from its first root on, and is not older than
     /// what it is now. Files are durable and have mode 0644, the folder 0755, whatever the umask. A file that
@@ -15,30 +16,54 @@ extension MetadataFolder {
     ///   other bytes, `io`.
     /// - Returns: what clients will believe.
     @discardableResult
-    public func publish(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TrustChain {
-        let chain = try await preview(files, now: now)
+    public func publish(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
+        var trust = TransientTrust()
+        if let current = try? await TrustChain.verifying(self, pinnedRoot: nil, now: .earliest) {
+            trust.files = [.timestamp: current.timestamp.bytes, .snapshot: current.snapshot.bytes]
+        }
+        let tree = try await preview(files, now: now, notBefore: trust)
+        let rootsComeLast = await holdsWithoutRoots(files, notBefore: trust)
+        try write(files.sorted { Self.rank($0, rootsComeLast) < Self.rank($1, rootsComeLast) })
+        return tree
+    }
+
+    /// Whether clients that don't know the new roots yet believe the rest.
+    private func holdsWithoutRoots(_ files: [SignedMetadata], notBefore trust: TransientTrust) async -> Bool {
+        let rest = files.filter { $0.draft.role != .root }
+        guard !trust.files.isEmpty, rest.contains(where: { $0.draft.role == .timestamp }) else { return false }
+        do throws(VaultError) {
+            _ = try await preview(rest, now: .earliest, notBefore: trust)
+            return true
+        } catch {
+            return false
+        }
+    }
+
+    private func write(_ files: [SignedMetadata]) throws(VaultError) {
         var missing: [SignedMetadata] = []
         for file in files where try !isPresent(file) {
             missing.append(file)
         }
         try FileSystem.createFolders(path, permissions: 0o755)
-        for file in missing.sorted(by: { Self.rank($0) < Self.rank($1) }) {
+        for file in missing {
             try DurableFile.write(
                 file.bytes.span, to: path.appending(file.hostedName), permissions: 0o644,
                 replacing: file.draft.role == .timestamp)
         }
-        return chain
     }
 
     /// What clients will believe once these files are written; throws what they would refuse.
-    private func preview(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TrustChain {
-        var trust = TransientTrust()
-        if let current = try? await TrustChain.verifying(self, pinnedRoot: nil, now: .earliest) {
-            trust.files = [.timestamp: current.timestamp.bytes, .snapshot: current.snapshot.bytes]
-        }
+    private func preview(
+        _ files: [SignedMetadata], now: UTCTime, notBefore trust: TransientTrust
+    ) async throws(VaultError) -> TargetTree {
         let new = Dictionary(files.map { ($0.hostedName, $0.bytes) }) { $1 }
         let source = Preview(new: new, current: self)
-        return try await TrustChain.verifying(source, pinnedRoot: nil, now: now, notBefore: trust)
+        let chain = try await TrustChain.verifying(source, pinnedRoot: nil, now: now, notBefore: trust)
+        let tree = try await TrustWorkflow(source: source, keeper: TransientTrust(), now: now).tree(of: chain)
+        // What was wrong with a role before is not made worse; what is new must be right.
+        let roles = Set(files.map(\.draft.role))
+        if let refusal = tree.refusals.first(where: { roles.contains($0.role) }) { throw refusal.error }
+        return tree
     }
 
     /// Whether the file is there already with the same bytes; only a timestamp may replace others.
@@ -53,9 +78,11 @@ extension MetadataFolder {
         return old == file.bytes
     }
 
-    private static func rank(_ file: SignedMetadata) -> (Int, Int64) {
-        let order: [TopLevelRole] = [.root, .targets, .snapshot, .timestamp]
-        return (order.firstIndex(of: file.draft.role) ?? 0, file.draft.version)
+    private static func rank(_ file: SignedMetadata, _ rootsComeLast: Bool) -> (Int, Int64) {
+        let order: [MetadataRole] =
+            rootsComeLast ? [.targets, .snapshot, .timestamp, .root] : [.root, .targets, .snapshot, .timestamp]
+        // Delegated roles come before all that lists them.
+        return (order.firstIndex(of: file.draft.role) ?? -1, file.draft.version)
     }
 }
 

@@ -16,6 +16,8 @@ public struct MetadataFolder: MetadataSource {
         try file(named: name, limit: limit)
     }
 
+    public func place(of name: String) -> String { path.appending(name).string }
+
     func file(named name: String, limit: Int) throws(VaultError) -> [UInt8]? {
         guard let component = FilePath.Component(name), component.kind == .regular else { return nil }
         do throws(VaultError) {
@@ -26,24 +28,48 @@ public struct MetadataFolder: MetadataSource {
         }
     }
 
-    /// A version for new metadata of a role: one above every version that the folder has a file of, published
-    /// or left behind by a publication that was interrupted.
-    public func nextVersion(of role: TopLevelRole) throws(VaultError) -> Int64 {
-        if role == .timestamp {
-            guard let bytes = try file(named: role.fileName, limit: role.sizeLimit) else { return 1 }
-            return try UnverifiedMetadata(parsing: bytes, as: role, place: role.fileName).document.version + 1
+    /// Every version of every role's file in the folder, published or left behind by a publication that was
+    /// interrupted; the timestamp has none in its name.
+    public func versions() throws(VaultError) -> [MetadataVersion] {
+        guard try FileSystem.exists(path) else { return [] }
+        return try Folder(opening: path).names().compactMap {
+            MetadataVersion(hostedName: String(decoding: $0, as: UTF8.self))
         }
-        guard try FileSystem.exists(path) else { return 1 }
-        let suffix = ".\(role.fileName)"
-        var highest: Int64 = 0
-        for bytes in try Folder(opening: path).names() {
-            let name = String(decoding: bytes, as: UTF8.self)
-            if name.hasSuffix(suffix), let version = Int64(name.dropLast(suffix.count)),
-                JSONValue.integerRange.contains(version)
-            {
-                highest = max(highest, version)
-            }
-        }
-        return highest + 1
     }
+
+    /// For new metadata of each role a version above every one that the folder has a file of.
+    public func nextVersions() throws(VaultError) -> NextVersions {
+        var highest: [String: Int64] = [:]
+        for file in try versions() { highest[file.fileName] = max(file.version, highest[file.fileName] ?? 0) }
+        let timestamp = MetadataRole.timestamp
+        if let bytes = try file(named: timestamp.fileName, limit: timestamp.sizeLimit) {
+            let document = try UnverifiedMetadata(parsing: bytes, as: timestamp, place: timestamp.fileName).document
+            highest[timestamp.fileName] = document.version
+        }
+        return NextVersions(highest: highest)
+    }
+}
+
+/// A role's file of one version, by its name.
+public struct MetadataVersion: Sendable, Hashable {
+    public let version: Int64
+    /// The file's name without the version.
+    public let fileName: String
+
+    init?(hostedName: String) {
+        guard hostedName.hasSuffix(".json"), let dot = hostedName.firstIndex(of: "."),
+            let version = Int64(hostedName[..<dot]), version >= 1, JSONValue.integerRange.contains(version)
+        else { return nil }
+        self.version = version
+        fileName = String(hostedName[hostedName.index(after: dot)...])
+    }
+
+    public var hostedName: String { "\(version).\(fileName)" }
+}
+
+/// Which version each role's next metadata gets.
+public struct NextVersions: Sendable {
+    let highest: [String: Int64]
+
+    public subscript(role: MetadataRole) -> Int64 { (highest[role.fileName] ?? 0) + 1 }
 }

@@ -8,8 +8,8 @@ public struct MetadataLifetime: Sendable, Hashable {
     public init() {}
 
     /// When metadata that is signed now expires.
-    public func expiry(of role: TopLevelRole, signedAt now: UTCTime) -> UTCTime {
-        switch role {
+    public func expiry(of role: MetadataRole, signedAt now: UTCTime) -> UTCTime {
+        switch role.type {
         case .root: now.adding(days: root)
         case .targets: now.adding(days: targets)
         case .snapshot: now.adding(days: snapshot)
@@ -18,7 +18,7 @@ public struct MetadataLifetime: Sendable, Hashable {
     }
 
     /// Whether less than a quarter of the role's period is left of metadata that expires at `expires`.
-    public func isRenewalDue(of role: TopLevelRole, expiring expires: UTCTime, at now: UTCTime) -> Bool {
+    public func isRenewalDue(of role: MetadataRole, expiring expires: UTCTime, at now: UTCTime) -> Bool {
         let period = expiry(of: role, signedAt: now).secondsSince1970 - now.secondsSince1970
         return expires.secondsSince1970 - now.secondsSince1970 < period / 4
     }

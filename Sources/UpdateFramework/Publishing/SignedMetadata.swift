@@ -2,15 +2,25 @@ import StrictJSON
 public import VaultCrypto
 public import VaultErrors
 
-/// Metadata with signatures, ready to be written. The same content signed by the same keys always gives the
-/// same bytes, in whatever order they signed.
+/// Metadata with as many signatures as it has yet, in the form of a metadata file. The same content signed by the same
+/// keys always gives the same bytes, in whatever order they signed.
 public struct SignedMetadata: Sendable, Hashable {
     public let draft: MetadataDraft
     /// The file.
     public let bytes: [UInt8]
     private let signatures: [MetadataKeyID: [UInt8]]
 
-    init(_ draft: MetadataDraft, signatures: [MetadataKeyID: [UInt8]]) {
+    /// What is to be signed, without any signature.
+    public init(_ draft: MetadataDraft) {
+        self.init(draft, signatures: [:])
+    }
+
+    /// Metadata that others wrote, with the signatures that it has, valid or not.
+    public init(_ metadata: UnverifiedMetadata) {
+        self.init(MetadataDraft(metadata.document), signatures: metadata.signatures)
+    }
+
+    private init(_ draft: MetadataDraft, signatures: [MetadataKeyID: [UInt8]]) {
         self.draft = draft
         self.signatures = signatures
         let list = signatures.sorted { $0.key.description < $1.key.description }.map { id, signature in
@@ -21,12 +31,37 @@ public struct SignedMetadata: Sendable, Hashable {
         bytes = JSONValue.object(["signatures": .array(list), "signed": .object(draft.signed)]).pretty()
     }
 
-    /// The metadata with one more signature.
+    /// The metadata with one more signature, under the ID that the specification defines for the key.
     public func signed(with key: borrowing Ed25519PrivateKey) throws(VaultError) -> SignedMetadata {
+        try signed(with: key, as: [MetadataKey(VerifyingKey(key.publicKey)).id])
+    }
+
+    /// The metadata with one more signature, under each ID that somebody named the key by.
+    public func signed(
+        with key: borrowing Ed25519PrivateKey, as ids: [MetadataKeyID]
+    ) throws(VaultError) -> SignedMetadata {
         let signature = try key.sign(JSONValue.object(draft.signed).canonical().span)
         var signatures = signatures
-        signatures[MetadataKeyID(of: key.publicKey)] = signature
+        for id in ids { signatures[id] = signature }
         return SignedMetadata(draft, signatures: signatures)
+    }
+
+    /// The metadata with the signatures that a copy of it got elsewhere.
+    ///
+    /// - Throws: `untrusted` when the copy says anything else than this.
+    public func merging(_ copy: UnverifiedMetadata) throws(VaultError) -> SignedMetadata {
+        guard JSONValue.object(draft.signed).canonical() == copy.signedBytes else {
+            throw VaultError(
+                .untrusted, "it is no copy of \(hostedName): it says something else",
+                at: copy.document.place, remedy: "sign the file that is to be published")
+        }
+        return SignedMetadata(draft, signatures: signatures.merging(copy.signatures) { $1 })
+    }
+
+    /// The metadata without the signatures of any but these keys.
+    public func keeping(onlySignaturesOf keys: [MetadataKey]) -> SignedMetadata {
+        let ids = Set(keys.map(\.id))
+        return SignedMetadata(draft, signatures: signatures.filter { ids.contains($0.key) })
     }
 
     /// The file's name at the host.
@@ -38,12 +73,12 @@ public struct SignedMetadata: Sendable, Hashable {
     public var reference: MetadataReference {
         MetadataReference(version: draft.version, bytes: bytes)
     }
-}
 
-extension MetadataReference {
-    /// What the role above signs for a file of this version.
-    public init(version: Int64, bytes: [UInt8]) {
-        self.init(version: version, length: UInt64(bytes.count), sha256: SHA256.hash(bytes.span))
+    /// The metadata as a reader gets it.
+    public var unverified: UnverifiedMetadata {
+        get throws(VaultError) {
+            try UnverifiedMetadata(parsing: bytes, as: draft.role, place: hostedName)
+        }
     }
 }
 

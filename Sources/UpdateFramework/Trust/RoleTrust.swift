@@ -1,47 +1,83 @@
 import StrictJSON
-import VaultCrypto
+public import VaultCrypto
 import VaultErrors
 
 /// Who may sign for a role, and how many of them must (ROLE in section 4.3).
-struct RoleTrust: Sendable, Hashable {
-    /// The role's key IDs with their keys, as far as they are keys that this library knows.
-    let keys: [MetadataKeyID: Ed25519PublicKey]
-    let threshold: Int64
+public struct RoleTrust: Sendable, Hashable {
+    /// The role's keys, as far as they are of a kind that this library knows.
+    public var keys: [MetadataKey]
+    /// From 1 on.
+    public var threshold: Int
 
+    public init(_ keys: [MetadataKey], threshold: Int = 1) {
+        self.keys = keys
+        self.threshold = threshold
+    }
+
+    public init(_ keys: [Ed25519PublicKey], threshold: Int = 1) {
+        self.init(keys.map { MetadataKey(VerifyingKey($0)) }, threshold: threshold)
+    }
+
+    /// - Parameter known: the key objects that the role's key IDs refer to.
     init(parsing role: JSONObject, keys known: JSONObject, place: String) throws(VaultError) {
-        threshold = try role.integer("threshold", at: place)
+        let threshold = try role.integer("threshold", at: place)
         guard threshold >= 1 else {
             throw .untrusted("a threshold is \(threshold), which is below 1", at: place)
         }
         var names: Set<MetadataKeyID> = []
-        var keys: [MetadataKeyID: Ed25519PublicKey] = [:]
+        var keys: [MetadataKey] = []
         for value in try role.array("keyids", at: place) {
             let id = MetadataKeyID(try value.asString(at: place))
             guard names.insert(id).inserted else {
                 throw .untrusted("a role lists the key ID \"\(id.description.beginning)\" twice", at: place)
             }
-            keys[id] = known[id.description].flatMap { Ed25519PublicKey(metadata: $0) }
+            if let key = known[id.description].flatMap({ MetadataKey(id, parsing: $0) }) { keys.append(key) }
         }
         self.keys = keys
+        self.threshold = Int(clamping: threshold)
     }
 
     /// Checks that enough different keys signed. A key counts once, however many IDs it has.
     ///
     /// - Parameter delegator: who named the keys, for messages.
-    func verify(_ metadata: UnverifiedMetadata, namedBy delegator: String) throws(VaultError) {
-        var signers: Set<Ed25519PublicKey> = []
-        for (id, key) in keys where !signers.contains(key) {
-            if let signature = metadata.signatures[id],
-                key.isValid(signature: signature.span, for: metadata.signedBytes.span)
-            {
-                signers.insert(key)
-            }
-        }
+    func verify(_ metadata: UnverifiedMetadata, namedBy delegator: @autoclosure () -> String) throws(VaultError) {
+        let signers = signers(of: metadata)
         guard signers.count >= threshold else {
             throw .unsigned(
                 "version \(metadata.document.version) has \(signers.count) valid signatures of the"
-                    + " \(metadata.document.role.rawValue) keys in \(delegator) where \(threshold) are needed",
+                    + " \(metadata.document.role) keys in \(delegator()) where \(threshold) are needed",
                 at: metadata.document.place)
+        }
+    }
+
+    /// The keys of the role that have signed.
+    func signers(of metadata: UnverifiedMetadata) -> Set<VerifyingKey> {
+        var signers: Set<VerifyingKey> = []
+        for key in keys where !signers.contains(key.key) {
+            if let signature = metadata.signatures[key.id],
+                key.key.isValid(signature: signature.span, for: metadata.signedBytes.span)
+            {
+                signers.insert(key.key)
+            }
+        }
+        return signers
+    }
+
+    /// The role object; the keys stand elsewhere.
+    var json: JSONObject {
+        [
+            "keyids": .array(keys.map(\.id.description).sorted().map { .string($0) }),
+            "threshold": .integer(Int64(threshold)),
+        ]
+    }
+
+    /// Throws `usage` where the threshold can't be met.
+    func requireSatisfiable(of role: MetadataRole) throws(VaultError) {
+        let count = Set(keys.map(\.key)).count
+        guard threshold >= 1, threshold <= count else {
+            throw VaultError(
+                .usage, "\(count) keys can't meet a threshold of \(threshold)", at: "role \(role)",
+                remedy: "name more keys or lower the threshold")
         }
     }
 }

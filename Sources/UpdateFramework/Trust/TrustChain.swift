@@ -11,6 +11,30 @@ public struct TrustChain: Sendable {
     public let snapshot: VerifiedSnapshot
     public let targets: VerifiedTargets
 
+    /// Checks a role that targets are delegated to (section 5.6.7): it must be listed in the snapshot, and length and
+    /// hashes come first.
+    ///
+    /// - Parameter now: the moment at which it may not have expired.
+    func delegated(
+        _ metadata: UnverifiedMetadata, at step: TargetSearch.Step, now: UTCTime
+    ) throws(VaultError) -> VerifiedTargets {
+        let document = metadata.document
+        let reference = try reference(to: step.delegation.role)
+        try reference.check(document.bytes, at: document.place)
+        let targets = try VerifiedTargets(verifying: metadata, as: step.delegation, by: step.delegator)
+        try targets.requireVersion(reference.version, in: "snapshot version \(snapshot.version)")
+        try targets.requireCurrent(at: now)
+        return targets
+    }
+
+    func reference(to role: MetadataRole) throws(VaultError) -> MetadataReference {
+        guard let reference = snapshot[role] else {
+            throw .untrusted(
+                "snapshot version \(snapshot.version) does not list it", at: role.fileName)
+        }
+        return reference
+    }
+
     /// Where the host keeps a target, relative to its folder of targets.
     public func hostedPath(of target: TargetRecord) -> String {
         root.usesConsistentSnapshots ? target.hostedPath : target.path

@@ -23,7 +23,7 @@ extension VerifiedMetadata {
     func requireCurrent(at now: UTCTime) throws(VaultError) {
         guard !hasExpired(at: now) else {
             throw .expired(
-                expires, now: now, at: "\(document.place) (\(document.role.rawValue) version \(version))")
+                expires, now: now, at: "\(document.place) (\(document.role) version \(version))")
         }
     }
 }

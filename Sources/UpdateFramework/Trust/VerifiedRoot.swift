@@ -32,9 +32,9 @@ public struct VerifiedRoot: VerifiedMetadata {
 
     private init(selfSigned metadata: UnverifiedMetadata) throws(VaultError) {
         let document = metadata.document
-        guard document.role == .root else {
+        guard document.role.topLevel == .root else {
             throw .untrusted(
-                "it is of type \(document.role.rawValue) where root is expected", at: document.place)
+                "it is of type \(document.role.type.rawValue) where root is expected", at: document.place)
         }
         let keys = try document.signed.object("keys", at: document.place)
         let roles = try document.signed.object("roles", at: document.place)
@@ -53,23 +53,21 @@ public struct VerifiedRoot: VerifiedMetadata {
 
     /// Checks the signatures of a role's metadata against the keys that this root names for it.
     func verify(_ metadata: UnverifiedMetadata, as role: TopLevelRole) throws(VaultError) {
-        guard metadata.document.role == role, let trust = trusts[role] else {
+        guard metadata.document.role.topLevel == role, let trust = trusts[role] else {
             throw .untrusted("it is not \(role.rawValue) metadata", at: metadata.document.place)
         }
         try trust.verify(metadata, namedBy: "root version \(version)")
     }
 
     /// The keys that may sign for a role. Kinds of keys that this library does not know are left out.
-    public func keys(of role: TopLevelRole) -> RoleKeys {
-        guard let trust = trusts[role] else { return RoleKeys([], threshold: 1) }
-        let keys = Set(trust.keys.values).sorted { $0.raw.lexicographicallyPrecedes($1.raw) }
-        return RoleKeys(keys, threshold: Int(clamping: trust.threshold))
+    public func trust(in role: TopLevelRole) -> RoleTrust {
+        trusts[role] ?? RoleTrust([MetadataKey]())
     }
 
     /// Whether a key that the older root named for the role is named no more.
     func revokesKeys(of role: TopLevelRole, since older: VerifiedRoot) -> Bool {
-        let remaining = Set(trusts[role]?.keys.values ?? [:].values)
-        return older.trusts[role]?.keys.values.contains { !remaining.contains($0) } ?? false
+        let remaining = Set(trust(in: role).keys.map(\.key))
+        return older.trust(in: role).keys.contains { !remaining.contains($0.key) }
     }
 
     /// The SHA-256 of the file, by which it is pinned.
@@ -78,7 +76,7 @@ public struct VerifiedRoot: VerifiedMetadata {
     }
 
     /// The name of a role's file at the host.
-    func hostedName(_ role: TopLevelRole, version: Int64) -> String {
+    func hostedName(_ role: MetadataRole, version: Int64) -> String {
         usesConsistentSnapshots ? role.hostedName(version: version) : role.fileName
     }
 }

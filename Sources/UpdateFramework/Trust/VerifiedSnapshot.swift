@@ -4,9 +4,10 @@ public import VaultErrors
 /// The snapshot: which version of every targets file belongs together (section 4.4).
 public struct VerifiedSnapshot: VerifiedMetadata {
     public let document: MetadataDocument
+    /// The top-level targets.
     public let targets: MetadataReference
-    /// Everything listed, delegated roles too, by file name.
-    private let versions: JSONObject
+    /// Everything listed, delegated roles too, by the names of their files.
+    private let references: [String: MetadataReference]
 
     /// Checks form and signatures only.
     public init(verifying metadata: UnverifiedMetadata, under root: VerifiedRoot) throws(VaultError) {
@@ -15,14 +16,15 @@ public struct VerifiedSnapshot: VerifiedMetadata {
         let place = metadata.document.place
         do throws(VaultError) {
             let meta = try document.signed.object("meta", at: place)
-            var versions = JSONObject()
+            var references: [String: MetadataReference] = [:]
             for (name, value) in meta {
                 let place = "\(place): \(name.beginning)"
-                versions[name] = .integer(try value.asObject(at: place).version(at: place))
+                // Keys by their bytes: two that merely look alike must not stand in for each other.
+                references[PercentEncoding.encode(name)] = try MetadataReference(parsing: value, place: place)
             }
-            let entry = try meta.object("targets.json", at: place)
+            let entry = try meta.object(MetadataRole.targets.listedName, at: place)
             targets = try MetadataReference(parsing: .object(entry), place: "\(place): targets.json")
-            self.versions = versions
+            self.references = references
         } catch {
             throw error.asUntrusted
         }
@@ -34,15 +36,18 @@ public struct VerifiedSnapshot: VerifiedMetadata {
             throw .rollback(
                 "version \(version) is older than the trusted version \(older.version)", at: document.place)
         }
-        for (name, value) in older.versions {
-            guard case .integer(let trusted) = value, case .integer(let found)? = versions[name] else {
+        for (name, trusted) in older.references.sorted(by: { $0.key < $1.key }) {
+            guard let found = references[name] else {
                 throw .rollback("it lists \(name.beginning) no more", at: document.place)
             }
-            guard found >= trusted else {
+            guard found.version >= trusted.version else {
                 throw .rollback(
-                    "it lists \(name.beginning) version \(found), which is older than the trusted version \(trusted)",
-                    at: document.place)
+                    "it lists \(name.beginning) version \(found.version), which is older than the trusted version"
+                        + " \(trusted.version)", at: document.place)
             }
         }
     }
+
+    /// What is listed for a role; nil for one that is not listed, which then must not be believed.
+    public subscript(role: MetadataRole) -> MetadataReference? { references[role.fileName] }
 }

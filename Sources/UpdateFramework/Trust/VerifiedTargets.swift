@@ -1,18 +1,34 @@
 import StrictJSON
 public import VaultErrors
 
-/// The targets: which files there are, with lengths and hashes (section 4.5). Delegations are not followed.
+/// One targets role's metadata: which files there are, with lengths and hashes, and who else may list some
+/// (section 4.5).
 public struct VerifiedTargets: VerifiedMetadata {
     public let document: MetadataDocument
-    /// Every listed file, sorted by the bytes of its path.
+    /// Every file that this role lists, sorted by the bytes of its path.
     public let records: [TargetRecord]
+    public let delegations: Delegations?
     private let table: JSONObject
 
-    /// Checks form and signatures only.
+    /// The top-level targets. Checks form and signatures only.
     public init(verifying metadata: UnverifiedMetadata, under root: VerifiedRoot) throws(VaultError) {
         try root.verify(metadata, as: .targets)
-        document = metadata.document
-        let place = metadata.document.place
+        try self.init(reading: metadata.document)
+    }
+
+    /// A delegated role. Checks form and signatures only, against the delegation as it is now.
+    public init(
+        verifying metadata: UnverifiedMetadata, as delegation: Delegation, by delegator: MetadataRole
+    ) throws(VaultError) {
+        guard metadata.document.role == delegation.role else {
+            throw .untrusted("it is not the metadata of \(delegation.role)", at: metadata.document.place)
+        }
+        try delegation.trust.verify(metadata, namedBy: "the role \(delegator)")
+        try self.init(reading: metadata.document)
+    }
+
+    private init(reading document: MetadataDocument) throws(VaultError) {
+        let place = document.place
         do throws(VaultError) {
             table = try document.signed.object("targets", at: place)
             var records: [TargetRecord] = []
@@ -22,12 +38,17 @@ public struct VerifiedTargets: VerifiedMetadata {
                 records.append(try TargetRecord(path: path, json: json))
             }
             self.records = records
+            delegations = try document.signed.optionalObject("delegations", at: place).map {
+                delegations throws(VaultError) in
+                try Delegations(parsing: delegations, place: place)
+            }
         } catch {
             throw error.asUntrusted
         }
+        self.document = document
     }
 
-    /// The record of exactly this path, as TUF looks it up.
+    /// This role's own record of exactly this path.
     public subscript(path: String) -> TargetRecord? {
         guard case .object(let json)? = table[path] else { return nil }
         return try? TargetRecord(path: path, json: json)

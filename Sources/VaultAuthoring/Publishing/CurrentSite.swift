@@ -8,19 +8,19 @@ import VaultSite
 /// expired site must be publishable again.
 struct CurrentSite {
     /// Nil before anything was published.
-    let chain: TrustChain?
+    let tree: TargetTree?
     let packs: PublishedPacks?
     let root: VerifiedRoot
 
     init(of vault: VaultFolder, in metadata: MetadataFolder) async throws(VaultError) {
-        let pinned = try DurableFile.read(vault.trustedRoot, limit: TopLevelRole.root.sizeLimit)
-        if try FileSystem.exists(vault.metadata.appending(TopLevelRole.timestamp.fileName)) {
-            let chain = try await TrustChain.verifying(metadata, pinnedRoot: pinned, now: .earliest)
-            self.chain = chain
-            packs = PublishedPacks(of: chain)
-            root = chain.root
+        let pinned = try DurableFile.read(vault.trustedRoot, limit: MetadataRole.root.sizeLimit)
+        if try FileSystem.exists(vault.metadata.appending(MetadataRole.timestamp.fileName)) {
+            let tree = try await TargetTree.verifying(metadata, pinnedRoot: pinned, now: .earliest)
+            self.tree = tree
+            packs = PublishedPacks(of: tree)
+            root = tree.chain.root
         } else {
-            chain = nil
+            tree = nil
             packs = nil
             root = try VerifiedRoot(
                 pinning: UnverifiedMetadata(parsing: pinned, as: .root, place: vault.trustedRoot.string))
@@ -29,8 +29,8 @@ struct CurrentSite {
 
     /// Targets that are no packs of this program; they stay listed.
     var foreignTargets: [TargetRecord] {
-        guard let chain, let packs else { return [] }
+        guard let tree, let packs else { return [] }
         let ours = Set(packs.listings.map(\.target.path))
-        return chain.targets.records.filter { !ours.contains($0.path) }
+        return tree.chain.targets.records.filter { !ours.contains($0.path) }
     }
 }

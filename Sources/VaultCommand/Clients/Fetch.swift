@@ -54,7 +54,7 @@ struct Fetch: AsyncParsableCommand {
         configuration.form = sealed ? .sealed : .opened
         if let trust {
             configuration.trustedRoot = try DurableFile.read(
-                FilePath(trust), limit: TopLevelRole.root.sizeLimit)
+                FilePath(trust), limit: MetadataRole.root.sizeLimit)
         }
         let progress = FetchProgress()
         let outcome: Result<Void, VaultError>

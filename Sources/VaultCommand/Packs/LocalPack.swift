@@ -82,10 +82,10 @@ struct LocalPack {
     private func descriptor(
         of pack: OpenFileReference, from site: Site, trusting root: FilePath
     ) async throws(VaultError) -> PackDescriptor {
-        let root = try DurableFile.read(root, limit: TopLevelRole.root.sizeLimit)
-        let chain = try await TrustChain.verifying(site, pinnedRoot: root, now: .now)
+        let root = try DurableFile.read(root, limit: MetadataRole.root.sizeLimit)
+        let tree = try await TargetTree.verifying(site, pinnedRoot: root, now: .now)
         let digest = try pack.file.sha256()
-        guard let found = PublishedPacks(of: chain).listings.first(where: { $0.pack.sha256 == digest }) else {
+        guard let found = PublishedPacks(of: tree).listings.first(where: { $0.pack.sha256 == digest }) else {
             throw VaultError(
                 .missing, "the site lists no pack with this file's digest", at: pack.file.path.string,
                 remedy: "use the site that published it, or its descriptor")

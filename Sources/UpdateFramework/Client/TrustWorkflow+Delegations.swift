@@ -1,0 +1,63 @@
+import VaultErrors
+
+extension TrustWorkflow {
+    /// So many delegated roles are read for one site.
+    static let roleLimit = 1 << 15
+    /// So many are read at once.
+    private static let parallelism = 8
+
+    /// Looks one path up, and reads the roles on its way only.
+    func target(at path: String, in chain: TrustChain) async throws(VaultError) -> TargetRecord? {
+        var search = TargetSearch(for: path, in: chain.targets)
+        while let step = try search.next() {
+            search.visit(try await delegated(step, of: chain))
+        }
+        return search.found
+    }
+
+    /// Reads every delegated role, level by level.
+    func tree(of chain: TrustChain) async throws(VaultError) -> TargetTree {
+        var roles: [TargetSearch.Step: Result<VerifiedTargets, VaultError>] = [:]
+        var level = Self.steps(from: chain.targets)
+        while !level.isEmpty {
+            guard roles.count + level.count <= Self.roleLimit else {
+                throw .untrusted(
+                    "more than \(Self.roleLimit) roles are delegated to", at: MetadataRole.targets.fileName)
+            }
+            var next: [TargetSearch.Step] = []
+            for (step, result) in await read(level, of: chain) {
+                roles[step] = result
+                if case .success(let targets) = result { next += Self.steps(from: targets) }
+            }
+            var known = Set(roles.keys)
+            level = next.filter { known.insert($0).inserted }
+        }
+        return TargetTree(chain, roles: roles)
+    }
+
+    private static func steps(from targets: VerifiedTargets) -> [TargetSearch.Step] {
+        (targets.delegations?.all ?? []).map {
+            TargetSearch.Step(delegation: $0, delegator: targets.document.role)
+        }
+    }
+
+    private func read(
+        _ steps: [TargetSearch.Step], of chain: TrustChain
+    ) async -> [(TargetSearch.Step, Result<VerifiedTargets, VaultError>)] {
+        await withTaskGroup(of: (TargetSearch.Step, Result<VerifiedTargets, VaultError>).self) { group in
+            var results: [(TargetSearch.Step, Result<VerifiedTargets, VaultError>)] = []
+            for (index, step) in steps.enumerated() {
+                if index >= Self.parallelism, let result = await group.next() { results.append(result) }
+                group.addTask {
+                    do throws(VaultError) {
+                        return (step, .success(try await delegated(step, of: chain)))
+                    } catch {
+                        return (step, .failure(error))
+                    }
+                }
+            }
+            for await result in group { results.append(result) }
+            return results
+        }
+    }
+}

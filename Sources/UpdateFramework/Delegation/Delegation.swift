@@ -1,0 +1,84 @@
+import StrictJSON
+import VaultCrypto
+import VaultErrors
+
+/// A role that targets are delegated to: for which paths, and whose signatures count (section 4.5).
+public struct Delegation: Sendable, Hashable {
+    /// The paths that a delegation is for.
+    public enum Scope: Sendable, Hashable {
+        /// Patterns with `*` and `?`, neither of which stands for a slash.
+        case paths([String])
+        /// Beginnings of the lowercase hexadecimal SHA-256 of the path.
+        case hashPrefixes([String])
+    }
+
+    public let role: MetadataRole
+    public let trust: RoleTrust
+    public let scope: Scope
+    /// Whether a path that it is for is looked for nowhere after it.
+    public let isTerminating: Bool
+    private let patterns: [PathPattern]
+
+    public init(to role: MetadataRole, of scope: Scope, trust: RoleTrust, isTerminating: Bool = false) {
+        self.role = role
+        self.trust = trust
+        self.scope = scope
+        self.isTerminating = isTerminating
+        patterns = if case .paths(let paths) = scope { paths.map { PathPattern($0) } } else { [] }
+    }
+
+    init(parsing json: JSONObject, keys: JSONObject, place: String) throws(VaultError) {
+        let name = try json.string("name", at: place)
+        let place = "\(place): role \(name.beginning)"
+        guard let role = MetadataRole(delegated: name) else {
+            throw .untrusted("no role may be delegated under this name", at: place)
+        }
+        let paths = try json.optionalArray("paths", at: place)
+        let prefixes = try json.optionalArray("path_hash_prefixes", at: place)
+        let scope: Scope
+        switch (paths, prefixes) {
+        case (let paths?, nil): scope = .paths(try Self.strings(paths, place))
+        case (nil, let prefixes?): scope = .hashPrefixes(try Self.strings(prefixes, place))
+        default:
+            throw .untrusted(
+                "it needs one of the members \"paths\" and \"path_hash_prefixes\", not both", at: place)
+        }
+        self.init(
+            to: role, of: scope, trust: try RoleTrust(parsing: json, keys: keys, place: place),
+            isTerminating: try json.bool("terminating", at: place))
+    }
+
+    private static func strings(_ values: [JSONValue], _ place: String) throws(VaultError) -> [String] {
+        try values.map { value throws(VaultError) in try value.asString(at: place) }
+    }
+
+    func covers(_ path: TargetPath) -> Bool {
+        switch scope {
+        case .paths: patterns.contains { $0.matches(path.text) }
+        case .hashPrefixes(let prefixes): prefixes.contains { path.digest.hex.utf8.starts(with: $0.utf8) }
+        }
+    }
+
+    var json: JSONObject {
+        var json = trust.json
+        json["name"] = .string(role.name)
+        json["terminating"] = .bool(isTerminating)
+        switch scope {
+        case .paths(let paths): json["paths"] = .array(paths.map { .string($0) })
+        case .hashPrefixes(let prefixes):
+            json["path_hash_prefixes"] = .array(prefixes.map { .string($0) })
+        }
+        return json
+    }
+}
+
+/// A path that is looked for, and its SHA-256, by which it belongs to bins.
+struct TargetPath: Sendable {
+    let text: String
+    let digest: Digest
+
+    init(_ text: String) {
+        self.text = text
+        digest = SHA256.hash(Array(text.utf8).span)
+    }
+}
