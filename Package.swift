@@ -168,6 +168,12 @@ let package = Package(
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ], swiftSettings: settings),
         .testTarget(name: "ReadmeTests", dependencies: ["AssetVault"], swiftSettings: settings),
+        .executableTarget(
+            name: "tuf-conformance-client",
+            dependencies: [
+                "VaultErrors", "VaultFileSystem", "UpdateFramework", "VaultTransport", system,
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ], path: "Tests/Interop/tuf/conformance-client", swiftSettings: settings),
         peer("archive", uses: ["VaultErrors", "VaultFileSystem", "VaultArchive"]),
         peer("crypto", uses: ["VaultErrors", "VaultCrypto"]),
         peer("keys", uses: ["VaultErrors", "VaultKeys", "VaultCrypto"]),

@@ -23,7 +23,7 @@ extension AuditReport {
 extension AuditedRole {
     fileprivate var json: JSONObject {
         [
-            "role": .string(role.rawValue),
+            "role": .string(role.name),
             "version": .integer(version),
             "expires": .string(expires.description),
             "daysLeft": .integer(daysLeft),

@@ -10,7 +10,7 @@ extension AuditReport: CustomStringConvertible {
             Table(
                 roles.map {
                     [
-                        "", $0.role.rawValue, "version \($0.version)", "expires \($0.expires)",
+                        "", $0.role.description, "version \($0.version)", "expires \($0.expires)",
                         "\($0.daysLeft) days left",
                     ]
                 }

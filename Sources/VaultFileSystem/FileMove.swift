@@ -66,6 +66,18 @@ public struct FileMove: ~Copyable, Sendable {
         try oldFolder.synchronize()
     }
 
+    /// Copies a file durably. An existing target throws `.unwritable`.
+    ///
+    /// - Parameter verify: looks at the copy before it gets its name, and throws to refuse it.
+    public static func copy(
+        _ source: FilePath, to target: FilePath, permissions: UInt16,
+        verify: (borrowing OpenFile) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        let file = try OpenFile(reading: source)
+        try verifiedCopy(of: file, for: target, verify: verify)
+            .commit(permissions: permissions, replacing: false)
+    }
+
     /// A copy beside `target` that is saved to the disk, and only lacks its name.
     private static func verifiedCopy(
         of file: borrowing OpenFile, for target: FilePath,

@@ -5,8 +5,9 @@ import VaultFileSystem
 /// Which version a sealed pack gets.
 public enum PackVersioning: Sendable {
     case exactly(UInt64)
-    /// The previous version's if the content is the same, else one more.
-    case following(OpenPack)
+    /// The previous version's if the content is the same, else one more than it and than any number that was given
+    /// before.
+    case following(OpenPack, above: UInt64 = 0)
 }
 
 /// What to make of a source.
@@ -40,6 +41,11 @@ public struct SealingResult: Sendable {
     public let descriptor: PackDescriptor
     /// Pieces taken over from the previous version.
     public let reusedPieces: UInt32
+
+    public init(descriptor: PackDescriptor, reusedPieces: UInt32) {
+        self.descriptor = descriptor
+        self.reusedPieces = reusedPieces
+    }
 }
 
 extension SealingOrder {
@@ -92,8 +98,9 @@ extension SealingOrder {
         let version: UInt64
         switch versioning {
         case .exactly(let number): version = number
-        case .following(let previous):
-            version = catalog.hasSameContent(as: previous.catalog) ? previous.version : previous.version + 1
+        case .following(let previous, let highest):
+            let isSame = catalog.hasSameContent(as: previous.catalog)
+            version = isSame ? previous.version : max(previous.version, highest) + 1
         }
         guard (1...FormatLimits.maximumVersion).contains(version) else {
             throw VaultError(

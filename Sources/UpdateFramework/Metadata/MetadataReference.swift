@@ -22,7 +22,7 @@ public struct MetadataReference: Sendable, Hashable {
     }
 
     /// The version alone: enough where a signature follows, and short where there are thousands.
-    var withoutHashes: MetadataReference { MetadataReference(version: version, length: nil, hashes: nil) }
+    public var withoutHashes: MetadataReference { MetadataReference(version: version, length: nil, hashes: nil) }
 
     init(parsing value: JSONValue, place: @autoclosure () -> String) throws(VaultError) {
         let object = try value.asObject(at: place())

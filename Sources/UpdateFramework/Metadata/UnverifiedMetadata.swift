@@ -4,6 +4,8 @@ public import VaultErrors
 /// A metadata file whose form is right and whose signatures nobody has looked at: believe nothing of it.
 public struct UnverifiedMetadata: Sendable {
     public let document: MetadataDocument
+    /// Under which IDs of keys there are signatures, valid or not.
+    public var keyIDs: Set<MetadataKeyID> { Set(signatures.keys) }
     /// By key ID; a signature that isn't hexadecimal is kept as empty, and never holds.
     let signatures: [MetadataKeyID: [UInt8]]
     /// The canonical form of the signed part, which the signatures are over.

@@ -18,7 +18,7 @@ public struct MetadataFolder: MetadataSource {
 
     public func place(of name: String) -> String { path.appending(name).string }
 
-    func file(named name: String, limit: Int) throws(VaultError) -> [UInt8]? {
+    public func file(named name: String, limit: Int) throws(VaultError) -> [UInt8]? {
         guard let component = FilePath.Component(name), component.kind == .regular else { return nil }
         do throws(VaultError) {
             return try DurableFile.read(path.appending(component), limit: limit)
@@ -65,6 +65,13 @@ public struct MetadataVersion: Sendable, Hashable {
     }
 
     public var hostedName: String { "\(version).\(fileName)" }
+
+    /// The role, where its name needs no encoding.
+    public var role: MetadataRole? {
+        let name = String(fileName.dropLast(".json".count))
+        let role = TopLevelRole(rawValue: name).map { MetadataRole($0) } ?? MetadataRole(delegated: name)
+        return role?.fileName == fileName ? role : nil
+    }
 }
 
 /// Which version each role's next metadata gets.

@@ -17,7 +17,10 @@ public struct SignedMetadata: Sendable, Hashable {
 
     /// Metadata that others wrote, with the signatures that it has, valid or not.
     public init(_ metadata: UnverifiedMetadata) {
-        self.init(MetadataDraft(metadata.document), signatures: metadata.signatures)
+        draft = MetadataDraft(metadata.document)
+        signatures = metadata.signatures
+        // As they are, so that what others list by its hash stays what it is.
+        bytes = metadata.document.bytes
     }
 
     private init(_ draft: MetadataDraft, signatures: [MetadataKeyID: [UInt8]]) {

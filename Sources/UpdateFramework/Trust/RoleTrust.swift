@@ -1,16 +1,16 @@
 import StrictJSON
 public import VaultCrypto
-import VaultErrors
+public import VaultErrors
 
 /// Who may sign for a role, and how many of them must (ROLE in section 4.3).
 public struct RoleTrust: Sendable, Hashable {
-    /// The role's keys, as far as they are of a kind that this library knows.
-    public var keys: [MetadataKey]
+    /// The role's keys, as far as they are of a kind that this library knows, sorted by their IDs.
+    public let keys: [MetadataKey]
     /// From 1 on.
-    public var threshold: Int
+    public let threshold: Int
 
     public init(_ keys: [MetadataKey], threshold: Int = 1) {
-        self.keys = keys
+        self.keys = keys.sorted { $0.id.description < $1.id.description }
         self.threshold = threshold
     }
 
@@ -33,8 +33,7 @@ public struct RoleTrust: Sendable, Hashable {
             }
             if let key = known[id.description].flatMap({ MetadataKey(id, parsing: $0) }) { keys.append(key) }
         }
-        self.keys = keys
-        self.threshold = Int(clamping: threshold)
+        self.init(keys, threshold: Int(clamping: threshold))
     }
 
     /// Checks that enough different keys signed. A key counts once, however many IDs it has.
@@ -50,8 +49,13 @@ public struct RoleTrust: Sendable, Hashable {
         }
     }
 
+    /// Whether enough different keys signed.
+    public func isMet(by metadata: UnverifiedMetadata) -> Bool {
+        signers(of: metadata).count >= threshold
+    }
+
     /// The keys of the role that have signed.
-    func signers(of metadata: UnverifiedMetadata) -> Set<VerifyingKey> {
+    public func signers(of metadata: UnverifiedMetadata) -> Set<VerifyingKey> {
         var signers: Set<VerifyingKey> = []
         for key in keys where !signers.contains(key.key) {
             if let signature = metadata.signatures[key.id],
@@ -66,7 +70,7 @@ public struct RoleTrust: Sendable, Hashable {
     /// The role object; the keys stand elsewhere.
     var json: JSONObject {
         [
-            "keyids": .array(keys.map(\.id.description).sorted().map { .string($0) }),
+            "keyids": .array(keys.map(\.id.description).map { .string($0) }),
             "threshold": .integer(Int64(threshold)),
         ]
     }
@@ -78,6 +82,24 @@ public struct RoleTrust: Sendable, Hashable {
             throw VaultError(
                 .usage, "\(count) keys can't meet a threshold of \(threshold)", at: "role \(role)",
                 remedy: "name more keys or lower the threshold")
+        }
+    }
+}
+
+extension UnverifiedMetadata {
+    /// Whom a root that nobody believes yet would name for a role.
+    ///
+    /// - Throws: `untrusted` when it is no root, or malformed.
+    public func rootTrust(in role: TopLevelRole) throws(VaultError) -> RoleTrust {
+        let place = document.place
+        do throws(VaultError) {
+            let keys = try document.signed.object("keys", at: place)
+            let roles = try document.signed.object("roles", at: place)
+            return try RoleTrust(
+                parsing: try roles.object(role.rawValue, at: place), keys: keys,
+                place: "\(place): role \(role.rawValue)")
+        } catch {
+            throw error.asUntrusted
         }
     }
 }

@@ -36,14 +36,8 @@ public struct VerifiedRoot: VerifiedMetadata {
             throw .untrusted(
                 "it is of type \(document.role.type.rawValue) where root is expected", at: document.place)
         }
-        let keys = try document.signed.object("keys", at: document.place)
-        let roles = try document.signed.object("roles", at: document.place)
         var trusts: [TopLevelRole: RoleTrust] = [:]
-        for role in TopLevelRole.allCases {
-            let place = "\(document.place): role \(role.rawValue)"
-            let json = try roles.object(role.rawValue, at: document.place)
-            trusts[role] = try RoleTrust(parsing: json, keys: keys, place: place)
-        }
+        for role in TopLevelRole.allCases { trusts[role] = try metadata.rootTrust(in: role) }
         self.document = document
         self.trusts = trusts
         usesConsistentSnapshots =

@@ -1,37 +1,11 @@
 public import SealedPack
-public import SystemPackage
+import SystemPackage
 public import UpdateFramework
-import VaultArchive
-import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
 import VaultSite
-
-/// What a publication did, for people and scripts.
-public struct PublicationReport: Sendable {
-    public enum Change: String, Sendable {
-        case added, updated, unchanged, removed
-    }
-
-    public struct Pack: Sendable {
-        public let id: PackID
-        public let version: UInt64
-        public let change: Change
-        /// Bytes of the pack.
-        public let length: UInt64
-        public let pieces: UInt32
-        public let reusedPieces: UInt32
-        /// Vault keys that opened the previous version and don't open this one.
-        public let droppedKeys: [KeyID]
-    }
-
-    public let packs: [Pack]
-    /// The metadata files that were written.
-    public let written: [String]
-    /// What should be done before long, each a sentence.
-    public let warnings: [String]
-}
+import StrictJSON
 
 /// Seals what changed in a vault and writes its signed site.
 ///
@@ -40,29 +14,26 @@ public struct PublicationReport: Sendable {
 public struct Publication: Sendable {
     private let vault: VaultFolder
     private let settings: VaultSettings
-    private let keys: any KeyProvider
-    private let now: UTCTime
+    private let order: PublicationOrder
+    private let publisher: PackPublisher
 
     /// Publishes a vault. One publisher at a time: another one throws `.busy`.
     ///
     /// - Parameters:
-    ///   - declarations: packs to declare before, or to give another source; saved when all was sealed.
+    ///   - edit: a change of the settings, such as a pack to declare; saved when all was sealed.
     ///   - onPack: told of each pack before it is sealed, and how many of its bytes are done.
     public static func run(
-        of vault: VaultFolder, declaring declarations: [(id: PackID, source: FilePath)] = [],
-        keys: any KeyProvider, now: UTCTime, onPack: (PackID, UInt64) -> Void = { _, _ in }
+        of vault: VaultFolder, _ order: PublicationOrder,
+        editing edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil,
+        onPack: (PackID, UInt64) -> Void = { _, _ in }
     ) async throws(VaultError) -> PublicationReport {
+        let lock = try vault.beginPublishing()
         var settings = try VaultSettings(reading: vault.settings)
-        guard let lock = try FileLock.tryAcquire(vault.lock, .exclusive) else {
-            throw VaultError(
-                .busy, "somebody else is publishing this vault", at: vault.path.string,
-                remedy: "wait until they are done")
-        }
-        // Again, now that nobody else changes them.
-        settings = try VaultSettings(reading: vault.settings)
-        for declaration in declarations { try settings.declare(declaration.id, source: declaration.source) }
-        let publication = Publication(vault: vault, settings: settings, keys: keys, now: now)
-        let report = try await publication.run(savingSettings: !declarations.isEmpty, onPack)
+        try edit?(&settings)
+        let publication = Publication(
+            vault: vault, settings: settings, order: order,
+            publisher: PackPublisher(vault: vault, keys: order.keys))
+        let report = try await publication.run(savingSettings: edit != nil, onPack)
         _ = consume lock
         return report
     }
@@ -70,62 +41,54 @@ public struct Publication: Sendable {
     private func run(
         savingSettings isChanged: Bool, _ onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) -> PublicationReport {
-        let metadata = MetadataFolder(vault.metadata)
-        let current = try await CurrentSite(of: vault, in: metadata)
-        try removeAbandonedScratch(current.packs)
+        let site = try await PublishedState(of: vault, settings, passphrase: order.passphrase)
+        let listing = OwnListing(site.ownRoles)
+        try publisher.removeAbandonedScratch(of: settings.packs.map(\.id) + listing.packs.map(\.pack.id))
         try FileSystem.createFolders(vault.targets, permissions: 0o755)
         try checkSources()
+        let waiting = try waitingPacks()
         var report: [PublicationReport.Pack] = []
-        var records = current.foreignTargets
+        var records = listing.foreign
         for pack in settings.packs {
             onPack(pack.id, 0)
-            let previous = current.packs?[pack.id]?.pack
-            let result = try await seal(pack, after: previous) { done in onPack(pack.id, done) }
-            let descriptor = result.descriptor
-            records.append(try TargetRecord(path: pack.id.targetPath, json: descriptor.json))
-            let change: PublicationReport.Change =
-                previous == nil ? .added : previous == descriptor ? .unchanged : .updated
-            report.append(
-                PublicationReport.Pack(
-                    id: pack.id, version: descriptor.version, change: change, length: descriptor.length,
-                    pieces: descriptor.pieceCount, reusedPieces: result.reusedPieces,
-                    droppedKeys: (previous?.slots ?? []).map(\.keyID)
-                        .filter { id in !descriptor.slots.contains { $0.keyID == id } }))
+            let published = listing.packs.first { $0.pack.id == pack.id }?.pack
+            let result: SealingResult
+            if let version = pack.pin {
+                let earlier = try PackHistory(of: vault).pack(pack.id, version: version, newest: published)
+                result = try await publisher.restore(earlier, offer: pack.offer)
+            } else {
+                result = try await publisher.seal(pack, after: waiting[pack.id] ?? published) { done in
+                    onPack(pack.id, done)
+                }
+            }
+            records.append(try TargetRecord(path: pack.id.targetPath, json: result.descriptor.json))
+            report.append(PublicationReport.Pack(result, after: published))
         }
-        for old in current.packs?.listings ?? []
-        where !settings.packs.contains(where: { $0.id == old.pack.id }) {
-            report.append(
-                PublicationReport.Pack(
-                    id: old.pack.id, version: old.pack.version, change: .removed, length: old.pack.length,
-                    pieces: old.pack.pieceCount, reusedPieces: 0, droppedKeys: []))
+        for old in listing.packs where !settings.packs.contains(where: { $0.id == old.pack.id }) {
+            report.append(PublicationReport.Pack(removed: old.pack))
         }
-        let renewal = MetadataRenewal(
-            current: current.chain, root: current.root, metadata: metadata, keys: SigningKeys(of: vault),
-            lifetime: settings.lifetime, now: now)
-        let files = try renewal.files(listing: records)
         if isChanged { try settings.write(to: vault.settings) }
-        if !files.isEmpty { try await metadata.publish(files, now: now) }
-        var warnings: [String] = []
-        if try renewal.rootWaitsForItsKey {
-            warnings.append(
-                "the root expires at \(current.root.expires): publish once with "
-                    + "\(vault.signingKey(of: .root).string) in place before then")
-        }
-        return PublicationReport(packs: report, written: files.map(\.hostedName), warnings: warnings)
+        let outcome = try await site.update(to: records, settings, order)
+        return PublicationReport(packs: report, written: outcome.written, warnings: outcome.warnings)
     }
 
-    /// Removes what publications that died have left behind.
-    private func removeAbandonedScratch(_ published: PublishedPacks?) throws(VaultError) {
-        let ids = settings.packs.map(\.id) + (published?.listings.map(\.pack.id) ?? [])
-        let folders = [vault.path, vault.site, vault.metadata, vault.targets] + ids.map { folder(of: $0) }
-        for path in folders where try FileSystem.exists(path) {
-            try Folder(opening: path).removeAbandonedScratch()
+    /// What was sealed already and waits for the signature of a key that is kept elsewhere: sealing it once more would
+    /// take another content key.
+    private func waitingPacks() throws(VaultError) -> [PackID: PackDescriptor] {
+        let pending = PendingMetadata(vault: vault)
+        var packs: [PackID: PackDescriptor] = [:]
+        for role in try pending.roles() where role.type == .targets {
+            for (path, json) in try pending.file(of: role)?.document.signed.object("targets", at: "pending") ?? [:] {
+                guard case .object(let json) = json, let id = PackID(targetPath: path) else { continue }
+                packs[id] = try? PackDescriptor(parsing: json, place: path)
+            }
         }
+        return packs
     }
 
     /// A source that is missing stops the publication before anything was sealed.
     private func checkSources() throws(VaultError) {
-        for pack in settings.packs {
+        for pack in settings.packs where pack.pin == nil {
             let source = vault.path.pushing(pack.source)
             guard try FileSystem.status(of: source, followingLinks: true) == nil else { continue }
             throw VaultError(
@@ -133,58 +96,20 @@ public struct Publication: Sendable {
                 remedy: "correct its \"source\" in \(vault.settings.string)")
         }
     }
+}
 
-    /// Where the files of a pack's versions are.
-    private func folder(of id: PackID) -> FilePath {
-        vault.targets.appending(id.targetPath).removingLastComponent()
-    }
+/// What a publication works with.
+public struct PublicationOrder: Sendable {
+    /// Packs are sealed for exactly the vault keys that it yields.
+    public let keys: any KeyProvider
+    /// Of encrypted signing keys.
+    public var passphrase: PassphraseSource?
+    public let now: UTCTime
+    /// All metadata is to be believed until then at least: for media that travel offline.
+    public var offlineUntil: UTCTime?
 
-    /// Seals a pack into the site's targets, unless the site has it already.
-    private func seal(
-        _ pack: VaultSettings.Pack, after previous: PackDescriptor?, progress: (UInt64) -> Void
-    ) async throws(VaultError) -> SealingResult {
-        let choice = try await ContentKeyChoice(following: previous, keys: keys)
-        var earlier: OpenPack?
-        if let previous {
-            earlier = try OpenPack(try verifiedPack(previous), key: choice.key)
-        }
-        // Never in the site: what is plain must not be uploaded, not even after a crash.
-        let source = try PackSource(
-            vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.site)
-        guard pack.filter == .all || !source.folder.entries.isEmpty else {
-            throw VaultError(
-                .usage, "\"include\" and \"exclude\" of '\(pack.id)' leave nothing",
-                at: vault.settings.string,
-                remedy: "correct the patterns")
-        }
-        let order = SealingOrder(
-            id: pack.id, versioning: earlier.map(PackVersioning.following) ?? .exactly(1), key: choice.key,
-            slots: choice.slots, offer: pack.offer, previous: earlier)
-        let folder = folder(of: pack.id)
-        try FileSystem.createFolders(folder, permissions: 0o755)
-        let scratch = try ScratchFile(for: folder.appending("pack"))
-        let output = OpenFileReference(try OpenFile(duplicating: scratch.file.descriptor, named: folder))
-        let result = try await order.seal(source.folder, into: output, progress: progress)
-        let record = try TargetRecord(path: pack.id.targetPath, json: result.descriptor.json)
-        let target = vault.targets.appending(record.hostedPath)
-        if try FileSystem.exists(target) {
-            _ = try verifiedPack(result.descriptor)
-        } else {
-            try scratch.commit(as: target.lastComponent?.string ?? "", permissions: 0o644, replacing: false)
-        }
-        return result
-    }
-
-    /// A pack of the site, opened only after its whole file has the signed digest.
-    private func verifiedPack(_ pack: PackDescriptor) throws(VaultError) -> PackFile {
-        let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
-        let path = vault.targets.appending(record.hostedPath)
-        let file = OpenFileReference(try OpenFile(reading: path))
-        guard try file.file.status().size == pack.length, try file.file.sha256() == pack.sha256 else {
-            throw VaultError(
-                .corrupt, "the published pack is damaged", at: path.string,
-                remedy: "restore it from your host or backup, then publish again")
-        }
-        return try PackFile(file, as: pack)
+    public init(keys: any KeyProvider, now: UTCTime) {
+        self.keys = keys
+        self.now = now
     }
 }

@@ -9,7 +9,9 @@ import VaultKeys
 extension VaultFolder {
     /// Makes a vault: settings, keys, and the root of trust that they sign. The folder may be new or empty, or hold
     /// `vault.json` and `keys/` already: what is there is used, what is missing is made.
-    public func create(now: UTCTime) async throws(VaultError) {
+    ///
+    /// - Parameter team: the role of another vault that this one is to publish for; such a vault has no root.
+    public func create(for team: MetadataRole? = nil, now: UTCTime) async throws(VaultError) {
         if let status = try FileSystem.status(of: path, followingLinks: true) {
             guard status.kind == .folder else {
                 throw VaultError(
@@ -24,7 +26,7 @@ extension VaultFolder {
             // The trusted root comes last: without it an earlier attempt did not finish.
             let known = ["keys", "vault.json", "site", ".lock"]
             let names = try Folder(opening: path).names().map { String(decoding: $0, as: UTF8.self) }
-            guard !["vault.json", "trusted-root.json"].allSatisfy(names.contains) else {
+            guard !["vault.json", team.map { "\($0).pub.pem" } ?? "trusted-root.json"].allSatisfy(names.contains) else {
                 throw VaultError(
                     .unwritable, "it is a vault already", at: path.string,
                     remedy: "use it with 'assetvault publish', or choose a new folder")
@@ -38,26 +40,47 @@ extension VaultFolder {
         try FileSystem.createFolders(path, permissions: 0o755)
         try FileSystem.createFolders(keys, permissions: 0o700)
         try write(Array("*\n".utf8), to: keys.appending(".gitignore"), permissions: 0o644)
-        try write(JSONValue.object(VaultSettings.fresh).pretty(), to: settings, permissions: 0o644)
+        try write(JSONValue.object(VaultSettings.fresh(for: team)).pretty(), to: settings, permissions: 0o644)
         if try !FileSystem.exists(vaultKeys) { try VaultKeyFile.generate(at: vaultKeys) }
-        for role in TopLevelRole.allCases where try !FileSystem.exists(signingKey(of: role)) {
-            let pem = try Ed25519PrivateKey().pem()
-            let path = signingKey(of: role)
-            try pem.withBytes { bytes throws(VaultError) in
-                try DurableFile.write(bytes, to: path, permissions: 0o600, replacing: false)
-            }
+        for role in signedRoles(team) where try !FileSystem.exists(signingKey(of: role)) {
+            try SigningKey.generate(at: signingKey(of: role), passphrase: nil)
         }
-        let expiry = try VaultSettings(reading: settings).lifetime.expiry(of: .root, signedAt: now)
-        let fresh = try SigningKeys(of: self).firstRoot(expires: expiry)
         try FileSystem.createFolders(metadata, permissions: 0o755)
         try FileSystem.createFolders(targets, permissions: 0o755)
+        if let team { return try writePublicKey(of: team) }
+        try pinFirstRoot(expires: try VaultSettings(reading: settings).lifetime.expiry(of: .root, signedAt: now))
+    }
+
+    private func signedRoles(_ team: MetadataRole?) -> [MetadataRole] {
+        team.map { [$0] } ?? TopLevelRole.allCases.map { MetadataRole($0) }
+    }
+
+    /// What the vault that delegates to a team needs of it.
+    private func writePublicKey(of team: MetadataRole) throws(VaultError) {
+        let key = try SigningKey(reading: signingKey(of: team), passphrase: nil)
+        try write(Array(key.publicKey.pem.utf8), to: path.appending("\(team).pub.pem"), permissions: 0o644)
+    }
+
+    private func pinFirstRoot(expires: UTCTime) throws(VaultError) {
+        let keys = try SigningKeys(of: self, passphrase: nil)
+        var roles: [TopLevelRole: RoleTrust] = [:]
+        for role in TopLevelRole.allCases {
+            roles[role] = RoleTrust([MetadataKey(try keys.ownKey(of: MetadataRole(role)))])
+        }
+        let draft = try MetadataDraft.root(version: 1, expires: expires, roles: roles)
+        let fresh = try keys.sign(SignedMetadata(draft), for: roles[.root].map { [$0] } ?? [])
         let root = metadata.appending(fresh.hostedName)
         try write(fresh.bytes, to: root, permissions: 0o644)
         // A root that is there already may be from anywhere: only one that names the keys at hand is to be pinned.
-        let bytes = try DurableFile.read(root, limit: TopLevelRole.root.sizeLimit)
+        let bytes = try DurableFile.read(root, limit: MetadataRole.root.sizeLimit)
         let found = try VerifiedRoot(
             pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: root.string))
-        try SigningKeys(of: self).requireAllNamed(by: found, at: root)
+        for role in TopLevelRole.allCases where found.trust(in: role) != roles[role] {
+            throw VaultError(
+                .untrusted,
+                "this root names another \(role.rawValue) key than \(signingKey(of: MetadataRole(role)).string)",
+                at: root.string, remedy: "restore the keys that belong to it, or remove site/ to begin anew")
+        }
         try write(bytes, to: trustedRoot, permissions: 0o644)
     }
 

@@ -1,10 +1,13 @@
 public import SystemPackage
 public import UpdateFramework
+import VaultErrors
+import VaultFileSystem
 
 /// An author's folder:
 ///
 ///     vault.json          what is published, and how
-///     keys/               vault.jwks, and one signing key a role; secret, ignored by git
+///     keys/               vault.jwks, and signing keys as PEM files; secret, ignored by git
+///     pending/            metadata that waits for signatures of keys that are kept elsewhere
 ///     trusted-root.json   what clients pin
 ///     site/               the signed static site, to be uploaded
 public struct VaultFolder: Sendable {
@@ -16,13 +19,25 @@ public struct VaultFolder: Sendable {
     public var keys: FilePath { path.appending("keys") }
     public var vaultKeys: FilePath { keys.appending("vault.jwks") }
     public var trustedRoot: FilePath { path.appending("trusted-root.json") }
+    public var pending: FilePath { path.appending("pending") }
     public var site: FilePath { path.appending("site") }
     public var metadata: FilePath { site.appending("metadata") }
     public var targets: FilePath { site.appending("targets") }
     /// Held by the publisher at work.
     var lock: FilePath { path.appending(".lock") }
 
-    public func signingKey(of role: TopLevelRole) -> FilePath {
-        keys.appending("\(role.rawValue).pem")
+    /// Throws `busy` while somebody else publishes.
+    func beginPublishing() throws(VaultError) -> FileLock {
+        _ = try VaultSettings(reading: settings)
+        guard let lock = try FileLock.tryAcquire(lock, .exclusive) else {
+            throw VaultError(
+                .busy, "somebody else is publishing this vault", at: path.string,
+                remedy: "wait until they are done")
+        }
+        return lock
+    }
+
+    public func signingKey(of role: MetadataRole) -> FilePath {
+        keys.appending("\(role).pem")
     }
 }

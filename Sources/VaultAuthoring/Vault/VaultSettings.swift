@@ -1,5 +1,5 @@
 public import SealedPack
-public import StrictJSON
+import StrictJSON
 public import SystemPackage
 public import UpdateFramework
 public import VaultArchive
@@ -15,16 +15,21 @@ public struct VaultSettings: Sendable {
         public var source: FilePath
         public var filter: SourceFilter
         public var offer: PackOffer
+        /// The earlier version that is listed, whatever the source is now.
+        public var pin: UInt64?
+        /// The highest number that a version had when an earlier one was restored.
+        public var lastVersion: UInt64 = 0
     }
 
     public private(set) var packs: [Pack]
     public let lifetime: MetadataLifetime
+    public let structure: SiteStructure
     private var json: JSONObject
 
     /// What `init` writes.
-    public static var fresh: JSONObject {
+    static func fresh(for team: MetadataRole?) -> JSONObject {
         let lifetime = MetadataLifetime()
-        return [
+        var json: JSONObject = [
             "format": 1,
             "expiry": [
                 "root": .integer(Int64(lifetime.root)), "targets": .integer(Int64(lifetime.targets)),
@@ -33,6 +38,8 @@ public struct VaultSettings: Sendable {
             ],
             "packs": [:],
         ]
+        json["team"] = team.map { .string($0.name) }
+        return json
     }
 
     public init(reading path: FilePath) throws(VaultError) {
@@ -54,6 +61,7 @@ public struct VaultSettings: Sendable {
         }
         lifetime = try MetadataLifetime(
             parsing: try json.optionalObject("expiry", at: place) ?? [:], place: place)
+        structure = try SiteStructure(parsing: json, place: place)
         var packs: [Pack] = []
         for (key, value) in try json.object("packs", at: place) {
             packs.append(
@@ -64,9 +72,32 @@ public struct VaultSettings: Sendable {
 
     /// Declares one more pack, or another source for a pack that is declared.
     public mutating func declare(_ id: PackID, source: FilePath) throws(VaultError) {
+        try change(id) { entry in
+            entry["source"] = .string(source.string)
+            entry["pin"] = nil
+        }
+    }
+
+    /// Lists an earlier version of a pack from now on, or with nil the source as it is again.
+    ///
+    /// - Parameter highest: a number that no later version may fall below.
+    mutating func pin(_ id: PackID, to version: UInt64?, above highest: UInt64) throws(VaultError) {
+        guard let pack = packs.first(where: { $0.id == id }) else {
+            throw VaultError(
+                .missing, "the vault declares no pack '\(id)'", at: "vault.json",
+                remedy: packs.isEmpty
+                    ? "declare one" : "choose among \(packs.map(\.id.description).joined(separator: ", "))")
+        }
+        try change(id) { entry in
+            entry["pin"] = version.map { .integer(Int64(clamping: $0)) }
+            entry["lastVersion"] = .integer(Int64(clamping: max(highest, pack.lastVersion)))
+        }
+    }
+
+    private mutating func change(_ id: PackID, _ body: (inout JSONObject) -> Void) throws(VaultError) {
         var table = try json.object("packs", at: "vault.json")
         var entry = try table.optionalObject(id.description, at: "vault.json") ?? [:]
-        entry["source"] = .string(source.string)
+        body(&entry)
         table[id.description] = .object(entry)
         json["packs"] = .object(table)
         packs.removeAll { $0.id == id }
@@ -83,7 +114,7 @@ public struct VaultSettings: Sendable {
 extension VaultSettings.Pack {
     /// All members but `source` may be absent.
     init(id: PackID, parsing json: JSONObject, place: String) throws(VaultError) {
-        let known = ["source", "include", "exclude", "policy", "tags", "traits"]
+        let known = ["source", "include", "exclude", "policy", "tags", "traits", "pin", "lastVersion"]
         for key in json.keys where !known.contains(key) {
             throw VaultError(
                 .usage, "the member \"\(key)\" is unknown", at: place,
@@ -97,6 +128,8 @@ extension VaultSettings.Pack {
         offer = PackOffer(
             tags: try Self.strings("tags", of: json, at: place),
             traits: try json.optionalObject("traits", at: place) ?? [:])
+        pin = try Self.version("pin", of: json, at: place)
+        lastVersion = try Self.version("lastVersion", of: json, at: place) ?? 0
         if let name = try json.optionalString("policy", at: place) {
             guard let policy = PackPolicy(rawValue: name) else {
                 throw VaultError(
@@ -105,6 +138,15 @@ extension VaultSettings.Pack {
             }
             offer.policy = policy
         }
+    }
+
+    private static func version(_ key: String, of json: JSONObject, at place: String) throws(VaultError) -> UInt64? {
+        guard let number = try json.optionalInteger(key, at: place) else { return nil }
+        guard number >= 1 else {
+            throw VaultError(
+                .usage, "\(number) is no version for \"\(key)\"", at: place, remedy: "use a number from 1 on")
+        }
+        return UInt64(number)
     }
 
     private static func strings(_ key: String, of json: JSONObject, at place: String) throws(VaultError)

@@ -41,6 +41,15 @@ struct Publish: AsyncParsableCommand {
 
     @OptionGroup var keys: KeyOptions
 
+    @OptionGroup var signing: SigningOptions
+
+    @Option(
+        name: .customLong("offline-until"),
+        help: ArgumentHelp(
+            "Sign all metadata to be believed until the end of this day (UTC) at least, for media that travel offline.",
+            valueName: "yyyy-mm-dd"))
+    var offlineUntil: String?
+
     @Flag(help: "Print a report as JSON.")
     var json = false
 
@@ -58,8 +67,14 @@ struct Publish: AsyncParsableCommand {
         let provider = try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys)
         var bar: (id: PackID, bar: ProgressBar)?
         defer { bar?.bar.finish() }
-        let report = try await Publication.run(of: folder, declaring: declared, keys: provider, now: .now) {
-            id, done in
+        var order = PublicationOrder(keys: provider, now: .now)
+        order.passphrase = try signing.passphrase()
+        order.offlineUntil = try offlineUntil.map { text throws(VaultError) in try Self.day(text) }
+        let report = try await Publication.run(
+            of: folder, order, editing: declared.isEmpty ? nil : { settings throws(VaultError) in
+                for (id, source) in declared { try settings.declare(id, source: source) }
+            }
+        ) { id, done in
             if bar?.id != id {
                 bar?.bar.finish()
                 bar = (id, ProgressBar("sealing \(id)", total: 0))

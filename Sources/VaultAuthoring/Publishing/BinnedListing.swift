@@ -1,0 +1,41 @@
+import UpdateFramework
+import VaultErrors
+
+/// A list of packs divided into bins by the hash of their paths: the role `packs` takes every path and hands each on to
+/// one of `packs-00`, `packs-01`, … A client reads only the bins that it needs, and again only those that changed.
+struct BinnedListing {
+    static let name = "packs"
+
+    let bins: HashBins
+    private let role: MetadataRole
+    private let trust: RoleTrust
+
+    /// - Parameter trust: whose keys sign the bins.
+    init?(bits: Int, trust: RoleTrust) {
+        guard bits > 0, let role = MetadataRole(delegated: Self.name),
+            let bins = HashBins(bitLength: bits, namePrefix: Self.name, trust: trust)
+        else { return nil }
+        self.bins = bins
+        self.role = role
+        self.trust = trust
+    }
+
+    /// What the top-level targets delegate: every path, since its hash begins with some digit. (Delegation by bins alone
+    /// would leave no room for other roles beside them.)
+    var delegation: Delegation {
+        Delegation(to: role, of: .hashPrefixes((0..<16).map { String($0, radix: 16) }), trust: trust)
+    }
+
+    func listings(of records: [TargetRecord]) -> [SiteRenewal.Listing] {
+        var contents: [[TargetRecord]] = Array(repeating: [], count: bins.count)
+        for record in records { contents[bins.index(of: record.path)].append(record) }
+        let parent = SiteRenewal.Listing(
+            role: role, records: [], delegations: .bins(bins), trusts: [trust])
+        return [parent]
+            + contents.enumerated().compactMap { index, records in
+                bins.role(at: index).map {
+                    SiteRenewal.Listing(role: $0, records: records, delegations: nil, trusts: [trust])
+                }
+            }
+    }
+}

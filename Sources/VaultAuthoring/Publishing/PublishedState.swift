@@ -1,0 +1,47 @@
+import SystemPackage
+import UpdateFramework
+import VaultErrors
+import VaultKeys
+
+/// What a vault has published: a site, or a team's part of one.
+enum PublishedState {
+    case site(CurrentSite, SiteStructure, VaultFolder)
+    case part(MetadataRole, VerifiedTargets?, VaultFolder)
+
+    init(
+        of vault: VaultFolder, _ settings: VaultSettings, passphrase: PassphraseSource?
+    ) async throws(VaultError) {
+        if let role = settings.structure.ownRole {
+            let keys = try SigningKeys(of: vault, passphrase: passphrase)
+            let trust = RoleTrust([MetadataKey(try keys.ownKey(of: role))])
+            self = .part(role, try TeamUpdate.published(by: role, in: vault, trust: trust), vault)
+        } else {
+            self = .site(try await CurrentSite(of: vault), settings.structure, vault)
+        }
+    }
+
+    /// The roles that the vault signs itself, as they are published.
+    var ownRoles: [VerifiedTargets] {
+        switch self {
+        case .site(let current, let structure, _): current.ownRoles(structure)
+        case .part(_, let targets, _): targets.map { [$0] } ?? []
+        }
+    }
+
+    func update(
+        to records: [TargetRecord], _ settings: VaultSettings, _ order: PublicationOrder
+    ) async throws(VaultError) -> SiteUpdate.Outcome {
+        let period = SigningPeriod(
+            lifetime: settings.lifetime, now: order.now, offlineUntil: order.offlineUntil)
+        switch self {
+        case .site(let current, _, let vault):
+            return try await SiteUpdate(
+                vault: vault, settings: settings, current: current, passphrase: order.passphrase,
+                period: period
+            ).run(listing: records)
+        case .part(let role, let old, let vault):
+            return try TeamUpdate(vault: vault, role: role, passphrase: order.passphrase, period: period)
+                .run(listing: records, after: old)
+        }
+    }
+}

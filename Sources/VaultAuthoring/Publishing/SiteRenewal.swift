@@ -1,0 +1,132 @@
+import StrictJSON
+import UpdateFramework
+import VaultErrors
+
+/// Which metadata must be written anew: what says something else now, what names such a file, what has less than a
+/// quarter of its period left, and what is not signed by just the keys that count.
+struct SiteRenewal {
+    let current: TargetTree?
+    let root: VerifiedRoot
+    /// The root that is to follow, believed already.
+    let successor: VerifiedRoot?
+    let signing: MetadataSigning
+
+    /// One role that lists targets, as it should be.
+    struct Listing {
+        let role: MetadataRole
+        let records: [TargetRecord]
+        let delegations: Delegations?
+        /// All of these must be met.
+        let trusts: [RoleTrust]
+    }
+
+    /// - Parameters:
+    ///   - listings: the roles that this vault signs, the top-level targets among them.
+    ///   - imports: roles that others signed.
+    /// - Returns: nil when something has to be signed elsewhere first.
+    func files(
+        listing listings: [Listing], importing imports: [SignedMetadata]
+    ) throws(VaultError) -> [SignedMetadata]? {
+        var files = imports
+        var references: [MetadataRole: MetadataReference] = [:]
+        for file in imports { references[file.draft.role] = file.reference }
+        var waits = false
+        for listing in listings {
+            let old = published[listing.role]
+            if let old, try !isDue(old, listing) {
+                references[listing.role] = listed(old)
+            } else if let file = try sign(listing, after: old) {
+                files.append(file)
+                references[listing.role] =
+                    listing.role.topLevel == nil ? file.reference.withoutHashes : file.reference
+            } else {
+                waits = true
+            }
+        }
+        guard !waits else { return nil }
+        let changed = references.filter { current?.chain.snapshot[$0.key] != $0.value }
+        var snapshot = current?.chain.snapshot.reference
+        var isSnapshotDue = !changed.isEmpty
+        if !isSnapshotDue { isSnapshotDue = try isDue(current?.chain.snapshot, .snapshot) }
+        if isSnapshotDue {
+            let file = try signing.sign(.snapshot, for: trusts(of: .snapshot), namedBy: rootName) {
+                version, expires throws(VaultError) in
+                try .snapshot(
+                    version: version, expires: expires, listing: references,
+                    carrying: current?.chain.snapshot.json ?? [:])
+            }
+            files.append(file)
+            snapshot = file.reference
+        }
+        guard let snapshot else { return files }
+        var isTimestampDue = snapshot != current?.chain.snapshot.reference
+        if !isTimestampDue { isTimestampDue = try isDue(current?.chain.timestamp, .timestamp) }
+        if isTimestampDue {
+            files.append(try timestamp(over: snapshot))
+        }
+        return files
+    }
+
+    func timestamp(over snapshot: MetadataReference) throws(VaultError) -> SignedMetadata {
+        try signing.sign(.timestamp, for: trusts(of: .timestamp), namedBy: rootName) {
+            version, expires throws(VaultError) in
+            try .timestamp(
+                version: version, expires: expires, snapshot: snapshot,
+                carrying: current?.chain.timestamp.json ?? [:])
+        }
+    }
+
+    /// Who must have signed for a role: the keys of the root that clients have, and those of the one that they get.
+    func trusts(of role: TopLevelRole) -> [RoleTrust] {
+        [root.trust(in: role)] + (successor.map { [$0.trust(in: role)] } ?? [])
+    }
+
+    var rootName: String { "root version \((successor ?? root).version)" }
+
+    /// The targets roles as they are published.
+    private var published: [MetadataRole: VerifiedTargets] {
+        guard let current else { return [:] }
+        let roles = current.delegatedRoles + [current.chain.targets]
+        return Dictionary(roles.map { ($0.document.role, $0) }) { $1 }
+    }
+
+    /// What the snapshot says of a role that stays as it is.
+    private func listed(_ old: VerifiedTargets) -> MetadataReference? { current?.chain.snapshot[old.document.role] }
+
+    private func sign(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError) -> SignedMetadata? {
+        try signing.signOrWait(listing.role, for: listing.trusts) { version, expires throws(VaultError) in
+            try .targets(
+                listing.role, version: version, expires: expires, records: listing.records,
+                delegations: listing.delegations, carrying: old?.json ?? [:])
+        }
+    }
+
+    private func isDue(_ old: VerifiedTargets, _ listing: Listing) throws(VaultError) -> Bool {
+        guard old.delegations == listing.delegations, old.records.hasSameContent(as: listing.records) else {
+            return true
+        }
+        return try isDue(old, listing.role, trusts: listing.trusts)
+    }
+
+    private func isDue(_ old: (some VerifiedMetadata)?, _ role: TopLevelRole) throws(VaultError) -> Bool {
+        guard let old else { return true }
+        return try isDue(old, MetadataRole(role), trusts: trusts(of: role))
+    }
+
+    private func isDue(
+        _ old: some VerifiedMetadata, _ role: MetadataRole, trusts: [RoleTrust]
+    ) throws(VaultError) -> Bool {
+        if signing.period.isDue(role, expiring: old.expires) { return true }
+        let metadata = try UnverifiedMetadata(parsing: old.bytes, as: role, place: role.fileName)
+        let known = Set(trusts.flatMap(\.keys).map(\.id))
+        return !trusts.allSatisfy { $0.isMet(by: metadata) } || !metadata.keyIDs.isSubset(of: known)
+    }
+}
+
+extension [TargetRecord] {
+    /// Whether both list the same, in whatever order.
+    func hasSameContent(as other: [TargetRecord]) -> Bool {
+        let old = Dictionary(map { (Array<UInt8>($0.path.utf8), $0) }) { $1 }
+        return old.count == other.count && other.allSatisfy { old[Array<UInt8>($0.path.utf8)] == $0 }
+    }
+}

@@ -1,0 +1,73 @@
+import SystemPackage
+import UpdateFramework
+import VaultErrors
+import VaultFileSystem
+import VaultKeys
+
+/// Brings a site's metadata up to what it should say: signs what changed or would soon expire, and writes it.
+struct SiteUpdate {
+    let vault: VaultFolder
+    let settings: VaultSettings
+    let current: CurrentSite
+    let passphrase: PassphraseSource?
+    let period: SigningPeriod
+
+    struct Outcome {
+        /// The files that were written.
+        var written: [String] = []
+        var warnings: [String] = []
+    }
+
+    /// - Parameter records: what the vault itself lists.
+    /// - Throws: `key` when something must be signed elsewhere first; it waits in `pending/` then.
+    func run(listing records: [TargetRecord]) async throws(VaultError) -> Outcome {
+        let metadata = MetadataFolder(vault.metadata)
+        let signing = MetadataSigning(
+            keys: try SigningKeys(of: vault, passphrase: passphrase), pending: PendingMetadata(vault: vault),
+            versions: try metadata.nextVersions(), period: period)
+        let root = try RootRenewal(root: current.root, signing: signing).run()
+        let successor = try root.successor.map { file throws(VaultError) in
+            try current.root.successor(verifying: try file.unverified)
+        }
+        let renewal = SiteRenewal(
+            current: current.tree, root: current.root, successor: successor, signing: signing)
+        var imports: [SignedMetadata] = []
+        for team in settings.structure.teams {
+            let listed = current.tree?.chain.snapshot[team.role]
+            if let file = try TeamImport(vault: vault, team: team, now: period.now).run(after: listed) {
+                imports.append(file)
+            }
+        }
+        let listings = try listings(of: records, under: renewal)
+        guard let files = try renewal.files(listing: listings, importing: imports) else {
+            throw signing.keys.failure(
+                for: .targets, namedBy: renewal.rootName,
+                remedy:
+                    "sign the files in \(vault.pending.string) where it is kept ('assetvault trust sign'), then publish again"
+            )
+        }
+        let all = files + (root.successor.map { [$0] } ?? [])
+        if !all.isEmpty { try await metadata.publish(all, now: period.now) }
+        for role in [MetadataRole.root] + listings.map(\.role) where all.contains(where: { $0.draft.role == role }) {
+            try signing.pending.remove(role)
+        }
+        return Outcome(written: all.map(\.hostedName), warnings: root.warnings)
+    }
+
+    /// Which role lists what: teams their own, the bins or the top-level targets all else.
+    private func listings(
+        of records: [TargetRecord], under renewal: SiteRenewal
+    ) throws(VaultError) -> [SiteRenewal.Listing] {
+        let trusts = renewal.trusts(of: .targets)
+        var delegations = try settings.structure.teams.map { team throws(VaultError) in
+            try TeamImport(vault: vault, team: team, now: period.now).delegation()
+        }
+        let newest = (renewal.successor ?? renewal.root).trust(in: .targets)
+        let bins = BinnedListing(bits: settings.structure.binBits, trust: newest)
+        if let bins { delegations.append(bins.delegation) }
+        let top = SiteRenewal.Listing(
+            role: .targets, records: bins == nil ? records : [],
+            delegations: delegations.isEmpty ? nil : .roles(delegations), trusts: trusts)
+        return (bins?.listings(of: records) ?? []) + [top]
+    }
+}

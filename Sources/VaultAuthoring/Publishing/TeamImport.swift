@@ -1,0 +1,83 @@
+import SealedPack
+import SystemPackage
+import UpdateFramework
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+
+/// Takes over what a team has published: its newest metadata, verified against the keys that this vault knows the team
+/// by, and the files that it lists.
+struct TeamImport {
+    let vault: VaultFolder
+    let team: SiteStructure.Team
+    let now: UTCTime
+
+    private static let keyLimit = 1 << 16
+
+    func delegation() throws(VaultError) -> Delegation {
+        var keys: [MetadataKey] = []
+        for name in team.keys {
+            let path = vault.path.pushing(name)
+            let pem = try DurableFile.read(path, limit: Self.keyLimit)
+            guard let key = VerifyingKey(pem: pem.span) else {
+                throw VaultError(
+                    .key, "it is no public key in PEM", at: path.string,
+                    remedy: "get it from the team, as 'openssl pkey -pubout' writes it")
+            }
+            keys.append(MetadataKey(key))
+        }
+        return Delegation(
+            to: team.role, of: .paths(team.paths), trust: RoleTrust(keys, threshold: team.threshold))
+    }
+
+    /// The team's newest metadata, unless the site lists it already; its files are in the site then.
+    ///
+    /// - Throws: `untrusted` for metadata that the team did not sign, that is older than what the site lists, or that
+    ///   has expired; `corrupt` for a file that is not the one that was signed for; `missing`.
+    func run(after listed: MetadataReference?) throws(VaultError) -> SignedMetadata? {
+        let site = vault.path.pushing(team.site)
+        let folder = MetadataFolder(site.appending("metadata"))
+        let versions = try folder.versions().filter { $0.fileName == team.role.fileName }
+        guard let newest = versions.map(\.version).max() else {
+            if listed != nil { return nil }
+            throw VaultError(
+                .missing, "the team '\(team.role)' has published nothing there", at: folder.path.string,
+                remedy: "correct its \"site\" in \(vault.settings.string), or let the team publish first")
+        }
+        let path = folder.path.appending(team.role.hostedName(version: newest))
+        let bytes = try DurableFile.read(path, limit: team.role.sizeLimit)
+        let metadata = try UnverifiedMetadata(parsing: bytes, as: team.role, place: path.string)
+        let file = SignedMetadata(metadata)
+        guard metadata.document.version == newest, listed.map({ $0.version <= newest }) ?? true else {
+            throw VaultError(
+                .untrusted, "version \(newest) is older than the one that the site lists", at: path.string,
+                remedy: "get the team's newest site")
+        }
+        let targets = try VerifiedTargets(verifying: metadata, as: try delegation(), by: .targets)
+        guard !targets.hasExpired(at: now) else {
+            throw VaultError(
+                .untrusted, "it expired at \(targets.expires)", at: path.string,
+                remedy: "let the team publish again")
+        }
+        for record in targets.records { try copy(record, from: site) }
+        return listed == file.reference ? nil : file
+    }
+
+    private func copy(_ record: TargetRecord, from site: FilePath) throws(VaultError) {
+        // A path that leads anywhere else than into the folder of targets is no pack's.
+        guard let id = PackID(targetPath: record.path) else { return }
+        let folder = vault.targets.appending(id.targetPath).removingLastComponent()
+        let target = vault.targets.appending(record.hostedPath)
+        if try FileSystem.exists(target) { return }
+        let source = site.appending("targets").appending(record.hostedPath)
+        try FileSystem.createFolders(folder, permissions: 0o755)
+        try FileMove.copy(source, to: target, permissions: 0o644) { copy throws(VaultError) in
+            guard try copy.status().size == record.length, try copy.sha256() == record.hashes.sha256 else {
+                throw VaultError(
+                    .corrupt, "it is not the file that the team signed for", at: source.string,
+                    remedy: "get the team's site again")
+            }
+        }
+    }
+}

@@ -1,0 +1,51 @@
+import StrictJSON
+import SystemPackage
+import UpdateFramework
+import VaultErrors
+import VaultFileSystem
+import VaultKeys
+import VaultSite
+
+/// Publishes a team's part of another vault's site: its own role's metadata, which that vault takes over. The part has no
+/// root: whose keys count is said by the vault that delegates to the role.
+struct TeamUpdate {
+    let vault: VaultFolder
+    let role: MetadataRole
+    let passphrase: PassphraseSource?
+    let period: SigningPeriod
+
+    /// The newest metadata of the role, signed by the team's own key.
+    static func published(by role: MetadataRole, in vault: VaultFolder, trust: RoleTrust) throws(VaultError)
+        -> VerifiedTargets?
+    {
+        let folder = MetadataFolder(vault.metadata)
+        let versions = try folder.versions().filter { $0.fileName == role.fileName }
+        guard let newest = versions.map(\.version).max() else { return nil }
+        let path = folder.path.appending(role.hostedName(version: newest))
+        let bytes = try DurableFile.read(path, limit: role.sizeLimit)
+        let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: path.string)
+        return try VerifiedTargets(
+            verifying: metadata, as: Delegation(to: role, of: .paths([]), trust: trust), by: role)
+    }
+
+    func run(listing records: [TargetRecord], after old: VerifiedTargets?) throws(VaultError) -> SiteUpdate.Outcome {
+        let folder = MetadataFolder(vault.metadata)
+        let keys = try SigningKeys(of: vault, passphrase: passphrase)
+        let trust = RoleTrust([MetadataKey(try keys.ownKey(of: role))])
+        let signing = MetadataSigning(
+            keys: keys, pending: PendingMetadata(vault: vault), versions: try folder.nextVersions(),
+            period: period)
+        if let old, !period.isDue(role, expiring: old.expires), old.records.hasSameContent(as: records) {
+            return SiteUpdate.Outcome()
+        }
+        let file = try signing.sign(role, for: [trust], namedBy: "the team's vault") {
+            version, expires throws(VaultError) in
+            try .targets(
+                role, version: version, expires: expires, records: records, carrying: old?.json ?? [:])
+        }
+        try FileSystem.createFolders(folder.path, permissions: 0o755)
+        try DurableFile.write(
+            file.bytes.span, to: folder.path.appending(file.hostedName), permissions: 0o644, replacing: false)
+        return SiteUpdate.Outcome(written: [file.hostedName])
+    }
+}

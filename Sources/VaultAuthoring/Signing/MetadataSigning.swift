@@ -1,0 +1,85 @@
+import SystemPackage
+import UpdateFramework
+import VaultErrors
+
+/// Turns content into signed metadata: with the keys at hand, or with signatures that were made elsewhere.
+struct MetadataSigning {
+    let keys: SigningKeys
+    let pending: PendingMetadata
+    let versions: NextVersions
+    let period: SigningPeriod
+
+    /// Metadata of a role as it would be with a version and an expiry.
+    typealias Content = (Int64, UTCTime) throws(VaultError) -> MetadataDraft
+
+    /// Signs with the keys at hand.
+    ///
+    /// - Parameter trusts: all of them must be met.
+    /// - Throws: `key` when they can't.
+    func sign(
+        _ role: MetadataRole, for trusts: [RoleTrust], namedBy delegator: String, _ content: Content
+    ) throws(VaultError) -> SignedMetadata {
+        let file = try draft(role, for: trusts, content)
+        guard try isMet(trusts, by: file) else {
+            throw keys.failure(
+                for: role, namedBy: delegator,
+                remedy: "restore it from your backup, or publish where it is kept")
+        }
+        return file
+    }
+
+    /// Signs with the keys at hand, or takes the signatures that the same content got elsewhere meanwhile. Nil when more
+    /// are needed: then the file waits for them.
+    func signOrWait(
+        _ role: MetadataRole, for trusts: [RoleTrust], _ content: Content
+    ) throws(VaultError) -> SignedMetadata? {
+        let file = try draft(role, for: trusts, content)
+        if try isMet(trusts, by: file) { return file }
+        if let waiting = try pending.file(of: role), try isUsable(waiting, content) {
+            let merged = try keys.sign(SignedMetadata(waiting), for: trusts)
+            if try isMet(trusts, by: merged) { return merged }
+            try pending.write(merged)
+        } else {
+            try pending.write(file)
+        }
+        return nil
+    }
+
+    func isMet(_ trusts: [RoleTrust], by file: SignedMetadata) throws(VaultError) -> Bool {
+        let metadata = try file.unverified
+        return trusts.allSatisfy { $0.isMet(by: metadata) }
+    }
+
+    private func draft(
+        _ role: MetadataRole, for trusts: [RoleTrust], _ content: Content
+    ) throws(VaultError) -> SignedMetadata {
+        let draft = try content(versions[role], period.expiry(of: role))
+        return try keys.sign(SignedMetadata(draft), for: trusts)
+    }
+
+    /// Whether what waits says the same, under the version that is next, and for long enough.
+    private func isUsable(_ waiting: UnverifiedMetadata, _ content: Content) throws(VaultError) -> Bool {
+        let document = waiting.document
+        guard document.version == versions[document.role],
+            !period.isDue(document.role, expiring: document.expires)
+        else { return false }
+        return try content(document.version, document.expires).signed == document.signed
+    }
+}
+
+/// How long what is signed now is to be believed.
+struct SigningPeriod {
+    let lifetime: MetadataLifetime
+    let now: UTCTime
+    /// Later than the lifetimes where it is later: for media that travel offline.
+    var offlineUntil: UTCTime?
+
+    func expiry(of role: MetadataRole) -> UTCTime {
+        max(lifetime.expiry(of: role, signedAt: now), offlineUntil ?? now)
+    }
+
+    /// Whether it must be signed anew: with less than a quarter of the role's period left, or for longer.
+    func isDue(_ role: MetadataRole, expiring expires: UTCTime) -> Bool {
+        lifetime.isRenewalDue(of: role, expiring: expires, at: now) || expires < offlineUntil ?? expires
+    }
+}

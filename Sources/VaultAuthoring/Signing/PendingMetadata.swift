@@ -1,0 +1,52 @@
+import SystemPackage
+import UpdateFramework
+import VaultErrors
+import VaultFileSystem
+
+/// Metadata that waits for signatures, in a vault's `pending/`. A file there has the form and the name that it will
+/// have in the site; it is signed where the keys are kept, by any tool that knows the form.
+struct PendingMetadata {
+    let vault: VaultFolder
+
+    func path(of file: SignedMetadata) -> FilePath { vault.pending.appending(file.hostedName) }
+
+    /// What waits for a role, the highest version of it.
+    func file(of role: MetadataRole) throws(VaultError) -> UnverifiedMetadata? {
+        guard let newest = try versions(of: role).max() else { return nil }
+        let path = vault.pending.appending(role.hostedName(version: newest))
+        let bytes = try DurableFile.read(path, limit: role.sizeLimit)
+        do throws(VaultError) {
+            let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: path.string)
+            guard metadata.document.version == newest else {
+                throw VaultError(
+                    .corrupt, "its version is \(metadata.document.version)", at: path.string, remedy: "")
+            }
+            return metadata
+        } catch {
+            throw VaultError(
+                .corrupt, error.problem, at: path.string,
+                remedy: "remove it; it is written again where it is needed")
+        }
+    }
+
+    /// The roles for which something waits.
+    func roles() throws(VaultError) -> Set<MetadataRole> {
+        Set(try MetadataFolder(vault.pending).versions().compactMap(\.role))
+    }
+
+    func write(_ file: SignedMetadata) throws(VaultError) {
+        try FileSystem.createFolders(vault.pending, permissions: 0o755)
+        try DurableFile.write(file.bytes.span, to: path(of: file), permissions: 0o644, replacing: true)
+    }
+
+    /// Removes what waits for a role and has been decided.
+    func remove(_ role: MetadataRole) throws(VaultError) {
+        for version in try versions(of: role) {
+            try FileSystem.unlink(vault.pending.appending(role.hostedName(version: version)))
+        }
+    }
+
+    private func versions(of role: MetadataRole) throws(VaultError) -> [Int64] {
+        try MetadataFolder(vault.pending).versions().filter { $0.fileName == role.fileName }.map(\.version)
+    }
+}

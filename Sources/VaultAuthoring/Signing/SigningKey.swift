@@ -1,0 +1,75 @@
+public import SystemPackage
+import UpdateFramework
+public import VaultCrypto
+public import VaultErrors
+import VaultFileSystem
+public import VaultKeys
+
+/// A signing key, read from a PEM file (PKCS#8) and held until this goes away.
+public final class SigningKey: Sendable {
+    private static let limit = 1 << 16
+
+    public let path: FilePath
+    public let publicKey: VerifyingKey
+    private let key: Ed25519PrivateKey
+
+    /// - Parameter passphrase: of an encrypted file; asked for only then.
+    /// - Throws: `key` when the file can't be read, may be read by others, is encrypted and no passphrase is given, or
+    ///   holds no Ed25519 key.
+    public convenience init(reading path: FilePath, passphrase: PassphraseSource?) throws(VaultError) {
+        do throws(VaultError) {
+            let file = try OpenFile(reading: path)
+            guard try file.status().permissions & 0o077 == 0 else {
+                throw VaultError(
+                    .key, "others may read this signing key", at: path.string,
+                    remedy: "run: chmod 600 \(path.string)")
+            }
+            let pem = try SecretBytes(capacity: Self.limit) { room throws(VaultError) in
+                try file.read(into: &room, at: 0)
+            }
+            self.init(try Self.key(in: pem, passphrase: passphrase), at: path)
+        } catch {
+            throw VaultError(.key, error.problem, at: path.string, remedy: error.remedy)
+        }
+    }
+
+    private init(_ key: consuming Ed25519PrivateKey, at path: FilePath) {
+        self.path = path
+        publicKey = VerifyingKey(key.publicKey)
+        self.key = key
+    }
+
+    private static func key(
+        in pem: borrowing SecretBytes, passphrase: PassphraseSource?
+    ) throws(VaultError) -> Ed25519PrivateKey {
+        guard Ed25519PrivateKey.isEncrypted(pem: pem) else { return try Ed25519PrivateKey(pem: pem) }
+        guard let passphrase else {
+            throw VaultError(
+                .key, "this signing key is encrypted", at: "signing key",
+                remedy: "give its passphrase, such as --passphrase env:NAME")
+        }
+        let secret = try passphrase.passphrase()
+        return try Ed25519PrivateKey(pem: pem, passphrase: secret)
+    }
+
+    /// Makes a fresh key. Throws `unwritable` when the file is there.
+    public static func generate(at path: FilePath, passphrase: PassphraseSource?) throws(VaultError) {
+        let key = Ed25519PrivateKey()
+        let pem: SecretBytes
+        if let passphrase {
+            let secret = try passphrase.passphrase()
+            pem = try key.pem(encryptedWith: secret)
+        } else {
+            pem = try key.pem()
+        }
+        try pem.withBytes { bytes throws(VaultError) in
+            try DurableFile.write(bytes, to: path, permissions: 0o600, replacing: false)
+        }
+    }
+
+    /// Adds this key's signature, under every ID that these roles name the key by; without any the file is as it was.
+    func sign(_ file: SignedMetadata, for trusts: [RoleTrust]) throws(VaultError) -> SignedMetadata {
+        let ids = trusts.flatMap(\.keys).filter { $0.key == publicKey }.map(\.id)
+        return ids.isEmpty ? file : try file.signed(with: key, as: ids)
+    }
+}

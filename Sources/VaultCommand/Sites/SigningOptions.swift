@@ -1,0 +1,18 @@
+import ArgumentParser
+import VaultErrors
+import VaultKeys
+
+/// How encrypted signing keys are read.
+struct SigningOptions: ParsableArguments {
+    @Option(
+        name: .customLong("passphrase"),
+        help: ArgumentHelp(
+            "Where the passphrase of encrypted signing keys comes from: env:NAME, file:PATH or fd:N.",
+            valueName: "spec"))
+    var spec: String?
+
+    func passphrase() throws(VaultError) -> PassphraseSource? {
+        guard let spec else { return nil }
+        return try PassphraseSource(parsing: spec)
+    }
+}

@@ -1,0 +1,80 @@
+import Glibc
+import SystemPackage
+public import VaultCrypto
+public import VaultErrors
+import VaultFileSystem
+
+/// Where the passphrase of an encrypted signing key comes from: `env:NAME`, `file:PATH` or `fd:N`, never a command line
+/// itself. What it gives is the passphrase, without a line feed at its end.
+public struct PassphraseSource: Sendable {
+    private enum Place: Sendable {
+        case environment(String)
+        case file(FilePath)
+        case descriptor(Int32)
+    }
+
+    private let place: Place
+
+    /// - Throws: `usage`, which never repeats the text: it might be the passphrase.
+    public init(parsing text: String) throws(VaultError) {
+        let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
+        switch (parts.first, parts.count == 2 ? parts[1] : "") {
+        case ("env", let name) where !name.isEmpty: place = .environment(name)
+        case ("file", let path) where !path.isEmpty: place = .file(FilePath(path))
+        case ("fd", let text):
+            guard let number = Int32(text), number >= 0, number != 1, number != 2 else { throw .noPassphraseSource }
+            place = .descriptor(number)
+        default: throw .noPassphraseSource
+        }
+    }
+
+    /// - Throws: `key` when it can't be read, is empty or may be read by others.
+    public func passphrase() throws(VaultError) -> SecretBytes {
+        switch place {
+        case .environment(let name):
+            let value = ProcessEnvironment.withValue(of: name) { SecretBytes(copying: $0) }
+            guard let text = value else {
+                throw VaultError(
+                    .key, "is not set", at: "environment variable \(name)", remedy: "set it to the passphrase")
+            }
+            return try Self.checked(text, "environment variable \(name)")
+        case .file(let path):
+            let text = try VaultError.aboutKeys { () throws(VaultError) in
+                let file = try OpenFile(reading: path)
+                guard try file.status().permissions & 0o077 == 0 else {
+                    throw VaultError(
+                        .key, "the passphrase can be read by others", at: path.string,
+                        remedy: "run: chmod 600 \(path)")
+                }
+                return try SecretBytes(readingAll: file)
+            }
+            return try Self.checked(text, path.string)
+        case .descriptor(let number):
+            let name = "file descriptor \(number)"
+            let duplicate = fcntl(number, F_DUPFD_CLOEXEC, 0)
+            guard duplicate >= 0 else {
+                throw VaultError(
+                    .key, "is not open", at: name, remedy: "hand over the passphrase, as in: command 3< file")
+            }
+            let file = OpenFile(takingOwnershipOf: duplicate, named: FilePath(name))
+            let text = try VaultError.aboutKeys { () throws(VaultError) in try SecretBytes(readingAll: file) }
+            return try Self.checked(text, name)
+        }
+    }
+
+    private static func checked(_ text: consuming SecretBytes, _ place: String) throws(VaultError) -> SecretBytes {
+        let count = text.withBytes { bytes in
+            bytes.count > 0 && bytes[bytes.count - 1] == UInt8(ascii: "\n") ? bytes.count - 1 : bytes.count
+        }
+        guard count > 0 else {
+            throw VaultError(.key, "the passphrase is empty", at: place, remedy: "give the passphrase of the key")
+        }
+        return text.withBytes { SecretBytes(copying: $0.extracting(first: count)) }
+    }
+}
+
+extension VaultError {
+    fileprivate static let noPassphraseSource = VaultError(
+        .usage, "that is no way to give a passphrase", at: "--passphrase",
+        remedy: "use env:NAME, file:PATH or fd:N; the passphrase itself never belongs there")
+}
