@@ -54,6 +54,9 @@ struct PublicKeyHandle: ~Copyable {
             && spelledOut == 0
     }
 
+    /// Bytes of header and uncompressed point; the point at infinity, which OpenSSL reads as a key, has fewer.
+    private static let encodedP256Count = 26 + 65
+
     /// The one SubjectPublicKeyInfo in DER that a supported key has, with uncompressed points (RFC 5480).
     func encoded() -> [UInt8]? {
         defer { ERR_clear_error() }
@@ -65,7 +68,7 @@ struct PublicKeyHandle: ~Copyable {
         var start: UnsafeMutablePointer<UInt8>?
         let count = unsafe i2d_PUBKEY(key, &start)
         defer { unsafe CRYPTO_free(start, #fileID, 0) }
-        guard count > 0 else { return nil }
+        guard count > 0, scheme != .ecdsaP256SHA256 || count == Self.encodedP256Count else { return nil }
         return unsafe Array(UnsafeBufferPointer(start: start, count: Int(count)))
     }
 
