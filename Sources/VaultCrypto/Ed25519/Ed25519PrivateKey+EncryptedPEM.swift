@@ -7,7 +7,7 @@ public import VaultErrors
 extension Ed25519PrivateKey {
     /// True if the text's first private key needs a passphrase, whether or not it is one that can be read here.
     public static func isEncrypted(pem: borrowing SecretBytes) -> Bool {
-        guard let block = PEMBlock(firstPrivateKeyIn: pem) else { return false }
+        guard let block = PrivateKeyBlock(firstIn: pem) else { return false }
         return block.label == PEM_STRING_PKCS8
     }
 
@@ -18,7 +18,7 @@ extension Ed25519PrivateKey {
     /// told from damage to the encrypted bytes.
     public init(pem: borrowing SecretBytes, passphrase: borrowing SecretBytes) throws(VaultError) {
         let passphraseCount = try Self.checkedCount(of: passphrase)
-        guard let block = PEMBlock(firstPrivateKeyIn: pem) else { throw Self.noEncryptedKey }
+        guard let block = PrivateKeyBlock(firstIn: pem) else { throw Self.noEncryptedKey }
         guard block.label != PEM_STRING_PKCS8INF else {
             throw VaultError(
                 .key, "the private key is not encrypted, though a passphrase was given", at: "signing key",

@@ -5,7 +5,7 @@ public import VaultErrors
 extension Ed25519PrivateKey {
     /// `.key` unless the text holds an unencrypted Ed25519 key; a passphrase is never asked for.
     public init(pem: borrowing SecretBytes) throws(VaultError) {
-        guard let block = PEMBlock(firstPrivateKeyIn: pem), block.label == PEM_STRING_PKCS8INF,
+        guard let block = PrivateKeyBlock(firstIn: pem), block.label == PEM_STRING_PKCS8INF,
             let made = unsafe Ed25519PrivateKey(consuming: block.decoded(with: d2i_PKCS8_PRIV_KEY_INFO))
         else {
             throw VaultError(
@@ -41,26 +41,17 @@ extension Ed25519PrivateKey {
     }
 }
 
-extension PEMBlock {
-    /// The first private key of any kind, encrypted or not.
-    init?(firstPrivateKeyIn pem: borrowing SecretBytes) {
-        guard let block = pem.withBytes({ PEMBlock(first: PEM_STRING_EVP_PKEY, in: $0) }) else { return nil }
-        self = block
-    }
-
-    /// What one of OpenSSL's `d2i_` functions makes of the content, to be freed by the caller; nil if it fails.
-    func decoded(
-        with decode: (
-            UnsafeMutablePointer<OpaquePointer?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int
-        ) ->
-            OpaquePointer?
-    ) -> OpaquePointer? {
+extension SecretBytes {
+    /// A text that OpenSSL writes into a BIO on the secure heap, which wipes its bytes; nil if it fails.
+    init?(writtenBy write: (OpaquePointer) -> Bool) {
         defer { ERR_clear_error() }
-        return unsafe content.withBytes { content in
-            unsafe content.withUnsafeBufferPointer { content in
-                var position = content.baseAddress
-                return unsafe decode(nil, &position, content.count)
-            }
+        guard let text = unsafe BIO_new(BIO_s_secmem()) else { return nil }
+        defer { unsafe BIO_free(text) }
+        guard unsafe write(text) else { return nil }
+        var start: UnsafeMutablePointer<CChar>?
+        let count = unsafe vault_bio_bytes(text, &start)
+        self = unsafe UnsafeRawBufferPointer(start: start, count: count).withMemoryRebound(to: UInt8.self) {
+            unsafe SecretBytes(copying: $0.span)
         }
     }
 }

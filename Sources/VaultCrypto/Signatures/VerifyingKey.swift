@@ -1,5 +1,3 @@
-import CVaultOpenSSL
-
 /// A public key of any kind that signatures are checked with.
 public struct VerifyingKey: Hashable, Sendable {
     /// How signatures are made; each kind of key has one way.
@@ -33,28 +31,15 @@ public struct VerifyingKey: Hashable, Sendable {
     /// around it, of a supported kind: Ed25519, ECDSA on the named curve P-256, RSA of 2,048 to 16,384 bits under
     /// `rsaEncryption`. The kind of key decides the scheme.
     public init?(pem: Span<UInt8>) {
-        guard pem.count <= Self.pemLimit,
-            let block = PEMBlock(first: PEM_STRING_PUBLIC, in: pem), block.isAll(of: pem),
-            let key = block.content.withBytes({ PublicKeyHandle(der: $0) }),
+        guard let content = PublicKeyText.content(of: pem), let key = PublicKeyHandle(der: content.span),
             let scheme = key.scheme, let encoded = key.encoded()
         else { return nil }
         self.scheme = scheme
         self.encoded = encoded
     }
 
-    /// The longest PEM text that is looked at, in bytes. The largest RSA keys take less than 6,000.
-    private static let pemLimit = 1 << 14
-
     /// The key as PEM, in lines of 64 characters that end with a line feed.
-    public var pem: String {
-        let block = PEMBlock(PEM_STRING_PUBLIC, content: SecretBytes(copying: encoded.span))
-        guard let text = block.text else {
-            fatalError("OpenSSL failed at writing a public key: out of memory")
-        }
-        return text.withBytes { text in
-            unsafe text.withUnsafeBufferPointer { unsafe String(decoding: $0, as: UTF8.self) }
-        }
-    }
+    public var pem: String { PublicKeyText.text(of: encoded) }
 
     /// Ed25519's 32 raw bytes; nil for other kinds.
     public var ed25519: Ed25519PublicKey? {
@@ -67,25 +52,5 @@ public struct VerifyingKey: Hashable, Sendable {
         if let ed25519 { return ed25519.isValid(signature: signature, for: message) }
         guard let key = PublicKeyHandle(der: encoded.span) else { return false }
         return key.isValid(signature: signature, for: message, scheme: scheme)
-    }
-}
-
-extension PEMBlock {
-    /// True if the text is this block, in lines of any width, and has only whitespace besides.
-    fileprivate func isAll(of text: Span<UInt8>) -> Bool {
-        guard let own = self.text else { return false }
-        return own.withBytes { own in own.withoutWhitespace == text.withoutWhitespace }
-    }
-}
-
-extension Span<UInt8> {
-    /// The bytes without ASCII's spaces, tabs and line ends.
-    fileprivate var withoutWhitespace: [UInt8] {
-        var kept: [UInt8] = []
-        kept.reserveCapacity(count)
-        for index in indices where self[index] != 0x20 && !(0x09...0x0d).contains(self[index]) {
-            kept.append(self[index])
-        }
-        return kept
     }
 }
