@@ -33,42 +33,40 @@ struct PublicKeyHandle: ~Copyable {
         unsafe EVP_PKEY_free(key)
     }
 
-    /// What the key is for; nil if that is not supported.
-    var scheme: VerifyingKey.Scheme? {
+    /// What the key is for, and the one SubjectPublicKeyInfo in DER that it has however it was written; nil if the
+    /// kind of key is not supported.
+    func normalised() -> (scheme: VerifyingKey.Scheme, encoded: [UInt8])? {
+        defer { ERR_clear_error() }
         switch unsafe EVP_PKEY_get_base_id(key) {
-        case EVP_PKEY_ED25519: .ed25519
-        case EVP_PKEY_EC: isNamedP256 ? .ecdsaP256SHA256 : nil
-        case EVP_PKEY_RSA: unsafe (2_048...16_384).contains(EVP_PKEY_get_bits(key)) ? .rsaPSSSHA256 : nil
-        default: nil
-        }
-    }
-
-    /// RFC 5480 forbids to spell the curve out, so such a key is refused even when the curve is P-256.
-    private var isNamedP256: Bool {
-        defer { ERR_clear_error() }
-        var name = [CChar](repeating: 0, count: 32)
-        var spelledOut: Int32 = 1
-        return unsafe EVP_PKEY_get_group_name(key, &name, name.count, nil) == 1
-            && OBJ_sn2nid(name) == NID_X9_62_prime256v1
-            && EVP_PKEY_get_int_param(key, OSSL_PKEY_PARAM_EC_DECODED_FROM_EXPLICIT_PARAMS, &spelledOut) == 1
-            && spelledOut == 0
-    }
-
-    /// Bytes of header and uncompressed point; the point at infinity, which OpenSSL reads as a key, has fewer.
-    private static let encodedP256Count = 26 + 65
-
-    /// The one SubjectPublicKeyInfo in DER that a supported key has, with uncompressed points (RFC 5480).
-    func encoded() -> [UInt8]? {
-        defer { ERR_clear_error() }
-        if scheme == .ecdsaP256SHA256 {
+        case EVP_PKEY_ED25519:
+            return encoded().map { (.ed25519, $0) }
+        case EVP_PKEY_EC:
             // OpenSSL would write a point in the form that it was read in.
             let form = OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT
-            guard unsafe EVP_PKEY_set_utf8_string_param(key, form, "uncompressed") == 1 else { return nil }
+            guard unsafe EVP_PKEY_set_utf8_string_param(key, form, "uncompressed") == 1,
+                let encoded = encoded(), encoded.starts(with: Self.p256Header)
+            else { return nil }
+            return (.ecdsaP256SHA256, encoded)
+        case EVP_PKEY_RSA:
+            guard unsafe (2_048...16_384).contains(EVP_PKEY_get_bits(key)) else { return nil }
+            return encoded().map { (.rsaPSSSHA256, $0) }
+        default:
+            return nil
         }
+    }
+
+    /// What RFC 5480 puts before the 64 bytes of an uncompressed point on the named curve P-256. Other curves, a curve
+    /// that is spelled out, and the point at infinity come out otherwise.
+    private static let p256Header: [UInt8] = [
+        0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86,
+        0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
+    ]
+
+    private func encoded() -> [UInt8]? {
         var start: UnsafeMutablePointer<UInt8>?
         let count = unsafe i2d_PUBKEY(key, &start)
         defer { unsafe CRYPTO_free(start, #fileID, 0) }
-        guard count > 0, scheme != .ecdsaP256SHA256 || count == Self.encodedP256Count else { return nil }
+        guard count > 0 else { return nil }
         return unsafe Array(UnsafeBufferPointer(start: start, count: Int(count)))
     }
 

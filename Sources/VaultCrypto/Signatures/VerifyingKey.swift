@@ -31,11 +31,11 @@ public struct VerifyingKey: Hashable, Sendable {
     /// around it, of a supported kind: Ed25519, ECDSA on the named curve P-256, RSA of 2,048 to 16,384 bits under
     /// `rsaEncryption`. The kind of key decides the scheme.
     public init?(pem: Span<UInt8>) {
-        guard let content = PublicKeyText.content(of: pem), let key = PublicKeyHandle(der: content.span),
-            let scheme = key.scheme, let encoded = key.encoded()
+        guard let content = PublicKeyText.content(of: pem),
+            let key = PublicKeyHandle(der: content.span)?.normalised()
         else { return nil }
-        self.scheme = scheme
-        self.encoded = encoded
+        scheme = key.scheme
+        encoded = key.encoded
     }
 
     /// The key as PEM, in lines of 64 characters that end with a line feed.
