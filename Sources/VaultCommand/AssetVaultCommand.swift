@@ -18,7 +18,11 @@ struct AssetVaultCommand: AsyncParsableCommand {
         groupedSubcommands: [
             CommandGroup(
                 name: "Packs", subcommands: [Keygen.self, Seal.self, Open.self, Cat.self, Inspect.self]),
-            CommandGroup(name: "Sites", subcommands: [Init.self, Publish.self, Serve.self, Audit.self]),
+            CommandGroup(
+                name: "Sites",
+                subcommands: [
+                    Init.self, Publish.self, Restore.self, Prune.self, Trust.self, Serve.self, Audit.self,
+                ]),
             CommandGroup(name: "Clients", subcommands: [Fetch.self, Status.self, Path.self]),
         ])
 

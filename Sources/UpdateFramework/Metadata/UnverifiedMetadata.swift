@@ -43,3 +43,26 @@ public struct UnverifiedMetadata: Sendable {
         return signatures
     }
 }
+
+extension UnverifiedMetadata {
+    /// Reads a file of whatever role. That of targets is the top-level one unless the file's name, such as
+    /// `3.dlc1.json`, says another; the role's name stands nowhere else.
+    ///
+    /// - Parameter place: the file's path.
+    public init(parsingAny bytes: [UInt8], place: String) throws(VaultError) {
+        var named = MetadataRole.targets
+        if let name = place.utf8.split(separator: UInt8(ascii: "/")).last.map({ String(Substring($0)) }),
+            let role = MetadataVersion(hostedName: name)?.role
+        {
+            named = role
+        }
+        do throws(VaultError) {
+            let envelope = try JSONValue(parsing: bytes.span, place: place).asObject(at: place)
+            let type = try envelope.object("signed", at: place).string("_type", at: place)
+            let role = TopLevelRole(rawValue: type).map { MetadataRole($0) } ?? named
+            try self.init(parsing: bytes, as: role == .targets ? named : role, place: place)
+        } catch {
+            throw error.asUntrusted
+        }
+    }
+}

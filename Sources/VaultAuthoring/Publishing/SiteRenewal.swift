@@ -10,6 +10,15 @@ struct SiteRenewal {
     /// The root that is to follow, believed already.
     let successor: VerifiedRoot?
     let signing: MetadataSigning
+    /// What should be done before long, each a sentence.
+    private(set) var warnings: [String] = []
+
+    init(current: TargetTree?, root: VerifiedRoot, successor: VerifiedRoot?, signing: MetadataSigning) {
+        self.current = current
+        self.root = root
+        self.successor = successor
+        self.signing = signing
+    }
 
     /// One role that lists targets, as it should be.
     struct Listing {
@@ -24,7 +33,7 @@ struct SiteRenewal {
     ///   - listings: the roles that this vault signs, the top-level targets among them.
     ///   - imports: roles that others signed.
     /// - Returns: nil when something has to be signed elsewhere first.
-    func files(
+    mutating func files(
         listing listings: [Listing], importing imports: [SignedMetadata]
     ) throws(VaultError) -> [SignedMetadata]? {
         var files = imports
@@ -39,6 +48,11 @@ struct SiteRenewal {
                 files.append(file)
                 references[listing.role] =
                     listing.role.topLevel == nil ? file.reference.withoutHashes : file.reference
+            } else if let old, try !mustChange(old, listing), signing.period.now < old.expires {
+                references[listing.role] = listed(old)
+                warnings.append(
+                    "\(listing.role) version \(old.version) expires at \(old.expires): sign what waits in"
+                        + " \(signing.pending.folder) before then")
             } else {
                 waits = true
             }
@@ -102,21 +116,27 @@ struct SiteRenewal {
     }
 
     private func isDue(_ old: VerifiedTargets, _ listing: Listing) throws(VaultError) -> Bool {
+        if signing.period.isDue(listing.role, expiring: old.expires) { return true }
+        return try mustChange(old, listing)
+    }
+
+    /// Whether it says something else now, or is not signed by just the keys that count.
+    private func mustChange(_ old: VerifiedTargets, _ listing: Listing) throws(VaultError) -> Bool {
         guard old.delegations == listing.delegations, old.records.hasSameContent(as: listing.records) else {
             return true
         }
-        return try isDue(old, listing.role, trusts: listing.trusts)
+        return try isSignedByOthers(old, listing.role, trusts: listing.trusts)
     }
 
     private func isDue(_ old: (some VerifiedMetadata)?, _ role: TopLevelRole) throws(VaultError) -> Bool {
         guard let old else { return true }
-        return try isDue(old, MetadataRole(role), trusts: trusts(of: role))
+        if signing.period.isDue(MetadataRole(role), expiring: old.expires) { return true }
+        return try isSignedByOthers(old, MetadataRole(role), trusts: trusts(of: role))
     }
 
-    private func isDue(
+    private func isSignedByOthers(
         _ old: some VerifiedMetadata, _ role: MetadataRole, trusts: [RoleTrust]
     ) throws(VaultError) -> Bool {
-        if signing.period.isDue(role, expiring: old.expires) { return true }
         let metadata = try UnverifiedMetadata(parsing: old.bytes, as: role, place: role.fileName)
         let known = Set(trusts.flatMap(\.keys).map(\.id))
         return !trusts.allSatisfy { $0.isMet(by: metadata) } || !metadata.keyIDs.isSubset(of: known)

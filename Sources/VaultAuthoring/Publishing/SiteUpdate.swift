@@ -29,7 +29,7 @@ struct SiteUpdate {
         let successor = try root.successor.map { file throws(VaultError) in
             try current.root.successor(verifying: try file.unverified)
         }
-        let renewal = SiteRenewal(
+        var renewal = SiteRenewal(
             current: current.tree, root: current.root, successor: successor, signing: signing)
         var imports: [SignedMetadata] = []
         for team in settings.structure.teams {
@@ -51,7 +51,7 @@ struct SiteUpdate {
         for role in [MetadataRole.root] + listings.map(\.role) where all.contains(where: { $0.draft.role == role }) {
             try signing.pending.remove(role)
         }
-        return Outcome(written: all.map(\.hostedName), warnings: root.warnings)
+        return Outcome(written: all.map(\.hostedName), warnings: root.warnings + renewal.warnings)
     }
 
     /// Which role lists what: teams their own, the bins or the top-level targets all else.

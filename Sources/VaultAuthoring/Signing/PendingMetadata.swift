@@ -8,6 +8,8 @@ import VaultFileSystem
 struct PendingMetadata {
     let vault: VaultFolder
 
+    var folder: String { vault.pending.string }
+
     func path(of file: SignedMetadata) -> FilePath { vault.pending.appending(file.hostedName) }
 
     /// What waits for a role, the highest version of it.

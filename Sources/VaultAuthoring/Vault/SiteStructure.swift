@@ -1,7 +1,7 @@
 import StrictJSON
 public import SystemPackage
 public import UpdateFramework
-import VaultErrors
+public import VaultErrors
 
 /// How a vault's listing is divided among roles; members of `vault.json`.
 public struct SiteStructure: Sendable {
@@ -46,7 +46,11 @@ public struct SiteStructure: Sendable {
         }
     }
 
-    /// Names that mean the same in a URL, on every disk and in every tool.
+    /// A team's role. Its name means the same in a URL, on every disk and in every tool; throws `usage` for any other.
+    public static func role(named name: String) throws(VaultError) -> MetadataRole {
+        try role(name, "team")
+    }
+
     private static func role(_ name: String, _ place: String) throws(VaultError) -> MetadataRole {
         let plain = name.utf8.allSatisfy {
             switch $0 {

@@ -20,8 +20,15 @@ struct Init: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The folder to make; new or empty.", valueName: "vault"))
     var vault: String
 
+    @Option(
+        help: ArgumentHelp(
+            "Make a vault for a team that publishes some packs of another vault's site, under this name.",
+            valueName: "name"))
+    var team: String?
+
     func run() async throws {
-        try await VaultFolder(FilePath(vault)).create(now: .now)
+        let role = try team.map { name throws(VaultError) in try SiteStructure.role(named: name) }
+        try await VaultFolder(FilePath(vault)).create(for: role, now: .now)
         Talk.note(
             "made \(vault): declare packs in vault.json or with 'publish --pack ID=SOURCE', and back up keys/"
         )

@@ -53,6 +53,12 @@ struct Publish: AsyncParsableCommand {
     @Flag(help: "Print a report as JSON.")
     var json = false
 
+    private static func day(_ text: String) throws(VaultError) -> UTCTime {
+        if let moment = UTCTime("\(text)T23:59:59Z"), moment > .now { return moment }
+        throw VaultError(
+            .usage, "'\(text)' is no day to come", at: "--offline-until", remedy: "write it as YYYY-MM-DD")
+    }
+
     func run() async throws {
         let folder = VaultFolder(FilePath(vault))
         let declared = try declarations.map { declaration throws(VaultError) in
@@ -82,9 +88,16 @@ struct Publish: AsyncParsableCommand {
             bar?.bar.show(done)
         }
         bar?.bar.finish()
-        for warning in report.warnings { Talk.note("warning: \(warning)") }
-        if json { return Talk.answer(bytes: JSONValue.object(report.json).pretty()) }
-        for pack in report.packs {
+        report.tell(asJSON: json)
+    }
+}
+
+extension PublicationReport {
+    /// Answers with what was done, and notes what should be.
+    func tell(asJSON isJSON: Bool) {
+        for warning in warnings { Talk.note("warning: \(warning)") }
+        if isJSON { return Talk.answer(bytes: JSONValue.object(json).pretty()) }
+        for pack in packs {
             let reuse = pack.reusedPieces > 0 ? ", \(pack.reusedPieces) reused" : ""
             Talk.answer(
                 "\(pack.change.rawValue)  \(pack.id)  version \(pack.version)  \(pack.length) bytes, \(pack.pieces) pieces\(reuse)"
@@ -93,16 +106,10 @@ struct Publish: AsyncParsableCommand {
                 Talk.note("\(pack.id) is no longer sealed for the vault key '\(key)'")
             }
         }
-        Talk.note(
-            report.written.isEmpty
-                ? "nothing changed"
-                : "wrote \(report.written.joined(separator: ", ")); upload targets/ first, timestamp.json last"
-        )
+        Talk.wrote(written)
     }
-}
 
-extension PublicationReport {
-    fileprivate var json: JSONObject {
+    private var json: JSONObject {
         [
             "packs": .array(
                 packs.map { pack in

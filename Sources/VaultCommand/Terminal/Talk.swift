@@ -38,3 +38,14 @@ enum Talk {
         _ = try? descriptor.writeAll(text.utf8)
     }
 }
+
+extension Talk {
+    /// Notes which metadata was written, and how it is to be uploaded.
+    static func wrote(_ files: [String]) {
+        guard !files.isEmpty else { return note("nothing changed") }
+        let list = files.count > 12 ? "\(files.count) files of metadata" : files.joined(separator: ", ")
+        let hasRoot = files.contains { $0.hasSuffix(".root.json") }
+        note(
+            "wrote \(list); upload targets/ first, \(hasRoot ? "then timestamp.json, roots last" : "timestamp.json last")")
+    }
+}

@@ -1,0 +1,86 @@
+import SealedPack
+import StrictJSON
+import UpdateFramework
+import VaultErrors
+import VaultSite
+
+/// Which metadata of a site must stay, and which packs because of it.
+struct KeptMetadata {
+    /// All files that have a version in their name.
+    let files: [MetadataVersion]
+    private(set) var kept: Set<MetadataVersion> = []
+    /// Hosted paths below the folder of targets.
+    private(set) var keptTargets: Set<String> = []
+
+    /// For each hosted path the newest file that lists it.
+    private(set) var lastListing: [String: MetadataVersion] = [:]
+
+    /// - Parameter versions: how many versions of each pack stay.
+    init(
+        in folder: MetadataFolder, tree: TargetTree, now: UTCTime, versions: Int
+    ) throws(VaultError) {
+        files = try folder.versions()
+        kept = Set(files.filter { $0.role == .root })
+        for record in tree.records { keptTargets.insert(record.hostedPath) }
+        for role in [tree.chain.targets] + tree.delegatedRoles { keep(role.document.role, role.version) }
+        keep(.snapshot, tree.chain.snapshot.version)
+        for file in files where file.role == .snapshot {
+            guard let snapshot = try read(file, in: folder), now < snapshot.document.expires else { continue }
+            kept.insert(file)
+            for (name, value) in try snapshot.document.signed.object("meta", at: file.hostedName) {
+                guard case .object(let reference) = value, case .integer(let version)? = reference["version"]
+                else { continue }
+                let listed = files.filter { $0.version == version && $0.fileName == name }
+                for file in listed { try keepWithTargets(file, in: folder) }
+            }
+        }
+        try keepNewest(versions, in: folder)
+    }
+
+    /// The version of the same role that came after a file.
+    func successor(of file: MetadataVersion) -> MetadataVersion? {
+        files.filter { $0.fileName == file.fileName && $0.version > file.version }
+            .min { $0.version < $1.version }
+    }
+
+    private mutating func keep(_ role: MetadataRole, _ version: Int64) {
+        kept.formUnion(files.filter { $0.role == role && $0.version == version })
+    }
+
+    private mutating func keepWithTargets(_ file: MetadataVersion, in folder: MetadataFolder) throws(VaultError) {
+        guard kept.insert(file).inserted || file.role?.type == .targets else { return }
+        for record in try records(of: file, in: folder) { keptTargets.insert(record.hostedPath) }
+    }
+
+    /// The newest file that lists each of the last versions of a pack.
+    private mutating func keepNewest(_ count: Int, in folder: MetadataFolder) throws(VaultError) {
+        var seen: [[UInt8]: Set<UInt64>] = [:]
+        for file in files.filter({ $0.role?.type == .targets }).sorted(by: { $0.version > $1.version }) {
+            for record in try records(of: file, in: folder) {
+                if lastListing[record.hostedPath] == nil { lastListing[record.hostedPath] = file }
+                guard let pack = try? PublishedPacks.Listing(record).pack else { continue }
+                let path = Array(record.path.utf8)
+                guard seen[path, default: []].count < count || seen[path, default: []].contains(pack.version)
+                else { continue }
+                if seen[path, default: []].insert(pack.version).inserted { kept.insert(file) }
+                keptTargets.insert(record.hostedPath)
+            }
+        }
+    }
+
+    private func records(of file: MetadataVersion, in folder: MetadataFolder) throws(VaultError) -> [TargetRecord] {
+        guard let metadata = try read(file, in: folder) else { return [] }
+        var records: [TargetRecord] = []
+        for (path, value) in try metadata.document.signed.optionalObject("targets", at: file.hostedName) ?? [:] {
+            guard case .object(let json) = value else { continue }
+            records.append(try TargetRecord(path: path, json: json))
+        }
+        return records
+    }
+
+    private func read(_ file: MetadataVersion, in folder: MetadataFolder) throws(VaultError) -> UnverifiedMetadata? {
+        guard let role = file.role, let bytes = try folder.file(named: file.hostedName, limit: role.sizeLimit)
+        else { return nil }
+        return try UnverifiedMetadata(parsing: bytes, as: role, place: file.hostedName)
+    }
+}

@@ -1,0 +1,52 @@
+public import SystemPackage
+public import UpdateFramework
+public import VaultErrors
+import VaultFileSystem
+public import VaultKeys
+
+/// Adds signatures to a file that waits for them, wherever the keys are kept; no vault is needed there.
+public struct DetachedSigning: Sendable {
+    /// What the file says and how many signatures it has now, for the person who signs.
+    public struct Report: Sendable {
+        public let role: MetadataRole
+        public let version: Int64
+        public let expires: UTCTime
+        public let signatures: Int
+    }
+
+    private let path: FilePath
+
+    public init(of path: FilePath) {
+        self.path = path
+    }
+
+    /// - Parameters:
+    ///   - keys: PEM files with keys to sign with.
+    ///   - copies: copies of the file that were signed elsewhere, whose signatures are taken over.
+    /// - Throws: `untrusted` for a file that is no metadata, or a copy that says something else; `key`, `io`. The file is
+    ///   as it was then.
+    public func run(
+        keys: [FilePath], copies: [FilePath], passphrase: PassphraseSource?
+    ) throws(VaultError) -> Report {
+        let metadata = try read(path)
+        var file = SignedMetadata(metadata)
+        for copy in copies { file = try file.merging(try read(copy)) }
+        for key in keys { file = try SigningKey(reading: key, passphrase: passphrase).sign(file) }
+        try DurableFile.write(file.bytes.span, to: path, permissions: 0o644, replacing: true)
+        return Report(
+            role: metadata.document.role, version: metadata.document.version,
+            expires: metadata.document.expires, signatures: try file.unverified.keyIDs.count)
+    }
+
+    private func read(_ path: FilePath) throws(VaultError) -> UnverifiedMetadata {
+        let bytes = try DurableFile.read(path, limit: TopLevelRole.targets.sizeLimit)
+        return try UnverifiedMetadata(parsingAny: bytes, place: path.string)
+    }
+}
+
+extension SigningKey {
+    /// Signs under the ID that the specification defines for the key.
+    func sign(_ file: SignedMetadata) throws(VaultError) -> SignedMetadata {
+        try sign(file, for: [RoleTrust([MetadataKey(publicKey)])])
+    }
+}

@@ -1,0 +1,56 @@
+public import UpdateFramework
+public import VaultCrypto
+import VaultErrors
+
+/// A change of whom the next root names.
+public enum RootChange: Sendable {
+    case addKey(VerifyingKey, to: TopLevelRole)
+    /// By the beginning of its ID, of eight characters at least.
+    case removeKey(String, from: TopLevelRole)
+    case threshold(Int, of: TopLevelRole)
+    case replaceKey(VerifyingKey, by: VerifyingKey, in: TopLevelRole)
+
+    var role: TopLevelRole {
+        switch self {
+        case .addKey(_, let role), .removeKey(_, let role), .threshold(_, let role), .replaceKey(_, _, let role):
+            role
+        }
+    }
+
+    /// Throws `usage` for a change that makes no sense, such as a threshold that no keys could meet.
+    func apply(to trust: RoleTrust) throws(VaultError) -> RoleTrust {
+        let changed: RoleTrust
+        switch self {
+        case .addKey(let key, _):
+            guard !trust.keys.contains(where: { $0.key == key }) else {
+                throw refusal("the key signs for it already", "nothing is to be done")
+            }
+            changed = RoleTrust(trust.keys + [MetadataKey(key)], threshold: trust.threshold)
+        case .removeKey(let prefix, _):
+            let removed = trust.keys.filter { $0.id.description.hasPrefix(prefix) }
+            guard prefix.utf8.count >= 8, removed.count == 1 else {
+                throw refusal(
+                    "'\(prefix)' names \(removed.count) of its keys",
+                    "give at least 8 digits of one of \(trust.keys.map(\.id.description).joined(separator: ", "))")
+            }
+            changed = RoleTrust(
+                trust.keys.filter { key in !removed.contains(key) }, threshold: trust.threshold)
+        case .threshold(let threshold, _): changed = RoleTrust(trust.keys, threshold: threshold)
+        case .replaceKey(let old, let new, _):
+            guard trust.keys.contains(where: { $0.key == old }) else {
+                throw refusal("the root does not name the key that is to be replaced", "use add-key and remove-key")
+            }
+            changed = RoleTrust(
+                trust.keys.filter { $0.key != old } + [MetadataKey(new)], threshold: trust.threshold)
+        }
+        let count = Set(changed.keys.map(\.key)).count
+        guard changed.threshold >= 1, changed.threshold <= count else {
+            throw refusal("\(count) keys could not meet a threshold of \(changed.threshold)", "name more keys first")
+        }
+        return changed
+    }
+
+    private func refusal(_ problem: String, _ remedy: String) -> VaultError {
+        VaultError(.usage, problem, at: "role \(role.rawValue)", remedy: remedy)
+    }
+}

@@ -1,0 +1,52 @@
+public import UpdateFramework
+import VaultErrors
+
+/// Who signs for a site, what is published, and for how long it is believed.
+public struct TrustSummary: Sendable {
+    public struct Role: Sendable {
+        public let role: MetadataRole
+        public let version: Int64
+        public let expires: UTCTime
+        /// Whole days until it expires; negative when it has.
+        public let daysLeft: Int64
+        /// Whether less than a quarter of the role's period is left.
+        public let isDue: Bool
+        public let trust: RoleTrust
+
+        /// Nil while there is time.
+        public var warning: String? {
+            isDue ? "\(role) version \(version) expires at \(expires), in \(daysLeft) days: publish before then" : nil
+        }
+    }
+
+    public let roles: [Role]
+    /// What should be done before long, each a sentence.
+    public let warnings: [String]
+
+    public init(of tree: TargetTree, lifetime: MetadataLifetime = MetadataLifetime(), now: UTCTime) {
+        let chain = tree.chain
+        func role(_ metadata: some VerifiedMetadata, _ trust: RoleTrust) -> Role {
+            let role = metadata.document.role
+            return Role(
+                role: role, version: metadata.version, expires: metadata.expires,
+                daysLeft: (metadata.expires.secondsSince1970 - now.secondsSince1970) / 86_400,
+                isDue: lifetime.isRenewalDue(of: role, expiring: metadata.expires, at: now), trust: trust)
+        }
+        var roles = [
+            role(chain.root, chain.root.trust(in: .root)),
+            role(chain.timestamp, chain.root.trust(in: .timestamp)),
+            role(chain.snapshot, chain.root.trust(in: .snapshot)),
+            role(chain.targets, chain.root.trust(in: .targets)),
+        ]
+        let delegated = Dictionary(tree.delegatedRoles.map { ($0.document.role, $0) }) { first, _ in first }
+        for parent in [chain.targets] + tree.delegatedRoles {
+            for delegation in parent.delegations?.all ?? [] {
+                if let metadata = delegated[delegation.role] { roles.append(role(metadata, delegation.trust)) }
+            }
+        }
+        self.roles = roles
+        warnings =
+            roles.compactMap(\.warning)
+            + tree.refusals.map { "\($0.role) is not believed: \($0.error.problem)" }
+    }
+}

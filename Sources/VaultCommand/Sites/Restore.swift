@@ -1,0 +1,54 @@
+import ArgumentParser
+import SealedPack
+import SystemPackage
+import UpdateFramework
+import VaultAuthoring
+import VaultErrors
+import VaultKeys
+
+struct Restore: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Put an earlier version of a pack live again.",
+        discussion: """
+            The version that the site had before is listed again, under newer metadata, without being sealed again: \
+            clients that have it download nothing. It stays live, whatever the source becomes, until \
+            --latest lists the source again, or 'publish --pack' gives the pack another one. A new version gets a \
+            number above every one that was given.
+
+            EXAMPLE
+              assetvault restore my-game levels/one --version 3
+            """)
+
+    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"))
+    var vault: String
+
+    @Argument(help: ArgumentHelp("The pack.", valueName: "id"))
+    var id: String
+
+    @Option(help: ArgumentHelp("The version to put live.", valueName: "n"))
+    var version: UInt64?
+
+    @Flag(help: "List the pack's source as it is again.")
+    var latest = false
+
+    @OptionGroup var keys: KeyOptions
+
+    @OptionGroup var signing: SigningOptions
+
+    @Flag(help: "Print a report as JSON.")
+    var json = false
+
+    func run() async throws {
+        guard (version == nil) == latest else {
+            throw VaultError(
+                .usage, "one of --version and --latest is needed", at: "restore",
+                remedy: "write --version N for an earlier version, or --latest for the source")
+        }
+        let folder = VaultFolder(FilePath(vault))
+        var order = PublicationOrder(
+            keys: try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys), now: .now)
+        order.passphrase = try signing.passphrase()
+        let report = try await Publication.restore(try PackID(id), to: version, in: folder, order)
+        report.tell(asJSON: json)
+    }
+}

@@ -1,0 +1,118 @@
+public import ArgumentParser
+import SystemPackage
+public import UpdateFramework
+import VaultAuthoring
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+
+struct Trust: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Show and change who signs for a site.",
+        discussion: """
+            The root names the keys of each role, and how many of them must sign. A change makes the next root; clients \
+            follow it by themselves. Keys are Ed25519 in PKCS#8 PEM, as 'openssl genpkey -algorithm ed25519' makes them; \
+            each PEM file in keys/ signs for whatever role the root names it for. What needs keys that are kept \
+            elsewhere waits in pending/: sign it there with 'trust sign', then publish.
+
+            EXAMPLE
+              assetvault trust show my-game
+            """,
+        subcommands: [
+            TrustShow.self, TrustSign.self, TrustAddKey.self, TrustRemoveKey.self, TrustThreshold.self,
+            TrustRotate.self, TrustRefresh.self,
+        ])
+}
+
+/// The vault whose trust is changed.
+struct TrustOptions: ParsableArguments {
+    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"))
+    var vault: String
+
+    @OptionGroup var signing: SigningOptions
+
+    func change() throws(VaultError) -> TrustChange {
+        TrustChange(of: VaultFolder(FilePath(vault)), passphrase: try signing.passphrase(), now: .now)
+    }
+}
+
+extension TopLevelRole: ExpressibleByArgument {}
+
+extension TrustChange.Report {
+    func tell() {
+        for warning in warnings { Talk.note("warning: \(warning)") }
+        Talk.wrote(written)
+    }
+}
+
+struct TrustAddKey: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "add-key",
+        abstract: "Let one more key sign for a role.",
+        discussion: """
+            EXAMPLE
+              assetvault trust add-key my-game targets colleague.pub.pem
+            """)
+
+    @OptionGroup var options: TrustOptions
+
+    @Argument(help: "root, timestamp, snapshot or targets.")
+    var role: TopLevelRole
+
+    @Argument(help: ArgumentHelp("A public key in PEM: Ed25519, ECDSA on P-256 or RSA.", valueName: "key"))
+    var key: String
+
+    func run() async throws {
+        let pem = try DurableFile.read(FilePath(key), limit: 1 << 16)
+        guard let key = VerifyingKey(pem: pem.span) else {
+            throw VaultError(
+                .key, "it is no public key in PEM of a supported kind", at: key,
+                remedy: "get it by 'openssl pkey -in KEY.pem -pubout'")
+        }
+        try await options.change().apply(.addKey(key, to: role)).tell()
+    }
+}
+
+struct TrustRemoveKey: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "remove-key",
+        abstract: "Let a key sign for a role no more.",
+        discussion: """
+            EXAMPLE
+              assetvault trust remove-key my-game targets 5822582e7072996c
+            """)
+
+    @OptionGroup var options: TrustOptions
+
+    @Argument(help: "root, timestamp, snapshot or targets.")
+    var role: TopLevelRole
+
+    @Argument(help: ArgumentHelp("The beginning of the key's ID, as 'trust show' names it.", valueName: "key-id"))
+    var keyID: String
+
+    func run() async throws {
+        try await options.change().apply(.removeKey(keyID, from: role)).tell()
+    }
+}
+
+struct TrustThreshold: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "threshold",
+        abstract: "Set how many keys must sign for a role.",
+        discussion: """
+            EXAMPLE
+              assetvault trust threshold my-game root 2
+            """)
+
+    @OptionGroup var options: TrustOptions
+
+    @Argument(help: "root, timestamp, snapshot or targets.")
+    var role: TopLevelRole
+
+    @Argument(help: ArgumentHelp("From 1 on.", valueName: "n"))
+    var threshold: Int
+
+    func run() async throws {
+        try await options.change().apply(.threshold(threshold, of: role)).tell()
+    }
+}

@@ -1,0 +1,45 @@
+import ArgumentParser
+import UpdateFramework
+import VaultAuthoring
+import VaultErrors
+
+struct TrustRotate: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "rotate",
+        abstract: "Replace a role's key by a fresh one.",
+        discussion: """
+            Makes a key in keys/, has old and new key sign what the role says, and publishes the root that names the \
+            new one. The next publication drops the old signatures. The old key's file stays, named by its ID; \
+            remove it when the new root is uploaded. With --passphrase the fresh key is encrypted.
+
+            EXAMPLE
+              assetvault trust rotate my-game timestamp
+            """)
+
+    @OptionGroup var options: TrustOptions
+
+    @Argument(help: "root, timestamp, snapshot or targets.")
+    var role: TopLevelRole
+
+    func run() async throws {
+        try await options.change().rotate(role).tell()
+    }
+}
+
+struct TrustRefresh: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "refresh",
+        abstract: "Sign a new timestamp, and nothing else.",
+        discussion: """
+            Keeps an unchanged site alive, from cron: it needs the timestamp's key only, and one small upload.
+
+            EXAMPLE
+              assetvault trust refresh my-game
+            """)
+
+    @OptionGroup var options: TrustOptions
+
+    func run() async throws {
+        try await options.change().refresh().tell()
+    }
+}

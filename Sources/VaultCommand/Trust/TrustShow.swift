@@ -1,0 +1,81 @@
+import ArgumentParser
+import StrictJSON
+import SystemPackage
+import UpdateFramework
+import VaultAuthoring
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+import VaultTransport
+
+struct TrustShow: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "show",
+        abstract: "Show who signs for a site, and for how long it is believed.",
+        discussion: """
+            EXAMPLE
+              assetvault trust show my-game
+              assetvault trust show https://packs.example.com --trust trusted-root.json
+            """)
+
+    @Argument(help: ArgumentHelp("A vault, or a site: a folder or URL.", valueName: "vault-or-site"))
+    var subject: String
+
+    @Option(help: ArgumentHelp("The root that a site must follow from.", valueName: "root.json"))
+    var trust: String?
+
+    @Flag(help: "Print a report as JSON.")
+    var json = false
+
+    func run() async throws {
+        let vault = VaultFolder(FilePath(subject))
+        let isVault = try FileSystem.exists(vault.settings)
+        let site = try isVault ? SiteLocation(path: vault.site) : SiteLocation(subject)
+        let root = trust.map { FilePath($0) } ?? (isVault ? vault.trustedRoot : nil)
+        let pinned = try root.map { path throws(VaultError) in
+            try DurableFile.read(path, limit: MetadataRole.root.sizeLimit)
+        }
+        // What has expired is shown, too: that is what one wants to know.
+        let tree = try await TargetTree.verifying(
+            Site(site, transport: SchemeTransport()), pinnedRoot: pinned, now: .earliest)
+        let lifetime = try isVault ? VaultSettings(reading: vault.settings).lifetime : MetadataLifetime()
+        let summary = TrustSummary(of: tree, lifetime: lifetime, now: .now)
+        if json { return Talk.answer(bytes: JSONValue.object(summary.json).pretty()) }
+        for role in summary.roles {
+            Talk.answer(
+                "\(role.role)  version \(role.version)  expires \(role.expires), \(role.daysLeft) days left  \(role.trust.threshold) of \(role.trust.keys.count) keys"
+            )
+            for key in role.trust.keys { Talk.answer("  \(key.id)  \(key.key.kind)") }
+        }
+        for warning in summary.warnings { Talk.note("warning: \(warning)") }
+    }
+}
+
+extension TrustSummary {
+    fileprivate var json: JSONObject {
+        let list = roles.map { role in
+            JSONValue.object([
+                "role": .string(role.role.name), "version": .integer(role.version),
+                "expires": .string(role.expires.description), "daysLeft": .integer(role.daysLeft),
+                "isDue": .bool(role.isDue), "threshold": .integer(Int64(role.trust.threshold)),
+                "keys": .array(
+                    role.trust.keys.map {
+                        ["id": .string($0.id.description), "kind": .string($0.key.kind)]
+                    }),
+            ])
+        }
+        return ["roles": .array(list), "warnings": .array(warnings.map { .string($0) })]
+    }
+}
+
+extension VerifyingKey {
+    /// For people.
+    fileprivate var kind: String {
+        switch scheme {
+        case .ed25519: "Ed25519"
+        case .ecdsaP256SHA256: "ECDSA P-256"
+        case .rsaPSSSHA256: "RSA-PSS"
+        }
+    }
+}
