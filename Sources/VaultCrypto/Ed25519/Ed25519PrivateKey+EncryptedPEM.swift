@@ -4,6 +4,7 @@ public import VaultErrors
 /// Private keys under a passphrase: encrypted PKCS#8 (RFC 5958) with PBES2 (RFC 8018) in PEM (RFC 7468).
 ///
 /// A passphrase is bytes of any value, at least one; whoever reads it from a file drops the line feed at its end.
+/// Zeros at the end of one shorter than 64 bytes make no difference, as in every use of HMAC (RFC 2104).
 extension Ed25519PrivateKey {
     /// True if the text's first private key needs a passphrase, whether or not it is one that can be read here.
     public static func isEncrypted(pem: borrowing SecretBytes) -> Bool {
@@ -15,7 +16,7 @@ extension Ed25519PrivateKey {
     ///
     /// `.key` for an empty or wrong passphrase, for anything but an encrypted Ed25519 key, and for a key that is not
     /// encrypted: who gives a passphrase believes that the file is worthless without it. A wrong passphrase can't be
-    /// told from damage to the encrypted bytes.
+    /// told from damage to the encrypted bytes. It takes as many iterations as the file asks for.
     public init(pem: borrowing SecretBytes, passphrase: borrowing SecretBytes) throws(VaultError) {
         let passphraseCount = try Self.checkedCount(of: passphrase)
         guard let block = PrivateKeyBlock(firstIn: pem) else { throw Self.noEncryptedKey }

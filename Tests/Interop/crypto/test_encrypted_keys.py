@@ -18,7 +18,7 @@ def pem(key, encryption=NoEncryption()):
 
 
 def passphrases():
-    """Of every byte but zero: PyPI cryptography hands passphrases on as they are, and HMAC ends them with zeros."""
+    """Of every byte but zero, because HMAC fills keys up with zeros."""
     for length in (1, 2, 13, 64, 65, 1_000):
         yield bytes(byte % 255 + 1 for byte in os.urandom(length))
     yield "Schlüssel\n".encode()
