@@ -22,7 +22,8 @@ struct StrayFiles {
         add("metadata/\(MetadataRole.timestamp.fileName)")
         let roles = tree.delegatedRoles.map { ($0.document.role, $0.version) }
         for (role, newest) in roles + [
-            (.root, chain.root.version), (.snapshot, chain.snapshot.version), (.targets, chain.targets.version),
+            (.root, chain.root.version), (.snapshot, chain.snapshot.version),
+            (.targets, chain.targets.version),
         ] {
             guard chain.root.usesConsistentSnapshots || role == .root else {
                 add("metadata/\(role.fileName)")
@@ -58,7 +59,7 @@ struct StrayFiles {
                     AuditFinding(
                         .note, "nothing in the metadata names it",
                         at: "\(path)/\(String(decoding: name, as: UTF8.self))",
-                        remedy: "remove it, unless clients of earlier metadata still need it"))
+                        remedy: "'assetvault prune' removes it when no client can need it any more"))
             }
         }
         guard strays.count > Self.limit else { return strays }
@@ -66,7 +67,8 @@ struct StrayFiles {
             AuditFinding(
                 .note,
                 "\(strays.count - Self.limit) more files and folders that nothing in the metadata names",
-                at: root.string, remedy: "remove them, unless clients of earlier metadata still need them")
+                at: root.string,
+                remedy: "'assetvault prune' removes them when no client can need them any more")
         ]
     }
 }

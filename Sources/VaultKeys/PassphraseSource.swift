@@ -22,7 +22,9 @@ public struct PassphraseSource: Sendable {
         case ("env", let name) where !name.isEmpty: place = .environment(name)
         case ("file", let path) where !path.isEmpty: place = .file(FilePath(path))
         case ("fd", let text):
-            guard let number = Int32(text), number >= 0, number != 1, number != 2 else { throw .noPassphraseSource }
+            guard let number = Int32(text), number >= 0, number != 1, number != 2 else {
+                throw .noPassphraseSource
+            }
             place = .descriptor(number)
         default: throw .noPassphraseSource
         }
@@ -35,7 +37,8 @@ public struct PassphraseSource: Sendable {
             let value = ProcessEnvironment.withValue(of: name) { SecretBytes(copying: $0) }
             guard let text = value else {
                 throw VaultError(
-                    .key, "is not set", at: "environment variable \(name)", remedy: "set it to the passphrase")
+                    .key, "is not set", at: "environment variable \(name)", remedy: "set it to the passphrase"
+                )
             }
             return try Self.checked(text, "environment variable \(name)")
         case .file(let path):
@@ -62,12 +65,15 @@ public struct PassphraseSource: Sendable {
         }
     }
 
-    private static func checked(_ text: consuming SecretBytes, _ place: String) throws(VaultError) -> SecretBytes {
+    private static func checked(_ text: consuming SecretBytes, _ place: String) throws(VaultError)
+        -> SecretBytes
+    {
         let count = text.withBytes { bytes in
             bytes.count > 0 && bytes[bytes.count - 1] == UInt8(ascii: "\n") ? bytes.count - 1 : bytes.count
         }
         guard count > 0 else {
-            throw VaultError(.key, "the passphrase is empty", at: place, remedy: "give the passphrase of the key")
+            throw VaultError(
+                .key, "the passphrase is empty", at: place, remedy: "give the passphrase of the key")
         }
         return text.withBytes { SecretBytes(copying: $0.extracting(first: count)) }
     }

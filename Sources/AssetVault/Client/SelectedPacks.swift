@@ -28,7 +28,8 @@ struct SelectedPacks {
         }
         var listings: [PublishedPacks.Listing] = []
         for id in ids {
-            guard let record = try await trust.target(at: id.targetPath, in: chain, from: site, now: now) else {
+            guard let record = try await trust.target(at: id.targetPath, in: chain, from: site, now: now)
+            else {
                 let tree = try await trust.tree(of: chain, from: site, now: now)
                 throw VaultError(
                     .missing, "the site lists no pack '\(id)'", at: id.description,

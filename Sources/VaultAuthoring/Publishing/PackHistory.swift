@@ -25,7 +25,8 @@ struct PackHistory {
         }
         throw VaultError(
             .missing, "no metadata that is kept lists version \(version) of '\(id)'",
-            at: vault.metadata.string, remedy: "choose a version that was not pruned, or restore a backup of site/")
+            at: vault.metadata.string,
+            remedy: "choose a version that was not pruned, or restore a backup of site/")
     }
 
     /// Every version that is kept, the newest first.
@@ -44,7 +45,8 @@ struct PackHistory {
 
     /// What a file says of a pack, if the file was signed by a key that some root of the vault named for the targets.
     private func listing(of id: PackID, in file: MetadataVersion) throws(VaultError) -> PackDescriptor? {
-        guard let role = file.role, let bytes = try folder.file(named: file.hostedName, limit: role.sizeLimit) else { return nil }
+        guard let role = file.role, let bytes = try folder.file(named: file.hostedName, limit: role.sizeLimit)
+        else { return nil }
         let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: file.hostedName)
         guard case .object(let targets)? = metadata.document.signed["targets"],
             case .object(let json)? = targets[id.targetPath],
@@ -55,7 +57,8 @@ struct PackHistory {
 
     /// The vault's roots, from the pinned one on, each believed because of the one before it.
     private func roots() throws(VaultError) -> [VerifiedRoot] {
-        let pinned = try folder.file(named: MetadataRole.root.hostedName(version: 1), limit: MetadataRole.root.sizeLimit)
+        let pinned = try folder.file(
+            named: MetadataRole.root.hostedName(version: 1), limit: MetadataRole.root.sizeLimit)
         guard let pinned else { return [] }
         var roots = [
             try VerifiedRoot(pinning: UnverifiedMetadata(parsing: pinned, as: .root, place: "1.root.json"))

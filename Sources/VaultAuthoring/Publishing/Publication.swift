@@ -1,11 +1,11 @@
 public import SealedPack
+import StrictJSON
 import SystemPackage
 public import UpdateFramework
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
 import VaultSite
-import StrictJSON
 
 /// Seals what changed in a vault and writes its signed site.
 ///
@@ -78,7 +78,9 @@ public struct Publication: Sendable {
         let pending = PendingMetadata(vault: vault)
         var packs: [PackID: PackDescriptor] = [:]
         for role in try pending.roles() where role.type == .targets {
-            for (path, json) in try pending.file(of: role)?.document.signed.object("targets", at: "pending") ?? [:] {
+            for (path, json) in try pending.file(of: role)?.document.signed.object("targets", at: "pending")
+                ?? [:]
+            {
                 guard case .object(let json) = json, let id = PackID(targetPath: path) else { continue }
                 packs[id] = try? PackDescriptor(parsing: json, place: path)
             }

@@ -105,7 +105,9 @@ struct SiteRenewal {
     }
 
     /// What the snapshot says of a role that stays as it is.
-    private func listed(_ old: VerifiedTargets) -> MetadataReference? { current?.chain.snapshot[old.document.role] }
+    private func listed(_ old: VerifiedTargets) -> MetadataReference? {
+        current?.chain.snapshot[old.document.role]
+    }
 
     private func sign(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError) -> SignedMetadata? {
         try signing.signOrWait(listing.role, for: listing.trusts) { version, expires throws(VaultError) in
@@ -146,7 +148,7 @@ struct SiteRenewal {
 extension [TargetRecord] {
     /// Whether both list the same, in whatever order.
     func hasSameContent(as other: [TargetRecord]) -> Bool {
-        let old = Dictionary(map { (Array<UInt8>($0.path.utf8), $0) }) { $1 }
-        return old.count == other.count && other.allSatisfy { old[Array<UInt8>($0.path.utf8)] == $0 }
+        let old = Dictionary(map { ([UInt8]($0.path.utf8), $0) }) { $1 }
+        return old.count == other.count && other.allSatisfy { old[[UInt8]($0.path.utf8)] == $0 }
     }
 }

@@ -47,11 +47,25 @@ struct SiteUpdate {
             )
         }
         let all = files + (root.successor.map { [$0] } ?? [])
-        if !all.isEmpty { try await metadata.publish(all, now: period.now) }
-        for role in [MetadataRole.root] + listings.map(\.role) where all.contains(where: { $0.draft.role == role }) {
+        let tree = all.isEmpty ? current.tree : try await metadata.publish(all, now: period.now)
+        for role in [MetadataRole.root] + listings.map(\.role)
+        where all.contains(where: { $0.draft.role == role }) {
             try signing.pending.remove(role)
         }
-        return Outcome(written: all.map(\.hostedName), warnings: root.warnings + renewal.warnings)
+        return Outcome(
+            written: all.map(\.hostedName),
+            warnings: root.warnings + renewal.warnings + teamWarnings(tree))
+    }
+
+    /// What only the teams can mend.
+    private func teamWarnings(_ tree: TargetTree?) -> [String] {
+        let teams = Set(settings.structure.teams.map(\.role))
+        let due = (tree?.delegatedRoles ?? []).filter {
+            teams.contains($0.document.role) && period.isDue($0.document.role, expiring: $0.expires)
+        }
+        let refused = (tree?.refusals ?? []).filter { teams.contains($0.role) }
+        return due.map { "the team '\($0.document.role)' must publish again before \($0.expires)" }
+            + refused.map { "clients refuse the team '\($0.role)': \($0.error.problem)" }
     }
 
     /// Which role lists what: teams their own, the bins or the top-level targets all else.

@@ -28,7 +28,9 @@ struct TeamUpdate {
             verifying: metadata, as: Delegation(to: role, of: .paths([]), trust: trust), by: role)
     }
 
-    func run(listing records: [TargetRecord], after old: VerifiedTargets?) throws(VaultError) -> SiteUpdate.Outcome {
+    func run(listing records: [TargetRecord], after old: VerifiedTargets?) throws(VaultError)
+        -> SiteUpdate.Outcome
+    {
         let folder = MetadataFolder(vault.metadata)
         let keys = try SigningKeys(of: vault, passphrase: passphrase)
         let trust = RoleTrust([MetadataKey(try keys.ownKey(of: role))])

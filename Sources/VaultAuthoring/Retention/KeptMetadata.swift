@@ -47,7 +47,9 @@ struct KeptMetadata {
         kept.formUnion(files.filter { $0.role == role && $0.version == version })
     }
 
-    private mutating func keepWithTargets(_ file: MetadataVersion, in folder: MetadataFolder) throws(VaultError) {
+    private mutating func keepWithTargets(_ file: MetadataVersion, in folder: MetadataFolder)
+        throws(VaultError)
+    {
         guard kept.insert(file).inserted || file.role?.type == .targets else { return }
         for record in try records(of: file, in: folder) { keptTargets.insert(record.hostedPath) }
     }
@@ -68,17 +70,23 @@ struct KeptMetadata {
         }
     }
 
-    private func records(of file: MetadataVersion, in folder: MetadataFolder) throws(VaultError) -> [TargetRecord] {
+    private func records(of file: MetadataVersion, in folder: MetadataFolder) throws(VaultError)
+        -> [TargetRecord]
+    {
         guard let metadata = try read(file, in: folder) else { return [] }
         var records: [TargetRecord] = []
-        for (path, value) in try metadata.document.signed.optionalObject("targets", at: file.hostedName) ?? [:] {
+        for (path, value) in try metadata.document.signed.optionalObject("targets", at: file.hostedName)
+            ?? [:]
+        {
             guard case .object(let json) = value else { continue }
             records.append(try TargetRecord(path: path, json: json))
         }
         return records
     }
 
-    private func read(_ file: MetadataVersion, in folder: MetadataFolder) throws(VaultError) -> UnverifiedMetadata? {
+    private func read(_ file: MetadataVersion, in folder: MetadataFolder) throws(VaultError)
+        -> UnverifiedMetadata?
+    {
         guard let role = file.role, let bytes = try folder.file(named: file.hostedName, limit: role.sizeLimit)
         else { return nil }
         return try UnverifiedMetadata(parsing: bytes, as: role, place: file.hostedName)

@@ -11,8 +11,10 @@ extension Publication {
         _ id: PackID, to version: UInt64?, in vault: VaultFolder, _ order: PublicationOrder
     ) async throws(VaultError) -> PublicationReport {
         let highest = try PackHistory(of: vault).versions(of: id).first ?? 0
-        return try await run(of: vault, order, editing: { settings throws(VaultError) in
-            try settings.pin(id, to: version, above: highest)
-        })
+        return try await run(
+            of: vault, order,
+            editing: { settings throws(VaultError) in
+                try settings.pin(id, to: version, above: highest)
+            })
     }
 }

@@ -50,7 +50,8 @@ public struct SitePruning: Sendable {
     private func planLocked() async throws(VaultError) -> [Removal] {
         let current = try await CurrentSite(of: vault)
         guard let tree = current.tree else { return [] }
-        let metadata = try KeptMetadata(in: MetadataFolder(vault.metadata), tree: tree, now: now, versions: kept)
+        let metadata = try KeptMetadata(
+            in: MetadataFolder(vault.metadata), tree: tree, now: now, versions: kept)
         var removals: [Removal] = []
         for file in metadata.files where !metadata.kept.contains(file) {
             let successor = metadata.successor(of: file)
@@ -69,7 +70,8 @@ public struct SitePruning: Sendable {
     ) throws(VaultError) {
         guard let status = try FileSystem.status(of: path), status.kind == .file else { return }
         var end = status.modified
-        if let successor, let next = try FileSystem.status(of: vault.metadata.appending(successor.hostedName)) {
+        if let successor, let next = try FileSystem.status(of: vault.metadata.appending(successor.hostedName))
+        {
             end = next.modified
         }
         guard end / 1_000_000_000 <= now.adding(days: -grace).secondsSince1970 else { return }
@@ -83,7 +85,9 @@ public struct SitePruning: Sendable {
         while let folder = folders.popLast() {
             let path = vault.targets.appending(folder)
             guard try FileSystem.exists(path) else { continue }
-            for name in try Folder(opening: path).names().map({ String(decoding: $0, as: UTF8.self) }).sorted() {
+            for name in try Folder(opening: path).names().map({ String(decoding: $0, as: UTF8.self) })
+                .sorted()
+            {
                 switch try FileSystem.status(of: path.appending(name))?.kind {
                 case .folder: folders.append("\(folder)/\(name)")
                 case .file where name.hasSuffix(".avpack"): found.append("\(folder)/\(name)")

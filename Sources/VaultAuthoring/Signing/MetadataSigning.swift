@@ -35,14 +35,21 @@ struct MetadataSigning {
     ) throws(VaultError) -> SignedMetadata? {
         let file = try draft(role, for: trusts, content)
         if try isMet(trusts, by: file) { return file }
-        if let waiting = try pending.file(of: role), try isUsable(waiting, content) {
-            let merged = try keys.sign(SignedMetadata(waiting), for: trusts)
-            if try isMet(trusts, by: merged) { return merged }
-            try pending.write(merged)
-        } else {
+        guard let waiting = try pending.file(of: role), try says(waiting, content) else {
             try pending.write(file)
+            return nil
         }
-        return nil
+        let merged = try keys.sign(SignedMetadata(waiting), for: trusts)
+        let isMet = try isMet(trusts, by: merged)
+        guard isMet, period.isDue(role, expiring: waiting.document.expires) else {
+            try pending.write(merged)
+            return isMet ? merged : nil
+        }
+        try pending.write(file)
+        throw VaultError(
+            .untrusted,
+            "it was signed too long ago: it would expire at \(waiting.document.expires), sooner than vault.json allows",
+            at: pending.path(of: merged).string, remedy: "sign it once more: it was written anew")
     }
 
     func isMet(_ trusts: [RoleTrust], by file: SignedMetadata) throws(VaultError) -> Bool {
@@ -57,12 +64,10 @@ struct MetadataSigning {
         return try keys.sign(SignedMetadata(draft), for: trusts)
     }
 
-    /// Whether what waits says the same, under the version that is next, and for long enough.
-    private func isUsable(_ waiting: UnverifiedMetadata, _ content: Content) throws(VaultError) -> Bool {
+    /// Whether what waits says the same, under the version that is next.
+    private func says(_ waiting: UnverifiedMetadata, _ content: Content) throws(VaultError) -> Bool {
         let document = waiting.document
-        guard document.version == versions[document.role],
-            !period.isDue(document.role, expiring: document.expires)
-        else { return false }
+        guard document.version == versions[document.role] else { return false }
         return try content(document.version, document.expires).signed == document.signed
     }
 }

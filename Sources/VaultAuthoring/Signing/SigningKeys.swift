@@ -17,7 +17,8 @@ struct SigningKeys {
         self.vault = vault
         var keys: [SigningKey] = []
         var failures: [(path: FilePath, error: VaultError)] = []
-        for name in try Folder(opening: vault.keys).names().map({ String(decoding: $0, as: UTF8.self) }).sorted()
+        for name in try Folder(opening: vault.keys).names().map({ String(decoding: $0, as: UTF8.self) })
+            .sorted()
         where name.hasSuffix(".pem") {
             let path = vault.keys.appending(name)
             do throws(VaultError) {
@@ -49,7 +50,8 @@ struct SigningKeys {
     func ownKey(of role: MetadataRole) throws(VaultError) -> VerifyingKey {
         let path = vault.signingKey(of: role)
         if let key = keys.first(where: { $0.path == path }) { return key.publicKey }
-        throw failures.first { $0.path == path }?.error ?? missing(role, remedy: "restore it from your backup")
+        throw failures.first { $0.path == path }?.error
+            ?? missing(role, remedy: "restore it from your backup")
     }
 
     /// Why a role can't be signed with the keys at hand.

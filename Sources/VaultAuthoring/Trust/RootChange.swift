@@ -12,7 +12,8 @@ public enum RootChange: Sendable {
 
     var role: TopLevelRole {
         switch self {
-        case .addKey(_, let role), .removeKey(_, let role), .threshold(_, let role), .replaceKey(_, _, let role):
+        case .addKey(_, let role), .removeKey(_, let role), .threshold(_, let role),
+            .replaceKey(_, _, let role):
             role
         }
     }
@@ -31,21 +32,25 @@ public enum RootChange: Sendable {
             guard prefix.utf8.count >= 8, removed.count == 1 else {
                 throw refusal(
                     "'\(prefix)' names \(removed.count) of its keys",
-                    "give at least 8 digits of one of \(trust.keys.map(\.id.description).joined(separator: ", "))")
+                    "give at least 8 digits of one of \(trust.keys.map(\.id.description).joined(separator: ", "))"
+                )
             }
             changed = RoleTrust(
                 trust.keys.filter { key in !removed.contains(key) }, threshold: trust.threshold)
         case .threshold(let threshold, _): changed = RoleTrust(trust.keys, threshold: threshold)
         case .replaceKey(let old, let new, _):
             guard trust.keys.contains(where: { $0.key == old }) else {
-                throw refusal("the root does not name the key that is to be replaced", "use add-key and remove-key")
+                throw refusal(
+                    "the root does not name the key that is to be replaced", "use add-key and remove-key")
             }
             changed = RoleTrust(
                 trust.keys.filter { $0.key != old } + [MetadataKey(new)], threshold: trust.threshold)
         }
+        guard changed != trust else { throw refusal("this is how it is already", "nothing is to be done") }
         let count = Set(changed.keys.map(\.key)).count
         guard changed.threshold >= 1, changed.threshold <= count else {
-            throw refusal("\(count) keys could not meet a threshold of \(changed.threshold)", "name more keys first")
+            throw refusal(
+                "\(count) keys could not meet a threshold of \(changed.threshold)", "name more keys first")
         }
         return changed
     }

@@ -15,7 +15,9 @@ public struct TrustSummary: Sendable {
 
         /// Nil while there is time.
         public var warning: String? {
-            isDue ? "\(role) version \(version) expires at \(expires), in \(daysLeft) days: publish before then" : nil
+            isDue
+                ? "\(role) version \(version) expires at \(expires), in \(daysLeft) days: publish before then"
+                : nil
         }
     }
 
@@ -41,7 +43,9 @@ public struct TrustSummary: Sendable {
         let delegated = Dictionary(tree.delegatedRoles.map { ($0.document.role, $0) }) { first, _ in first }
         for parent in [chain.targets] + tree.delegatedRoles {
             for delegation in parent.delegations?.all ?? [] {
-                if let metadata = delegated[delegation.role] { roles.append(role(metadata, delegation.trust)) }
+                if let metadata = delegated[delegation.role] {
+                    roles.append(role(metadata, delegation.trust))
+                }
             }
         }
         self.roles = roles

@@ -34,7 +34,8 @@ public struct SiteStructure: Sendable {
         if let count = try json.optionalInteger("bins", at: place) {
             guard (2...16_384).contains(count), count.nonzeroBitCount == 1 else {
                 throw VaultError(
-                    .usage, "\(count) bins can't be made", at: place, remedy: "use a power of two up to 16384")
+                    .usage, "\(count) bins can't be made", at: place, remedy: "use a power of two up to 16384"
+                )
             }
             binBits = count.trailingZeroBitCount
         }
@@ -78,7 +79,9 @@ extension SiteStructure.Team {
                 .usage, "the member \"\(key)\" is unknown", at: place,
                 remedy: "use one of \(known.joined(separator: ", "))")
         }
-        paths = try json.array("paths", at: place).map { value throws(VaultError) in try value.asString(at: place) }
+        paths = try json.array("paths", at: place).map { value throws(VaultError) in
+            try value.asString(at: place)
+        }
         keys = try json.array("keys", at: place).map { value throws(VaultError) in
             FilePath(try value.asString(at: place))
         }

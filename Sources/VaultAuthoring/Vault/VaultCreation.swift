@@ -26,7 +26,10 @@ extension VaultFolder {
             // The trusted root comes last: without it an earlier attempt did not finish.
             let known = ["keys", "vault.json", "site", ".lock"]
             let names = try Folder(opening: path).names().map { String(decoding: $0, as: UTF8.self) }
-            guard !["vault.json", team.map { "\($0).pub.pem" } ?? "trusted-root.json"].allSatisfy(names.contains) else {
+            guard
+                !["vault.json", team.map { "\($0).pub.pem" } ?? "trusted-root.json"].allSatisfy(
+                    names.contains)
+            else {
                 throw VaultError(
                     .unwritable, "it is a vault already", at: path.string,
                     remedy: "use it with 'assetvault publish', or choose a new folder")
@@ -48,7 +51,8 @@ extension VaultFolder {
         try FileSystem.createFolders(metadata, permissions: 0o755)
         try FileSystem.createFolders(targets, permissions: 0o755)
         if let team { return try writePublicKey(of: team) }
-        try pinFirstRoot(expires: try VaultSettings(reading: settings).lifetime.expiry(of: .root, signedAt: now))
+        try pinFirstRoot(
+            expires: try VaultSettings(reading: settings).lifetime.expiry(of: .root, signedAt: now))
     }
 
     private func signedRoles(_ team: MetadataRole?) -> [MetadataRole] {

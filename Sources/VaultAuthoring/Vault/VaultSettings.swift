@@ -140,7 +140,9 @@ extension VaultSettings.Pack {
         }
     }
 
-    private static func version(_ key: String, of json: JSONObject, at place: String) throws(VaultError) -> UInt64? {
+    private static func version(_ key: String, of json: JSONObject, at place: String) throws(VaultError)
+        -> UInt64?
+    {
         guard let number = try json.optionalInteger(key, at: place) else { return nil }
         guard number >= 1 else {
             throw VaultError(

@@ -77,9 +77,12 @@ struct Publish: AsyncParsableCommand {
         order.passphrase = try signing.passphrase()
         order.offlineUntil = try offlineUntil.map { text throws(VaultError) in try Self.day(text) }
         let report = try await Publication.run(
-            of: folder, order, editing: declared.isEmpty ? nil : { settings throws(VaultError) in
-                for (id, source) in declared { try settings.declare(id, source: source) }
-            }
+            of: folder, order,
+            editing: declared.isEmpty
+                ? nil
+                : { settings throws(VaultError) in
+                    for (id, source) in declared { try settings.declare(id, source: source) }
+                }
         ) { id, done in
             if bar?.id != id {
                 bar?.bar.finish()

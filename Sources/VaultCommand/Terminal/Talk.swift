@@ -46,6 +46,7 @@ extension Talk {
         let list = files.count > 12 ? "\(files.count) files of metadata" : files.joined(separator: ", ")
         let hasRoot = files.contains { $0.hasSuffix(".root.json") }
         note(
-            "wrote \(list); upload targets/ first, \(hasRoot ? "then timestamp.json, roots last" : "timestamp.json last")")
+            "wrote \(list); upload targets/ first, \(hasRoot ? "then timestamp.json, roots last" : "timestamp.json last")"
+        )
     }
 }

@@ -87,7 +87,8 @@ struct TrustRemoveKey: AsyncParsableCommand {
     @Argument(help: "root, timestamp, snapshot or targets.")
     var role: TopLevelRole
 
-    @Argument(help: ArgumentHelp("The beginning of the key's ID, as 'trust show' names it.", valueName: "key-id"))
+    @Argument(
+        help: ArgumentHelp("The beginning of the key's ID, as 'trust show' names it.", valueName: "key-id"))
     var keyID: String
 
     func run() async throws {

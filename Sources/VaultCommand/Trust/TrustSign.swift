@@ -26,7 +26,8 @@ struct TrustSign: AsyncParsableCommand {
 
     @Option(
         name: .customLong("merge"),
-        help: ArgumentHelp("A copy of the file that was signed elsewhere. May be repeated.", valueName: "copy"))
+        help: ArgumentHelp(
+            "A copy of the file that was signed elsewhere. May be repeated.", valueName: "copy"))
     var copies: [String] = []
 
     @OptionGroup var signing: SigningOptions

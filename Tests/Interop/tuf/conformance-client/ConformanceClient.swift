@@ -28,7 +28,8 @@ struct ConformanceClient: AsyncParsableCommand {
         let store = MetadataStore(folder: FilePath(metadataDir))
         switch task {
         case .initialize:
-            let root = try DurableFile.read(FilePath(try given(trustedRoot)), limit: MetadataRole.root.sizeLimit)
+            let root = try DurableFile.read(
+                FilePath(try given(trustedRoot)), limit: MetadataRole.root.sizeLimit)
             try await store.pin(root)
         case .refresh:
             _ = try await store.refresh(from: try repository(), now: .now)
