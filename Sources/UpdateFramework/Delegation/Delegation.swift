@@ -52,6 +52,9 @@ public struct Delegation: Sendable, Hashable {
         try values.map { value throws(VaultError) in try value.asString(at: place) }
     }
 
+    /// Whether a path is delegated to the role.
+    public func covers(_ path: String) -> Bool { covers(TargetPath(path)) }
+
     func covers(_ path: TargetPath) -> Bool {
         switch scope {
         case .paths: patterns.contains { $0.matches(path.text) }
