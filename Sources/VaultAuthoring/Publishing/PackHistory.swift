@@ -5,14 +5,16 @@ import UpdateFramework
 import VaultErrors
 import VaultSite
 
-/// Earlier versions of packs, out of metadata that a vault has signed itself at any time: a record counts when a root of
-/// the vault's chain names the keys of the file that lists it.
+/// Earlier versions of packs, out of metadata that a vault has signed itself at any time.
 struct PackHistory {
     private let vault: VaultFolder
     private let folder: MetadataFolder
+    /// Who could sign for what the vault lists, now and before.
+    private let trusts: [RoleTrust]
 
-    init(of vault: VaultFolder) {
+    init(of vault: VaultFolder, signedBy trusts: [RoleTrust]) {
         self.vault = vault
+        self.trusts = trusts
         folder = MetadataFolder(vault.metadata)
     }
 
@@ -43,32 +45,15 @@ struct PackHistory {
         try folder.versions().filter { $0.role?.type == .targets }.sorted { $0.version > $1.version }
     }
 
-    /// What a file says of a pack, if the file was signed by a key that some root of the vault named for the targets.
+    /// What a file says of a pack, if those whose word counts have signed the file.
     private func listing(of id: PackID, in file: MetadataVersion) throws(VaultError) -> PackDescriptor? {
         guard let role = file.role, let bytes = try folder.file(named: file.hostedName, limit: role.sizeLimit)
         else { return nil }
         let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: file.hostedName)
         guard case .object(let targets)? = metadata.document.signed["targets"],
             case .object(let json)? = targets[id.targetPath],
-            try roots().contains(where: { $0.trust(in: .targets).isMet(by: metadata) })
+            trusts.contains(where: { $0.isMet(by: metadata) })
         else { return nil }
         return try PublishedPacks.Listing(try TargetRecord(path: id.targetPath, json: json)).pack
-    }
-
-    /// The vault's roots, from the pinned one on, each believed because of the one before it.
-    private func roots() throws(VaultError) -> [VerifiedRoot] {
-        let pinned = try folder.file(
-            named: MetadataRole.root.hostedName(version: 1), limit: MetadataRole.root.sizeLimit)
-        guard let pinned else { return [] }
-        var roots = [
-            try VerifiedRoot(pinning: UnverifiedMetadata(parsing: pinned, as: .root, place: "1.root.json"))
-        ]
-        while let last = roots.last {
-            let name = MetadataRole.root.hostedName(version: last.version + 1)
-            guard let bytes = try folder.file(named: name, limit: MetadataRole.root.sizeLimit) else { break }
-            roots.append(
-                try last.successor(verifying: UnverifiedMetadata(parsing: bytes, as: .root, place: name)))
-        }
-        return roots
     }
 }

@@ -56,6 +56,11 @@ struct TeamImport {
         }
         let delegation = try delegation()
         let targets = try VerifiedTargets(verifying: metadata, as: delegation, by: .targets)
+        guard targets.delegations == nil else {
+            throw VaultError(
+                .untrusted, "it delegates to others, which a team can't", at: path.string,
+                remedy: "name each team in \(vault.settings.string)")
+        }
         guard !targets.hasExpired(at: now) else {
             throw VaultError(
                 .untrusted, "it expired at \(targets.expires)", at: path.string,

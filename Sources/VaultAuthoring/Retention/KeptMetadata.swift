@@ -37,6 +37,13 @@ struct KeptMetadata {
         try keepNewest(versions, in: folder)
     }
 
+    /// Keeps what is sealed and waits for a signature.
+    mutating func keepTargets(listedIn pending: MetadataFolder) throws(VaultError) {
+        for file in try pending.versions() {
+            for record in try records(of: file, in: pending) { keptTargets.insert(record.hostedPath) }
+        }
+    }
+
     /// The version of the same role that came after a file.
     func successor(of file: MetadataVersion) -> MetadataVersion? {
         files.filter { $0.fileName == file.fileName && $0.version > file.version }

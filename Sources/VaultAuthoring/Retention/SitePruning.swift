@@ -48,10 +48,16 @@ public struct SitePruning: Sendable {
     }
 
     private func planLocked() async throws(VaultError) -> [Removal] {
+        guard try VaultSettings(reading: vault.settings).structure.ownRole == nil else {
+            throw VaultError(
+                .usage, "a team's vault has no snapshot, which tells what is needed", at: vault.path.string,
+                remedy: "prune the vault that lists the team's packs")
+        }
         let current = try await CurrentSite(of: vault)
         guard let tree = current.tree else { return [] }
-        let metadata = try KeptMetadata(
+        var metadata = try KeptMetadata(
             in: MetadataFolder(vault.metadata), tree: tree, now: now, versions: kept)
+        try metadata.keepTargets(listedIn: MetadataFolder(vault.pending))
         var removals: [Removal] = []
         for file in metadata.files where !metadata.kept.contains(file) {
             let successor = metadata.successor(of: file)
