@@ -25,10 +25,14 @@ struct PackHistory {
             guard let listing = try listing(of: id, in: file), listing.version == version else { continue }
             return listing
         }
+        let kept = try versions(of: id)
         throw VaultError(
             .missing, "no metadata that is kept lists version \(version) of '\(id)'",
             at: vault.metadata.string,
-            remedy: "choose a version that was not pruned, or restore a backup of site/")
+            remedy: kept.isEmpty
+                ? "restore a backup of site/"
+                : "choose among \(kept.map(String.init).joined(separator: ", ")), or restore a backup of site/"
+        )
     }
 
     /// Every version that is kept, the newest first.
