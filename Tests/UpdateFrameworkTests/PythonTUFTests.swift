@@ -70,8 +70,8 @@ import VaultErrors
         var chain = try await client.store.refresh(
             from: MetadataFolder(first.appending("metadata")), trusting: root, now: now)
         #expect(chain.versions == .init(root: 1, timestamp: 1, snapshot: 1, targets: 1))
-        #expect(chain.root.keys(of: .targets).threshold == 2)
-        #expect(chain.root.keys(of: .targets).keys.count == 3)
+        #expect(chain.root.trust(in: .targets).threshold == 2)
+        #expect(chain.root.trust(in: .targets).keys.count == 3)
         let odd = try #require(chain.targets["packs/odd e\u{301} \u{E9} \u{1F600}.avpack"])
         #expect(odd.length == 0)
         #expect(
@@ -83,7 +83,7 @@ import VaultErrors
         let record = try #require(chain.targets["packs/second.avpack"])
         let content = try #require(
             FileManager.default.contents(atPath: "\(second)/targets/\(chain.hostedPath(of: record))"))
-        #expect(SHA256.hash(Array(content).span) == record.sha256)
+        #expect(SHA256.hash(Array(content).span) == record.hashes.sha256)
 
         // The first state again is a rollback; its timestamp key is revoked besides.
         let error = await #expect(throws: VaultError.self) {

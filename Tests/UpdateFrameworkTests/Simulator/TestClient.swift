@@ -44,9 +44,9 @@ final class TestClient: Sendable {
     }
 
     /// The stored version of each role.
-    var versions: [TopLevelRole: Int64] {
-        var versions: [TopLevelRole: Int64] = [:]
-        for role in TopLevelRole.allCases {
+    var versions: [MetadataRole: Int64] {
+        var versions: [MetadataRole: Int64] = [:]
+        for role in MetadataRole.allTopLevel {
             guard let bytes = bytes(role.fileName) else { continue }
             versions[role] = try? UnverifiedMetadata(parsing: bytes, as: role, place: "store").document
                 .version
@@ -61,7 +61,7 @@ final class TestClient: Sendable {
     /// Expects a refusal that names the place and says this, and the stored versions to be these afterwards.
     func expectRefusal(
         of source: MemorySource, at place: String, saying text: String,
-        leaving versions: [TopLevelRole: Int64],
+        leaving versions: [MetadataRole: Int64],
         now: UTCTime = Repository.now, sourceLocation: SourceLocation = #_sourceLocation
     ) async {
         let error = await #expect(throws: VaultError.self, sourceLocation: sourceLocation) {
@@ -78,14 +78,14 @@ final class TestClient: Sendable {
     }
 }
 
-extension [TopLevelRole: Int64] {
+extension [MetadataRole: Int64] {
     init(root: Int64, timestamp: Int64, snapshot: Int64, targets: Int64) {
         self = [.root: root, .timestamp: timestamp, .snapshot: snapshot, .targets: targets]
     }
 }
 
 extension TrustChain {
-    var versions: [TopLevelRole: Int64] {
+    var versions: [MetadataRole: Int64] {
         .init(
             root: root.version, timestamp: timestamp.version, snapshot: snapshot.version,
             targets: targets.version)
