@@ -26,7 +26,8 @@ public enum Delegations: Sendable, Hashable {
                 })
         case (nil, let bins?): self = .bins(try HashBins(parsing: bins, keys: keys, place: place))
         default:
-            throw .untrusted("it needs one of the members \"roles\" and \"succinct_roles\", not both", at: place)
+            throw .untrusted(
+                "it needs one of the members \"roles\" and \"succinct_roles\", not both", at: place)
         }
     }
 

@@ -21,7 +21,9 @@ struct PathPattern: Sendable, Hashable {
 
     /// On a mismatch the last star takes one more character, and only the last: the work is at most the product of the
     /// two lengths.
-    private static func matches(_ pattern: ArraySlice<Unicode.Scalar>, _ text: ArraySlice<Unicode.Scalar>) -> Bool {
+    private static func matches(_ pattern: ArraySlice<Unicode.Scalar>, _ text: ArraySlice<Unicode.Scalar>)
+        -> Bool
+    {
         var (pattern, text) = (pattern, text)
         var retry: (pattern: ArraySlice<Unicode.Scalar>, text: ArraySlice<Unicode.Scalar>)?
         while let scalar = text.first {

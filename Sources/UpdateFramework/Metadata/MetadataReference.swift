@@ -18,7 +18,8 @@ public struct MetadataReference: Sendable, Hashable {
     /// What is signed for a file of this version with these bytes.
     public init(version: Int64, bytes: [UInt8]) {
         self.init(
-            version: version, length: UInt64(bytes.count), hashes: FileHashes(sha256: SHA256.hash(bytes.span)))
+            version: version, length: UInt64(bytes.count), hashes: FileHashes(sha256: SHA256.hash(bytes.span))
+        )
     }
 
     /// The version alone: enough where a signature follows, and short where there are thousands.

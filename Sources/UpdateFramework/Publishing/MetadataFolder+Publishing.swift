@@ -30,7 +30,9 @@ extension MetadataFolder {
     /// Whether clients that don't know the new roots yet believe the rest.
     private func holdsWithoutRoots(_ files: [SignedMetadata], notBefore trust: TransientTrust) async -> Bool {
         let rest = files.filter { $0.draft.role != .root }
-        guard !trust.files.isEmpty, rest.contains(where: { $0.draft.role == .timestamp }) else { return false }
+        guard !trust.files.isEmpty, rest.contains(where: { $0.draft.role == .timestamp }) else {
+            return false
+        }
         do throws(VaultError) {
             _ = try await preview(rest, now: .earliest, notBefore: trust)
             return true
@@ -80,7 +82,8 @@ extension MetadataFolder {
 
     private static func rank(_ file: SignedMetadata, _ rootsComeLast: Bool) -> (Int, Int64) {
         let order: [MetadataRole] =
-            rootsComeLast ? [.targets, .snapshot, .timestamp, .root] : [.root, .targets, .snapshot, .timestamp]
+            rootsComeLast
+            ? [.targets, .snapshot, .timestamp, .root] : [.root, .targets, .snapshot, .timestamp]
         // Delegated roles come before all that lists them.
         return (order.firstIndex(of: file.draft.role) ?? -1, file.draft.version)
     }

@@ -43,7 +43,8 @@ public struct MetadataFolder: MetadataSource {
         for file in try versions() { highest[file.fileName] = max(file.version, highest[file.fileName] ?? 0) }
         let timestamp = MetadataRole.timestamp
         if let bytes = try file(named: timestamp.fileName, limit: timestamp.sizeLimit) {
-            let document = try UnverifiedMetadata(parsing: bytes, as: timestamp, place: timestamp.fileName).document
+            let document = try UnverifiedMetadata(parsing: bytes, as: timestamp, place: timestamp.fileName)
+                .document
             highest[timestamp.fileName] = document.version
         }
         return NextVersions(highest: highest)

@@ -40,7 +40,9 @@ public struct RoleTrust: Sendable, Hashable {
     /// Checks that enough different keys signed. A key counts once, however many IDs it has.
     ///
     /// - Parameter delegator: who named the keys, for messages.
-    func verify(_ metadata: UnverifiedMetadata, namedBy delegator: @autoclosure () -> String) throws(VaultError) {
+    func verify(_ metadata: UnverifiedMetadata, namedBy delegator: @autoclosure () -> String)
+        throws(VaultError)
+    {
         let signers = signers(of: metadata)
         guard signers.count >= threshold else {
             throw .unsigned(
