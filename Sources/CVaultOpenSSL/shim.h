@@ -8,7 +8,10 @@
 #include <openssl/evp.h>
 #include <openssl/params.h>
 #include <openssl/pem.h>
+#include <openssl/pkcs12.h>
 #include <openssl/rand.h>
+#include <openssl/rsa.h>
+#include <openssl/x509.h>
 
 /// An HMAC context that knows its digest ("SHA256", "SHA512") and has no key yet; NULL on failure.
 /// OSSL_PARAM holds borrowed, mutable pointers, which C expresses more simply than Swift.

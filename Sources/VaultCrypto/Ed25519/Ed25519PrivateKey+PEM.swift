@@ -5,18 +5,9 @@ public import VaultErrors
 extension Ed25519PrivateKey {
     /// `.key` unless the text holds an unencrypted Ed25519 key; a passphrase is never asked for.
     public init(pem: borrowing SecretBytes) throws(VaultError) {
-        let key = unsafe pem.withBytes { pem in
-            unsafe pem.withUnsafeBufferPointer { pem -> OpaquePointer? in
-                guard let count = Int32(exactly: pem.count),
-                    let text = unsafe BIO_new_mem_buf(pem.baseAddress, count)
-                else { return nil }
-                defer { unsafe BIO_free(text) }
-                // Without this function OpenSSL would ask on the terminal.
-                return unsafe PEM_read_bio_PrivateKey(text, nil, { _, _, _, _ in -1 }, nil)
-            }
-        }
-        ERR_clear_error()
-        guard let key = unsafe key, let made = unsafe Ed25519PrivateKey(takingOwnershipOf: key) else {
+        guard let block = PrivateKeyBlock(firstIn: pem), block.label == PEM_STRING_PKCS8INF,
+            let made = unsafe Ed25519PrivateKey(consuming: block.decoded(with: d2i_PKCS8_PRIV_KEY_INFO))
+        else {
             throw VaultError(
                 .key, "no unencrypted Ed25519 private key in PKCS#8 PEM", at: "signing key",
                 remedy: "give a file that begins with -----BEGIN PRIVATE KEY-----")
@@ -26,18 +17,40 @@ extension Ed25519PrivateKey {
 
     /// The key as PKCS#8 PEM, about 120 bytes.
     public func pem() throws(VaultError) -> SecretBytes {
-        // A BIO on the secure heap, which wipes its bytes.
-        let text = unsafe BIO_new(BIO_s_secmem())
-        defer { unsafe BIO_free(text) }
-        var start: UnsafeMutablePointer<CChar>?
-        guard unsafe PEM_write_bio_PKCS8PrivateKey(text, key, nil, nil, 0, nil, nil) == 1 else {
-            ERR_clear_error()
-            throw VaultError(
-                .key, "the key can't be written as PEM", at: "signing key",
-                remedy: "check OpenSSL's installation")
+        let text = unsafe SecretBytes { text in
+            unsafe PEM_write_bio_PKCS8PrivateKey(text, key, nil, nil, 0, nil, nil) == 1
         }
+        guard let text else { throw Self.unwritable }
+        return text
+    }
+
+    /// Nil unless the `PKCS8_PRIV_KEY_INFO` holds an Ed25519 key; it is wiped and freed either way.
+    init?(consuming info: OpaquePointer?) {
+        defer {
+            unsafe PKCS8_PRIV_KEY_INFO_free(info)
+            ERR_clear_error()
+        }
+        guard let info = unsafe info, let key = unsafe EVP_PKCS82PKEY(info) else { return nil }
+        unsafe self.init(takingOwnershipOf: key)
+    }
+
+    static var unwritable: VaultError {
+        VaultError(
+            .key, "the key can't be written as PEM", at: "signing key", remedy: "check OpenSSL's installation"
+        )
+    }
+}
+
+extension SecretBytes {
+    /// A text that OpenSSL writes into a BIO on the secure heap, which wipes its bytes; nil if it fails.
+    init?(writtenBy write: (OpaquePointer) -> Bool) {
+        defer { ERR_clear_error() }
+        guard let text = unsafe BIO_new(BIO_s_secmem()) else { return nil }
+        defer { unsafe BIO_free(text) }
+        guard unsafe write(text) else { return nil }
+        var start: UnsafeMutablePointer<CChar>?
         let count = unsafe vault_bio_bytes(text, &start)
-        return unsafe UnsafeRawBufferPointer(start: start, count: count).withMemoryRebound(to: UInt8.self) {
+        self = unsafe UnsafeRawBufferPointer(start: start, count: count).withMemoryRebound(to: UInt8.self) {
             unsafe SecretBytes(copying: $0.span)
         }
     }

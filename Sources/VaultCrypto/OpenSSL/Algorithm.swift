@@ -14,6 +14,8 @@ struct Algorithm: @unchecked Sendable {
     }
 
     static let sha256 = unsafe Algorithm(EVP_MD_fetch(nil, "SHA256", nil), "SHA-256")
+    static let sha512 = unsafe Algorithm(EVP_MD_fetch(nil, "SHA512", nil), "SHA-512")
+    static let aes256CBC = unsafe Algorithm(EVP_CIPHER_fetch(nil, "AES-256-CBC", nil), "AES-256-CBC")
     static let aes256GCM = unsafe Algorithm(EVP_CIPHER_fetch(nil, "AES-256-GCM", nil), "AES-256-GCM")
     static let aes256Wrap = unsafe Algorithm(EVP_CIPHER_fetch(nil, "AES-256-WRAP", nil), "AES-256-WRAP")
     static let hmacSHA256 = unsafe Algorithm(vault_hmac_new("SHA256"), "HMAC-SHA-256")

@@ -1,4 +1,4 @@
-"""NIST's and the RFCs' vectors for AES-256-GCM, AES Key Wrap, SHA-256, HMAC and HKDF."""
+"""NIST's and the RFCs' vectors for AES-256-GCM, AES Key Wrap, SHA-256, SHA-512, HMAC and HKDF."""
 
 import os
 
@@ -62,6 +62,14 @@ def test_sha256(peer, count, vectors, name):
         message, digest = of(record, "msg", "md")
         assert peer("sha256", message[: int(record["len"]) // 8]) == digest
         count("NIST SHA-256 messages")
+
+
+@pytest.mark.parametrize("name", ["SHA512ShortMsg.rsp", "SHA512LongMsg.rsp"])
+def test_sha512(peer, count, vectors, name):
+    for record in records(vectors / "hashes" / "SHA2" / name):
+        message, digest = of(record, "msg", "md")
+        assert peer("sha512", message[: int(record["len"]) // 8]) == digest
+        count("NIST SHA-512 messages")
 
 
 def test_hmac(peer, count, vectors):

@@ -7,6 +7,7 @@ typealias Operation = @Sendable ([Bytes]) throws(VaultError) -> Bytes
 /// What the judges may ask for.
 let operations: [String: Operation] = [
     "sha256": taking { message in SHA256.hash(message.span).bytes },
+    "sha512": taking { message in SHA512.hash(message.span).bytes },
     "hmac-sha256": taking { key, message in
         var hmac = HMACSHA256(key: secret(key))
         return hmac.authenticate(message.span).bytes
@@ -62,6 +63,22 @@ let operations: [String: Operation] = [
     },
     /// A fresh private key as PEM.
     "ed25519-generate": { _ throws(VaultError) in exposed(try Ed25519PrivateKey().pem()) },
+    /// A private key's PEM, encrypted under a passphrase.
+    "ed25519-encrypt": taking { pem, passphrase throws(VaultError) in
+        let key = try Ed25519PrivateKey(pem: secret(pem))
+        return exposed(try key.pem(encryptedWith: secret(passphrase)))
+    },
+    /// An encrypted private key's PEM, decrypted.
+    "ed25519-decrypt": taking { pem, passphrase throws(VaultError) in
+        let key = try Ed25519PrivateKey(pem: secret(pem), passphrase: secret(passphrase))
+        return exposed(try key.pem())
+    },
+    "is-encrypted": taking { pem in [Ed25519PrivateKey.isEncrypted(pem: secret(pem)) ? 1 : 0] },
+    /// A public key's PEM, normalised.
+    "public-key": taking { pem throws(VaultError) in Bytes(try verifyingKey(pem).pem.utf8) },
+    "verify": taking { pem, signature, message throws(VaultError) in
+        [try verifyingKey(pem).isValid(signature: signature.span, for: message.span) ? 1 : 0]
+    },
 ]
 
 /// Opens the chunks one by one from the last to the first, as a reader that seeks does.
@@ -81,6 +98,13 @@ let operations: [String: Operation] = [
         chunks.append(chunk)
     }
     return Array(chunks.reversed().joined())
+}
+
+private func verifyingKey(_ pem: Bytes) throws(VaultError) -> VerifyingKey {
+    guard let key = VerifyingKey(pem: pem.span) else {
+        throw VaultError(.key, "no supported public key", at: "test", remedy: "none")
+    }
+    return key
 }
 
 private func secret(_ bytes: Bytes) -> SecretBytes {

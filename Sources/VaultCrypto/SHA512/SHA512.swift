@@ -1,0 +1,21 @@
+/// SHA-512 (FIPS 180-4) over a message that arrives in parts; after `finalize()` it begins the next message.
+public struct SHA512: ~Copyable, Sendable {
+    private var context = HashContext(.sha512)
+
+    public init() {}
+
+    public mutating func update(_ bytes: Span<UInt8>) {
+        context.update(bytes)
+    }
+
+    /// The digest of what was added since the start or the last call.
+    public mutating func finalize() -> Digest512 {
+        unsafe Digest512 { target in unsafe context.finalize(into: target) }
+    }
+
+    public static func hash(_ message: Span<UInt8>) -> Digest512 {
+        var hash = SHA512()
+        hash.update(message)
+        return hash.finalize()
+    }
+}

@@ -1,0 +1,74 @@
+import Testing
+import VaultCrypto
+
+@Suite struct Digest512Tests {
+    /// FIPS 180-2, appendix C, and the empty message.
+    @Test(arguments: [
+        (
+            "",
+            """
+            cf83e1357eefb8bdf1542850d66d8007d620e4050b5715dc83f4a921d36ce9ce
+            47d0d13c5d85f2b0ff8318d2877eec2f63b931bd47417a81a538327af927da3e
+            """
+        ),
+        (
+            "abc",
+            """
+            ddaf35a193617abacc417349ae20413112e6fa4e89a97ea20a9eeee64b55d39a
+            2192992a274fc1a836ba3c23a3feebbd454d4423643ce80e2a9ac94fa54ca49f
+            """
+        ),
+    ])
+    func publishedVectors(text: String, digest: String) {
+        let made = SHA512.hash(Array(text.utf8).span)
+        #expect(made.bytes == hex(digest))
+        #expect(made.hex == digest.filter { !$0.isNewline })
+    }
+
+    @Test func partsGiveTheDigestOfTheWhole() {
+        let bytes = message(1_000)
+        var hash = SHA512()
+        for start in stride(from: 0, to: bytes.count, by: 77) {
+            hash.update(bytes.span.extracting(start..<min(start + 77, bytes.count)))
+        }
+        let inParts = hash.finalize()
+        #expect(inParts == SHA512.hash(bytes.span))
+        let next = hash.finalize()
+        #expect(next == SHA512.hash([UInt8]().span))
+    }
+
+    @Test func bytesAndHexAreTheSameDigest() {
+        let digest = SHA512.hash([UInt8]("abc".utf8).span)
+        #expect(Digest512.count == 64)
+        #expect(Digest512(digest.bytes.span) == digest)
+        #expect(Digest512(hex: digest.hex) == digest)
+        #expect(digest.hex == "\(digest)")
+        var appended: [UInt8] = [7]
+        digest.append(to: &appended)
+        #expect(appended == [7] + digest.bytes)
+    }
+
+    @Test(arguments: [0, 32, 63, 65, 96]) func onlySixtyFourBytesAreADigest(count: Int) {
+        #expect(Digest512(message(count).span) == nil)
+    }
+
+    @Test(arguments: [
+        "", String(repeating: "0", count: 64), String(repeating: "0", count: 127),
+        String(repeating: "0", count: 129), String(repeating: "0", count: 127) + "A",
+        "A" + String(repeating: "0", count: 127), String(repeating: "0", count: 126) + "é",
+        String(repeating: "0", count: 63) + "é" + String(repeating: "0", count: 63),
+    ])
+    func onlyLowercaseDigitsAreADigest(text: String) {
+        #expect(Digest512(hex: text) == nil)
+    }
+
+    @Test func everyByteCountsInComparison() {
+        let bytes = message(64)
+        for index in bytes.indices {
+            var changed = bytes
+            changed[index] ^= 1
+            #expect(Digest512(changed.span) != Digest512(bytes.span))
+        }
+        #expect(Set([Digest512(bytes.span), Digest512(bytes.span)]).count == 1)
+    }
+}
