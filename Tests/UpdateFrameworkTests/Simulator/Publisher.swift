@@ -11,7 +11,17 @@ final class Publisher {
     var versions: [MetadataRole: Int64] = [:]
     var now = Repository.now
     var snapshotOf: MetadataReference?
+    /// Whom the targets delegate to.
+    var delegations: Delegations?
+    var teams: [Team] = []
     private let isOwner: Bool
+
+    /// A delegated role, and what it lists.
+    struct Team {
+        var role: MetadataRole
+        var records: [TargetRecord] = []
+        var delegations: Delegations?
+    }
 
     init() {
         path = FilePath("/tmp/assetvault-site-\(UUID().uuidString)/metadata")
@@ -53,10 +63,20 @@ final class Publisher {
                     try .root(version: $0, expires: $1, roles: Dictionary(uniqueKeysWithValues: roles))
                 })
         }
-        let targets = try sign(.targets) { try .targets(version: $0, expires: $1, records: records) }
-        let reference = snapshotOf ?? targets.reference
+        let targets = try sign(.targets) {
+            try .targets(version: $0, expires: $1, records: records, delegations: delegations)
+        }
+        var listing = [MetadataRole.targets: snapshotOf ?? targets.reference]
+        for team in teams {
+            let file = try sign(team.role) {
+                try .targets(
+                    team.role, version: $0, expires: $1, records: team.records, delegations: team.delegations)
+            }
+            listing[team.role] = file.reference
+            files.append(file)
+        }
         let snapshot = try sign(.snapshot) {
-            try .snapshot(version: $0, expires: $1, listing: [.targets: reference])
+            try .snapshot(version: $0, expires: $1, listing: listing)
         }
         let timestamp = try sign(.timestamp) {
             try .timestamp(version: $0, expires: $1, snapshot: snapshot.reference)
@@ -65,6 +85,16 @@ final class Publisher {
         return try await MetadataFolder(path).publish(
             [timestamp, snapshot, targets] + files, now: moment
         ).chain
+    }
+
+    /// A delegation to a role, which gets a key if it has none.
+    func delegation(to role: MetadataRole, of scope: Delegation.Scope, isTerminating: Bool = false)
+        -> Delegation
+    {
+        let key = keys[role] ?? SigningKey()
+        keys[role] = key
+        return Delegation(
+            to: role, of: scope, trust: RoleTrust([key.publicKey]), isTerminating: isTerminating)
     }
 
     private func sign(

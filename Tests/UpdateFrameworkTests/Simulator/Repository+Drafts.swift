@@ -34,10 +34,12 @@ extension Repository {
     }
 
     /// Signs any signed part, valid or not.
-    func sign(_ signed: JSONObject, by signers: [SigningKey]) throws -> [UInt8] {
+    func sign(_ signed: JSONObject, by signers: [SigningKey], aliases: [String] = []) throws -> [UInt8] {
         let message = JSONValue.object(signed).canonical()
-        let signatures = signers.map { signer -> JSONValue in
-            ["keyid": .string(signer.id), "sig": .string(signer.sign(message).hexadecimal)]
+        let names =
+            signers.map { ($0.id, $0) } + aliases.compactMap { name in signers.first.map { (name, $0) } }
+        let signatures = names.map { name, signer -> JSONValue in
+            ["keyid": .string(name), "sig": .string(signer.sign(message).hexadecimal)]
         }
         return JSONValue.object(["signatures": .array(signatures), "signed": .object(signed)]).pretty()
     }

@@ -19,6 +19,8 @@ struct Repository {
     /// Whom each targets role delegates to.
     var links: [MetadataRole: [Link]] = [:]
     var bins: [MetadataRole: Bins] = [:]
+    /// More names that the role's first signer signs under.
+    var aliases: [MetadataRole: [String]] = [:]
     /// Delegated roles that the snapshot keeps silent about.
     var unlisted: Set<MetadataRole> = []
     var usesConsistentSnapshots = true
@@ -58,7 +60,8 @@ struct Repository {
     mutating func put(_ role: MetadataRole) throws {
         var signed = try draft(role).signed
         amend[role]?(&signed)
-        files[hostedName(role)] = try sign(signed, by: signers[role] ?? keys[role] ?? [])
+        files[hostedName(role)] = try sign(
+            signed, by: signers[role] ?? keys[role] ?? [], aliases: aliases[role] ?? [])
     }
 
     /// The name of the role's present file at the host.

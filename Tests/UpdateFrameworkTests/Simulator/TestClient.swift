@@ -35,6 +35,24 @@ final class TestClient: Sendable {
         return client
     }
 
+    /// Refreshes, then looks one path up.
+    func target(at path: String, in source: MemorySource) async throws -> TargetRecord? {
+        let chain = try await refresh(source)
+        return try await store.target(at: path, in: chain, from: source, now: Repository.now)
+    }
+
+    /// Refreshes, then reads everything.
+    func tree(_ source: MemorySource) async throws -> TargetTree {
+        let chain = try await refresh(source)
+        return try await store.tree(of: chain, from: source, now: Repository.now)
+    }
+
+    /// All that a client without a store reads.
+    static func tree(of repository: Repository) async throws -> TargetTree {
+        try await TargetTree.verifying(
+            repository.source, pinnedRoot: repository.firstRoot, now: Repository.now)
+    }
+
     func bytes(_ name: String) -> [UInt8]? {
         FileManager.default.contents(atPath: "\(folder)/\(name)").map { Array($0) }
     }
