@@ -64,16 +64,6 @@ import VaultErrors
         #expect(chain.timestamp.json["x-note"] == "kept")
     }
 
-    @Test func aRepositoryWithoutConsistentSnapshotsIsRead() async throws {
-        var repository = try Repository()
-        repository.amend[.root] = { $0["consistent_snapshot"] = nil }
-        try repository.put(.root)
-        repository.files["snapshot.json"] = repository.files.removeValue(forKey: "1.snapshot.json")
-        repository.files["targets.json"] = repository.files.removeValue(forKey: "1.targets.json")
-        let chain = try await TestClient().refresh(repository.source, trusting: repository.firstRoot)
-        #expect(chain.hostedPath(of: repository.records[0]) == "packs/a.avpack")
-    }
-
     @Test func targetsAreFoundByExactBytes() async throws {
         var repository = try Repository()
         try repository.release("packs/e\u{301}")

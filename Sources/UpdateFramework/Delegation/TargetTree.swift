@@ -21,7 +21,9 @@ public struct TargetTree: Sendable {
     /// The delegated roles that are believed, by their names; each once, whoever delegates to it.
     public var delegatedRoles: [VerifiedTargets] {
         let believed = roles.values.compactMap { try? $0.get() }.map { ($0.document.role, $0) }
-        return Dictionary(believed) { first, _ in first }.values.sorted { $0.document.role < $1.document.role }
+        return Dictionary(believed) { first, _ in first }.values.sorted {
+            $0.document.role < $1.document.role
+        }
     }
 
     public var refusals: [Refusal] {

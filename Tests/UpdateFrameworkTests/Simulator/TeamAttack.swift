@@ -42,45 +42,49 @@ struct TeamAttack: Sendable, CustomTestStringConvertible {
         TeamAttack(name: "signed as another type", saying: "is of type") {
             $0.amend[.team] = { $0["_type"] = "snapshot" }
         },
-        TeamAttack(name: "other bytes of the same length", saying: "is signed for", prepare: { _ in }) {
+        tampering("other bytes of the same length", saying: "is signed for") {
             $0.files["2.team.json"]?[0] = 0x20
         },
-        TeamAttack(name: "an older file", saying: "are signed for", prepare: { _ in }) {
+        tampering("an older file", saying: "are signed for") {
             $0.files["2.team.json"] = $0.files["1.team.json"]
         },
-        TeamAttack(
-            name: "an older file, without hashes", saying: "version is 1 where snapshot version 3 lists 2",
-            prepare: { $0.amend[.snapshot] = { $0["meta"] = withoutHashes } }
+        tampering(
+            "an older file, without hashes", saying: "version is 1 where snapshot version 3 lists 2",
+            isHashed: false
         ) { $0.files["2.team.json"] = $0.files["1.team.json"] },
-        TeamAttack(name: "endless", saying: "it has more than", prepare: { _ in }) {
+        tampering("endless", saying: "it has more than") {
             $0.files["2.team.json"]?.append(contentsOf: [UInt8](repeating: 0x20, count: 10_000))
         },
-        TeamAttack(
-            name: "too short", saying: "bytes where", prepare: { _ in }
-        ) { $0.files["2.team.json"]?.removeLast() },
-        TeamAttack(
-            name: "missing", saying: "the host does not have it", category: .unavailable, prepare: { _ in }
-        ) { $0.files["2.team.json"] = nil },
+        tampering("too short", saying: "bytes where") { $0.files["2.team.json"]?.removeLast() },
+        tampering("missing", saying: "the host does not have it", as: .unavailable) {
+            $0.files["2.team.json"] = nil
+        },
         TeamAttack(
             name: "hashes of unknown kinds alone", saying: "no hash of it is of a known kind",
             prepare: { $0.amend[.snapshot] = { unknownHashes(&$0) } }),
-        TeamAttack(
-            name: "signatures over other content", saying: "0 valid signatures",
-            prepare: { $0.amend[.snapshot] = { $0["meta"] = withoutHashes } }
-        ) { repository in
+        tampering("signatures over other content", saying: "0 valid signatures", isHashed: false) {
+            repository in
             var file = try repository.json("2.team.json")
             var signed = try file.object("signed", at: "test")
             signed["x-more"] = 1
             file["signed"] = .object(signed)
             repository.files["2.team.json"] = JSONValue.object(file).pretty()
         },
-        TeamAttack(
-            name: "no metadata", saying: "(byte 0)",
-            prepare: { $0.amend[.snapshot] = { $0["meta"] = withoutHashes } }
-        ) {
+        tampering("no metadata", saying: "(byte 0)", isHashed: false) {
             $0.files["2.team.json"] = Array("<html>".utf8)
         },
     ]
+
+    /// The host changes files that were honest; the snapshot lists versions alone where it is not hashed.
+    private static func tampering(
+        _ name: String, saying: String, as category: VaultError.Category = .untrusted, isHashed: Bool = true,
+        _ tamper: @escaping @Sendable (inout Repository) throws -> Void
+    ) -> TeamAttack {
+        TeamAttack(
+            name: name, saying: saying, category: category,
+            prepare: { if !isHashed { $0.amend[.snapshot] = { $0["meta"] = withoutHashes } } }, tamper: tamper
+        )
+    }
 
     private static let withoutHashes: JSONValue = [
         "targets.json": ["version": 3], "team.json": ["version": 2],
