@@ -56,7 +56,7 @@ extension Repository {
             links.map { link in
                 var trust = trust(in: link.role)
                 if let keys = link.keys { trust = RoleTrust(keys.map(\.publicKey)) }
-                if let threshold = link.threshold { trust.threshold = threshold }
+                if let threshold = link.threshold { trust = RoleTrust(trust.keys, threshold: threshold) }
                 return Delegation(
                     to: link.role, of: link.scope, trust: trust, isTerminating: link.isTerminating)
             })
