@@ -69,6 +69,18 @@ import VaultErrors
         #expect(try await client.target(at: "levels/one", in: repository.source)?.author == "team")
     }
 
+    /// Whoever has the team's key can sign two files of one version; the snapshot says which one is meant.
+    @Test func aKeptRoleOfTheSameVersionIsReplacedByTheOneThatIsListed() async throws {
+        var repository = try Repository.withTeam()
+        let client = try await TestClient.trusting(repository)
+        #expect(try await client.target(at: "levels/two", in: repository.source) == nil)
+        repository.list("levels/two", by: .team)
+        try repository.put(.team)
+        try repository.publish(.snapshot, .timestamp)
+        #expect(try await client.target(at: "levels/two", in: repository.source)?.author == "team")
+        #expect(client.bytes("team.json") == repository.files["1.team.json"])
+    }
+
     @Test func aKeptRoleThatExpiredIsRefused() async throws {
         var repository = try Repository()
         repository.delegate(["levels/*"], to: .team)

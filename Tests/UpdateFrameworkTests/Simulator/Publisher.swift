@@ -24,7 +24,9 @@ final class Publisher {
     }
 
     init() {
-        path = FilePath("/tmp/assetvault-site-\(UUID().uuidString)/metadata")
+        // In memory: what `fsync` costs on a disk is of no interest here.
+        let base = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
+        path = FilePath("\(base)/assetvault-site-\(UUID().uuidString)/metadata")
         for role in MetadataRole.allTopLevel { keys[role] = SigningKey() }
         isOwner = true
     }
