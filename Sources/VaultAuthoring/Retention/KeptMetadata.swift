@@ -70,13 +70,21 @@ struct KeptMetadata {
         }
     }
 
+    /// What is sealed already and waits for a signature is to be listed.
+    mutating func keepTargets(of metadata: UnverifiedMetadata) throws(VaultError) {
+        for record in try records(in: metadata) { keptTargets.insert(record.hostedPath) }
+    }
+
     private func records(of file: MetadataVersion, in folder: MetadataFolder) throws(VaultError)
         -> [TargetRecord]
     {
-        guard let metadata = try read(file, in: folder) else { return [] }
+        try read(file, in: folder).map { metadata throws(VaultError) in try records(in: metadata) } ?? []
+    }
+
+    private func records(in metadata: UnverifiedMetadata) throws(VaultError) -> [TargetRecord] {
         var records: [TargetRecord] = []
-        for (path, value) in try metadata.document.signed.optionalObject("targets", at: file.hostedName)
-            ?? [:]
+        for (path, value) in try metadata.document.signed.optionalObject(
+            "targets", at: metadata.document.role.fileName) ?? [:]
         {
             guard case .object(let json) = value else { continue }
             records.append(try TargetRecord(path: path, json: json))
