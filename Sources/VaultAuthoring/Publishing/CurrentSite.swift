@@ -23,6 +23,7 @@ struct CurrentSite {
             root = try VerifiedRoot(
                 pinning: UnverifiedMetadata(parsing: pinned, as: .root, place: vault.trustedRoot.string))
         }
+        try vault.requireNewest(tree)
     }
 
     /// The roles that the vault signs itself: the top-level targets and the bins below them.

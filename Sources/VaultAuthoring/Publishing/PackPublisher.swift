@@ -48,8 +48,13 @@ struct PackPublisher {
     }
 
     /// An earlier version as it is, sealed for the keys of now.
-    func restore(_ earlier: PackDescriptor, offer: PackOffer) async throws(VaultError) -> SealingResult {
-        let choice = try await ContentKeyChoice(following: earlier, keys: keys)
+    ///
+    /// - Parameter newest: what is listed now. Where it has the same content key, whoever opens it may restore.
+    func restore(
+        _ earlier: PackDescriptor, offer: PackOffer, newest: PackDescriptor?
+    ) async throws(VaultError) -> SealingResult {
+        let isSameKey = newest?.contentKeyID == earlier.contentKeyID
+        let choice = try await ContentKeyChoice(following: isSameKey ? newest : earlier, keys: keys)
         _ = try OpenPack(try verifiedPack(earlier), key: choice.key)
         var pack = earlier
         pack.slots = choice.slots
@@ -57,10 +62,9 @@ struct PackPublisher {
         return SealingResult(descriptor: pack, reusedPieces: pack.pieceCount)
     }
 
-    /// Removes what publications that died have left behind.
+    /// Removes packs that publications that died have left half-made.
     func removeAbandonedScratch(of ids: [PackID]) throws(VaultError) {
-        let folders = [vault.path, vault.site, vault.metadata, vault.targets] + ids.map { folder(of: $0) }
-        for path in folders where try FileSystem.exists(path) {
+        for path in ids.map({ folder(of: $0) }) where try FileSystem.exists(path) {
             try Folder(opening: path).removeAbandonedScratch()
         }
     }

@@ -79,7 +79,7 @@ public struct Publication: Sendable {
             let result: SealingResult
             if let version = pack.pin {
                 let earlier = try site.history.pack(pack.id, version: version, newest: published)
-                result = try await publisher.restore(earlier, offer: pack.offer)
+                result = try await publisher.restore(earlier, offer: pack.offer, newest: published)
             } else {
                 result = try await publisher.seal(pack, after: waiting[pack.id] ?? published) { done in
                     onPack(pack.id, done)

@@ -48,6 +48,7 @@ struct SiteUpdate {
         }
         let all = files + (root.successor.map { [$0] } ?? [])
         let tree = all.isEmpty ? current.tree : try await metadata.publish(all, now: period.now)
+        if let tree { try vault.remember(tree) }
         for role in [MetadataRole.root] + listings.map(\.role)
         where all.contains(where: { $0.draft.role == role }) {
             try signing.pending.remove(role)

@@ -82,9 +82,8 @@ struct KeptMetadata {
     {
         guard let metadata = try read(file, in: folder) else { return [] }
         var records: [TargetRecord] = []
-        for (path, value) in try metadata.document.signed.optionalObject("targets", at: file.hostedName)
-            ?? [:]
-        {
+        let targets = try metadata.document.signed.optionalObject("targets", at: file.hostedName)
+        for (path, value) in targets ?? [:] {
             guard case .object(let json) = value else { continue }
             records.append(try TargetRecord(path: path, json: json))
         }

@@ -18,6 +18,17 @@ public enum RootChange: Sendable {
         }
     }
 
+    /// Whether the role is as this would make it.
+    func isMade(in trust: RoleTrust) -> Bool {
+        switch self {
+        case .addKey(let key, _): trust.keys.contains { $0.key == key }
+        case .removeKey(let prefix, _): !trust.keys.contains { $0.id.description.hasPrefix(prefix) }
+        case .threshold(let threshold, _): trust.threshold == threshold
+        case .replaceKey(let old, let new, _):
+            trust.keys.contains { $0.key == new } && !trust.keys.contains { $0.key == old }
+        }
+    }
+
     /// Throws `usage` for a change that makes no sense, such as a threshold that no keys could meet.
     func apply(to trust: RoleTrust) throws(VaultError) -> RoleTrust {
         let changed: RoleTrust

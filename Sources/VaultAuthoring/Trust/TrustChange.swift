@@ -43,24 +43,34 @@ public struct TrustChange: Sendable {
         let state = try await State(of: vault, passphrase: passphrase, now: now)
         let own = vault.signingKey(of: MetadataRole(role))
         let next = vault.keys.appending("\(role.rawValue).next.pem")
+        // An attempt that did not end has made a key, and perhaps the root that names it.
+        if try !FileSystem.exists(own), try FileSystem.exists(next) {
+            try FileSystem.move(next, to: own, replacing: false)
+        }
         let old = try SigningKey(reading: own, passphrase: passphrase).publicKey
-        // One that is there was made by an attempt that did not end.
+        if try !state.root.waits(for: old, in: role) {
+            try replace(old, at: own, by: next, role, state)
+        }
+        let report = try await publish(try await State(of: vault, passphrase: passphrase, now: now))
+        _ = consume lock
+        return report
+    }
+
+    /// Writes the root that names a fresh key, then gives that key the old one's name.
+    private func replace(
+        _ old: VerifyingKey, at own: FilePath, by next: FilePath, _ role: TopLevelRole, _ state: State
+    ) throws(VaultError) {
         if try !FileSystem.exists(next) { try SigningKey.generate(at: next, passphrase: passphrase) }
-        let new = try SigningKey(reading: next, passphrase: passphrase).publicKey
-        if try !state.root.waits(for: new, in: role) {
-            // Again: the ring has the fresh key now.
-            let state = try await State(of: vault, passphrase: passphrase, now: now)
+        let fresh = try SigningKey(reading: next, passphrase: passphrase).publicKey
+        if try !state.root.waits(for: fresh, in: role) {
             try state.signing.pending.write(
-                try state.root.changed(by: .replaceKey(old, by: new, in: role)))
+                try state.root.changed(by: .replaceKey(old, by: fresh, in: role)))
         }
         // Names are for people: for which role a key signs is said by the root.
         let name = "\(role.rawValue).\(MetadataKey(old).id.description.prefix(8)).pem"
         try FileSystem.move(own, to: vault.keys.appending(name), replacing: true)
         try FileSystem.move(next, to: own, replacing: true)
         try Folder(opening: vault.keys).synchronize()
-        let report = try await publish(try await State(of: vault, passphrase: passphrase, now: now))
-        _ = consume lock
-        return report
     }
 
     /// Signs a new timestamp over the snapshot as it is, so that clients go on believing it.
@@ -75,7 +85,7 @@ public struct TrustChange: Sendable {
         let renewal = SiteRenewal(
             current: tree, root: state.current.root, successor: nil, signing: state.signing)
         let file = try renewal.timestamp(over: tree.chain.snapshot.reference)
-        try await MetadataFolder(vault.metadata).publish([file], now: now)
+        try vault.remember(try await MetadataFolder(vault.metadata).publish([file], now: now))
         _ = consume lock
         let summary = TrustSummary(of: tree, lifetime: state.settings.lifetime, now: now)
         return Report(
@@ -125,7 +135,8 @@ extension RootRenewal {
         return try waiting.rootTrust(in: role).keys.contains { $0.key == key }
     }
 
-    /// The root that follows the published one with this change, on top of changes that wait already.
+    /// The root that follows the published one with this change, on top of changes that wait already. One that waits
+    /// itself, as after an attempt that did not end, is as it should be.
     func changed(by change: RootChange) throws(VaultError) -> SignedMetadata {
         var roles: [TopLevelRole: RoleTrust] = [:]
         let waiting = try signing.pending.file(of: .root)
@@ -135,7 +146,10 @@ extension RootRenewal {
                 roles[role] = try waiting.rootTrust(in: role)
             }
         }
-        if let trust = roles[change.role] { roles[change.role] = try change.apply(to: trust) }
+        if let trust = roles[change.role] {
+            let waits = change.isMade(in: trust) && !change.isMade(in: root.trust(in: change.role))
+            if !waits { roles[change.role] = try change.apply(to: trust) }
+        }
         return try sign(
             SignedMetadata(
                 try .root(

@@ -62,7 +62,7 @@ extension VaultFolder {
     /// What the vault that delegates to a team needs of it.
     private func writePublicKey(of team: MetadataRole) throws(VaultError) {
         let key = try SigningKey(reading: signingKey(of: team), passphrase: nil)
-        try write(Array(key.publicKey.pem.utf8), to: path.appending("\(team).pub.pem"), permissions: 0o644)
+        try write(Array(key.publicKey.pem.utf8), to: publicKey(of: team), permissions: 0o644)
     }
 
     private func pinFirstRoot(expires: UTCTime) throws(VaultError) {

@@ -9,6 +9,7 @@ import VaultFileSystem
 ///     keys/               vault.jwks, and signing keys as PEM files; secret, ignored by git
 ///     pending/            metadata that waits for signatures of keys that are kept elsewhere
 ///     trusted-root.json   what clients pin
+///     .published          the version of the last timestamp that was published from here
 ///     site/               the signed static site, to be uploaded
 public struct VaultFolder: Sendable {
     public let path: FilePath
@@ -34,7 +35,16 @@ public struct VaultFolder: Sendable {
                 .busy, "somebody else is publishing this vault", at: path.string,
                 remedy: "wait until they are done")
         }
+        // What those who died have left behind; of keys above all nothing is left lying about.
+        for folder in [path, keys, pending, site, metadata, targets] where try FileSystem.exists(folder) {
+            try Folder(opening: folder).removeAbandonedScratch()
+        }
         return lock
+    }
+
+    /// Of a team: what the vault that delegates to it needs.
+    func publicKey(of team: MetadataRole) -> FilePath {
+        path.appending("\(team).pub.pem")
     }
 
     public func signingKey(of role: MetadataRole) -> FilePath {

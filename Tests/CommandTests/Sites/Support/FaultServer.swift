@@ -62,6 +62,9 @@ final class FaultServer: Sendable {
     /// The answers to requests for packs.
     var packs: [Entry] { journal.entries.withLock { $0.filter(\.request.isForPack) } }
 
+    /// The paths that were asked for and were there, in order.
+    var sent: [String] { journal.entries.withLock { $0.filter { $0.status < 300 }.map(\.request.path) } }
+
     /// Bytes of pack bodies that were sent.
     var packBytes: Int { packs.reduce(0) { $0 + $1.bodyBytes } }
 

@@ -1,0 +1,105 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// A listing in hash bins: what changes is one bin, and that is what readers get.
+struct BinTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        var declarations: [String] = []
+        for number in 0..<12 {
+            try folder.write("source/\(number)/file", "pack \(number)")
+            declarations += ["--pack", "p\(number)=\(folder["source/\(number)"])"]
+        }
+        try folder.write("level/file", "version 1")
+        try await Command.run(
+            ["publish", workshop.vault, "--pack", "level=\(folder["level"])"] + declarations
+        ).succeeded()
+    }
+
+    private func publishInBins(_ count: Int64?) async throws {
+        try workshop.settings { $0["bins"] = count.map { .integer($0) } }
+        try await workshop.publish()
+    }
+
+    @Test(arguments: [4, 256] as [Int64]) func onePackIsOneBin(count: Int64) async throws {
+        let readers = try await Readers(of: workshop)
+        try await publishInBins(count)
+        try await readers.expectBelief(seeing: [Tree(folder["level"])])
+        let bins = try workshop.metadata().filter { $0.hasPrefix("1.packs-") }
+        #expect(bins.count == Int(count))
+        let server = try FaultServer(workshop.site)
+        try await workshop.fetch(server.url).succeeded()
+        let before = try workshop.metadata()
+
+        try folder.write("level/file", "version 2")
+        try await workshop.publish()
+        let new = try workshop.metadata().subtracting(before)
+        let bin = try #require(new.first { $0.hasPrefix("2.packs-") })
+        let snapshot = try #require(new.first { $0.hasSuffix(".snapshot.json") })
+        #expect(new == [bin, snapshot])
+
+        let earlier = server.sent.count
+        try await workshop.fetch(server.url).succeeded()
+        let sent = server.sent.dropFirst(earlier)
+        #expect(
+            sent.filter { $0.hasPrefix("metadata/") }
+                == ["metadata/timestamp.json", "metadata/\(snapshot)", "metadata/\(bin)"])
+        #expect(sent.count { $0.hasSuffix(".avpack") } == 1)
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await readers.expectBelief(seeing: [Tree(folder["level"])])
+        for number in 0..<3 {
+            let verdict = try await Judge.run(
+                workshop.site, root: workshop.root, target: "packs/p\(number).avpack", into: folder["out"])
+            #expect(verdict.exitCode == 0, "\(verdict.errorText)")
+        }
+    }
+
+    /// From one list to bins, to more of them, and back; whoever knows a state follows to each.
+    @Test func thereAndBack() async throws {
+        let readers = try await Readers(of: workshop)
+        for (step, count) in ([4, 16, nil, 4] as [Int64?]).enumerated() {
+            try await publishInBins(count)
+            try await readers.expectBelief(seeing: [Tree(folder["level"])], "step \(step)")
+            try await readers.follow()
+            try folder.write("level/file", "after step \(step)")
+            try await workshop.publish()
+            try await readers.expectBelief(seeing: [Tree(folder["level"])], "after step \(step)")
+            let store = folder["store-\(step)"]
+            try await workshop.fetch(into: store).succeeded()
+            #expect(try await workshop.status(of: store).count == 13)
+            #expect(try await workshop.status(of: store)["level"]?.version == Int64(step + 2))
+            let before = try Tree(workshop.site)
+            try await workshop.publish()
+            #expect(try Tree(workshop.site) == before)
+        }
+    }
+
+    @Test func aPackThatIsTakenOut() async throws {
+        try await publishInBins(4)
+        try workshop.settings { settings in
+            var packs = settings["packs"]?.members ?? [:]
+            packs["p3"] = nil
+            settings["packs"] = .object(packs)
+        }
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.status().keys.contains("p3") == false)
+        #expect(try await workshop.status().count == 12)
+    }
+
+    @Test(arguments: ["0", "1", "3", "32768", "-4", "\"4\""]) func numbersThatMakeNoBins(text: String)
+        async throws
+    {
+        let value = try JSONValue(parsing: Array(text.utf8).span, place: "bins")
+        try workshop.settings { $0["bins"] = value }
+        let before = try Tree(workshop.site)
+        let result = try await Command.run("publish", workshop.vault)
+        #expect(result.exitCode == 64 || result.exitCode == 65 && text == "\"4\"", "\(result.errorText)")
+        #expect(try Tree(workshop.site) == before)
+    }
+}

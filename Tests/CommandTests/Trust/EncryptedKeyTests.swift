@@ -1,0 +1,120 @@
+import Foundation
+import Testing
+
+/// Signing keys under a passphrase, and that nobody ever repeats it.
+struct EncryptedKeyTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    private static let secret = "correct horse battery staple"
+
+    /// The timestamp's key is one that openssl made and encrypted.
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "version 1")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        let key = folder["encrypted.pem"]
+        try await Tool.run(
+            "openssl", "genpkey", "-algorithm", "ed25519", "-aes-256-cbc", "-pass", "pass:\(Self.secret)",
+            "-out", key)
+        try await Tool.run(
+            "openssl", "pkey", "-in", key, "-passin", "pass:\(Self.secret)", "-pubout", "-out",
+            folder["public.pem"])
+        let old = try #require(try await workshop.roles()["timestamp"]?.keys.first)
+        try await workshop.trust("add-key", "timestamp", folder["public.pem"]).succeeded()
+        try await Tool.run("mv", key, folder["vault/keys/encrypted.pem"])
+        try folder.setPermissions("vault/keys/encrypted.pem", 0o600)
+        try await workshop.trust(
+            "remove-key", "timestamp", String(old.prefix(12)), "--passphrase", "env:SECRET",
+            environment: ["SECRET": Self.secret]
+        ).succeeded()
+        try FileManager.default.removeItem(atPath: folder["vault/keys/timestamp.pem"])
+        try folder.write("level/file", "version 2")
+    }
+
+    private func publish(_ spec: String?, secret: String? = nil) async throws -> CommandResult {
+        let result = try await Command.run(
+            ["publish", workshop.vault] + (spec.map { ["--passphrase", $0] } ?? []),
+            environment: ["SECRET": secret])
+        for text in [Self.secret, secret ?? Self.secret] where !text.isEmpty {
+            #expect(!result.errorText.contains(text) && !result.text.contains(text))
+        }
+        return result
+    }
+
+    @Test(arguments: ["env:SECRET", "file:passphrase", "file:passphrase-with-line-end"])
+    func theRightPassphrase(spec: String) async throws {
+        try folder.write("passphrase", Self.secret, permissions: 0o600)
+        try folder.write("passphrase-with-line-end", Self.secret + "\n", permissions: 0o600)
+        let place = spec.hasPrefix("file:") ? "file:\(folder[String(spec.dropFirst(5))])" : spec
+        try await publish(place, secret: spec == "env:SECRET" ? Self.secret : nil).succeeded()
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+
+    @Test func fromADescriptor() async throws {
+        let phrase = try folder.write("passphrase", Self.secret, permissions: 0o600)
+        try await Command.run(
+            ["publish", workshop.vault, "--passphrase", "fd:3"],
+            through: Command.shell("exec \"$@\" 3< '\(phrase)'")
+        ).succeeded()
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+
+    @Test(arguments: ["wrong", "", "correct horse battery stapl", "correct horse battery staple "])
+    func theWrongPassphrase(secret: String) async throws {
+        let before = try Tree("\(workshop.site)/metadata")
+        try await publish("env:SECRET", secret: secret).failed(77)
+        #expect(try Tree("\(workshop.site)/metadata") == before)
+    }
+
+    @Test func noPassphrase() async throws {
+        let before = try Tree("\(workshop.site)/metadata")
+        try await publish(nil).failed(77)
+        try await publish("env:SECRET", secret: nil).failed(77, naming: "SECRET", "not set")
+        try folder.write("passphrase", Self.secret, permissions: 0o644)
+        try await publish("file:\(folder["passphrase"])").failed(77, naming: "passphrase", "chmod 600")
+        try await publish("file:\(folder["nowhere"])").failed(77, naming: "nowhere")
+        #expect(try Tree("\(workshop.site)/metadata") == before)
+    }
+
+    /// Who works elsewhere signs with such a key, too.
+    @Test func signingElsewhere() async throws {
+        try FileManager.default.moveItem(
+            atPath: folder["vault/keys/encrypted.pem"], toPath: folder["elsewhere.pem"])
+        let file = folder["copy/timestamp.json"]
+        try folder.write("copy/timestamp.json", folder.bytes("vault/site/metadata/timestamp.json"))
+        try await Command.run("trust", "sign", file, "--key", folder["elsewhere.pem"]).failed(
+            77, naming: "encrypted", "--passphrase")
+        try await Command.run(
+            "trust", "sign", file, "--key", folder["elsewhere.pem"], "--passphrase", "env:SECRET",
+            environment: ["SECRET": Self.secret]
+        ).succeeded()
+    }
+
+    /// What is given on the command line anybody can see; it is refused, and not repeated.
+    @Test(arguments: ["hunter2", "pass:hunter2", "hunter2:", "fd:hunter2", "env:", "fd:1"])
+    func aLiteralPassphrase(text: String) async throws {
+        let result = try await publish(text).failed(64, naming: "--passphrase", "env:NAME")
+        #expect(!result.errorText.contains("hunter2"))
+    }
+
+    /// With a passphrase the fresh key of a rotation is encrypted.
+    @Test func aFreshKeyIsEncrypted() async throws {
+        try await workshop.trust(
+            "rotate", "timestamp", "--passphrase", "env:SECRET", environment: ["SECRET": Self.secret]
+        ).failed(77, naming: "timestamp.pem")
+        try await Tool.run("mv", folder["vault/keys/encrypted.pem"], folder["vault/keys/timestamp.pem"])
+        try await workshop.trust(
+            "rotate", "timestamp", "--passphrase", "env:SECRET", environment: ["SECRET": Self.secret]
+        ).succeeded()
+        let pem = String(decoding: try folder.bytes("vault/keys/timestamp.pem"), as: UTF8.self)
+        #expect(pem.hasPrefix("-----BEGIN ENCRYPTED PRIVATE KEY-----"))
+        try await Tool.run(
+            "openssl", "pkey", "-in", folder["vault/keys/timestamp.pem"], "-passin",
+            "pass:\(Self.secret)", "-noout")
+        try await publish("env:SECRET", secret: Self.secret).succeeded()
+        try await workshop.fetch().succeeded()
+    }
+}

@@ -1,0 +1,126 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// What waits for signatures: what may be merged, and what has waited too long.
+struct PendingTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    private let key: String
+    private let file: String
+
+    /// Version 2 waits for the signature of the targets' key.
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "version 1")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        key = try workshop.takeAway("targets.pem")
+        try folder.write("level/file", "version 2")
+        try await Command.run("publish", workshop.vault).failed(77, naming: "pending")
+        file = folder["vault/pending/2.targets.json"]
+    }
+
+    @Test func aCopyThatSaysSomethingElse() async throws {
+        var copy = try #require(try folder.json("vault/pending/2.targets.json").members)
+        var signed = try #require(copy["signed"]?.members)
+        signed["expires"] = "2099-01-01T00:00:00Z"
+        copy["signed"] = .object(signed)
+        try folder.write("copy/2.targets.json", JSONValue.object(copy).pretty())
+        try await Command.run("trust", "sign", folder["copy/2.targets.json"], "--key", key).succeeded()
+        let before = try folder.bytes("vault/pending/2.targets.json")
+        try await Command.run("trust", "sign", file, "--merge", folder["copy/2.targets.json"]).failed(
+            76, naming: "copy/2.targets.json", "something else")
+        #expect(try folder.bytes("vault/pending/2.targets.json") == before)
+    }
+
+    @Test func whatCannotSign() async throws {
+        let before = try folder.bytes("vault/pending/2.targets.json")
+        try await Command.run("trust", "sign", file).failed(64, naming: "--key")
+        try folder.setPermissions("safe/targets.pem", 0o644)
+        try await Command.run("trust", "sign", file, "--key", key).failed(
+            77, naming: "targets.pem", "chmod 600")
+        try await Command.run("trust", "sign", file, "--key", folder["nowhere.pem"]).failed(
+            77, naming: "nowhere.pem")
+        try folder.write("no.pem", "no key", permissions: 0o600)
+        try await Command.run("trust", "sign", file, "--key", folder["no.pem"]).failed(77, naming: "no.pem")
+        try await Command.run("trust", "sign", folder["level/file"], "--key", key).failed(
+            76, naming: "level/file")
+        #expect(try folder.bytes("vault/pending/2.targets.json") == before)
+    }
+
+    /// Somebody else's signature is no help, and says so.
+    @Test func aKeyThatTheRootDoesNotName() async throws {
+        let stranger = try await workshop.makeKey("stranger")
+        try await Command.run("trust", "sign", file, "--key", stranger.key).succeeded()
+        let before = try Tree("\(workshop.site)/metadata")
+        try await Command.run("publish", workshop.vault).failed(77, naming: "pending")
+        #expect(try Tree("\(workshop.site)/metadata") == before)
+    }
+
+    /// The source moved on while a file waited: what was signed for the old one is not published.
+    @Test func theSourceMovedOn() async throws {
+        try await Command.run("trust", "sign", file, "--key", key).succeeded()
+        let signed = try folder.json("vault/pending/2.targets.json") as JSONValue
+        try folder.write("level/file", "version 3")
+        try await Command.run("publish", workshop.vault).failed(77, naming: "pending")
+        let anew = try folder.json("vault/pending/2.targets.json") as JSONValue
+        #expect(anew["signatures"] == [] && anew["signed", "targets"] != signed["signed", "targets"])
+        try await Command.run("trust", "sign", file, "--key", key).succeeded()
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+
+    /// The site moved on while a file waited: it is written anew under the version that is next.
+    @Test func theSiteMovedOn() async throws {
+        let old = try folder.bytes("vault/pending/2.targets.json")
+        try workshop.bringBack("targets.pem")
+        try folder.write("level/file", "version 3")
+        try await workshop.publish()
+        #expect(try workshop.pending() == [])
+        try workshop.takeAway("targets.pem")
+        try folder.write("vault/pending/2.targets.json", old)
+        try await Command.run("trust", "sign", file, "--key", key).succeeded()
+        try folder.write("level/file", "version 4")
+        try await Command.run("publish", workshop.vault).failed(77, naming: "pending")
+        #expect(try workshop.pending().contains("3.targets.json"))
+        try await Command.run("trust", "sign", folder["vault/pending/3.targets.json"], "--key", key)
+            .succeeded()
+        try await workshop.publish()
+        #expect(try workshop.pending() == [])
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+
+    /// A root that waited while another one was published is not the next one any more.
+    @Test func anotherRootCameFirst() async throws {
+        try workshop.bringBack("targets.pem")
+        try workshop.takeAway("root.pem")
+        try await workshop.trust("rotate", "timestamp").succeeded()
+        let waiting = try folder.bytes("vault/pending/2.root.json")
+        try workshop.bringBack("root.pem")
+        try await workshop.publish()
+        #expect(try workshop.metadata().contains("2.root.json") && workshop.pending() == [])
+        try folder.write("vault/pending/2.root.json", waiting)
+        try await workshop.publish()
+        #expect(try workshop.pending() == [])
+        #expect(try !workshop.metadata().contains("3.root.json"))
+    }
+
+    /// With less than a quarter of its period left it would have to be signed again at once.
+    @Test func signedTooLongAgo() async throws {
+        try await Command.run("trust", "sign", file, "--key", key).succeeded()
+        let later = ["faketime", "+300 days"]
+        let before = try Tree("\(workshop.site)/metadata")
+        try await Command.run("publish", workshop.vault, through: later).failed(
+            76, naming: "2.targets.json", "too long ago")
+        #expect(try Tree("\(workshop.site)/metadata") == before)
+        let anew = try folder.json("vault/pending/2.targets.json") as JSONValue
+        #expect(anew["signatures"] == [])
+        try await Command.run("trust", "sign", file, "--key", key).succeeded()
+        try await workshop.publish(through: later)
+        try await workshop.fetch(through: later).succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+}

@@ -1,0 +1,59 @@
+import Foundation
+import Testing
+
+/// One vault whose commands are killed again and again, and readers who never lose it.
+struct RandomlyKilledTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    private let rounds = Int(ProcessInfo.processInfo.environment["ASSETVAULT_KILLS"] ?? "") ?? 20
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "version 0")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+    }
+
+    @Test func readersFollowThroughAllOfThem() async throws {
+        let readers = try await Readers(of: workshop)
+        var trees = [try Tree(folder["level"])]
+        let whole = try await ContinuousClock().measure { try await workshop.trust("refresh").succeeded() }
+        var (killed, refused) = (0, 0)
+        for round in 1...rounds {
+            let vault = workshop.vault
+            let command: [String]
+            switch Int.random(in: 0..<8) {
+            case 0: command = ["trust", "refresh", vault]
+            case 1:
+                let key = try await workshop.makeKey("key-\(round)").publicKey
+                command = ["trust", "add-key", vault, "targets", key]
+            case 2, 3, 4:
+                let role = try #require(["root", "timestamp", "snapshot", "targets"].randomElement())
+                command = ["trust", "rotate", vault, role]
+            default:
+                try folder.write("level/file", "version \(round)")
+                trees.append(try Tree(folder["level"]))
+                command = ["publish", vault]
+            }
+            let moment = Double.random(in: 0.2...3) * (whole / .seconds(1))
+            let result = try await Command.run(command, through: Killing.after(moment))
+            let hint = "round \(round): \(command.dropFirst().joined(separator: " ")), \(moment) s"
+            if result.exitCode == 137 { killed += 1 } else if result.exitCode != 0 { refused += 1 }
+            #expect([0, 137].contains(result.exitCode), "\(result.errorText) \(hint)")
+            let isFifth = round.isMultiple(of: 5)
+            try await readers.expectBelief(seeing: trees, withPython: isFifth, hint)
+            try await readers.follow(withPython: isFifth)
+            guard isFifth else { continue }
+            try await workshop.publish()
+            try await readers.expectBelief(seeing: [Tree(folder["level"])], withPython: false, hint)
+        }
+        print("\(rounds) rounds: \(killed) killed, \(refused) refused")
+        #expect(killed > rounds / 5, "\(killed) of \(rounds)")
+        try await workshop.publish()
+        try await Command.run("audit", workshop.site).succeeded()
+        let leftOver = try Tree(workshop.vault).entries.keys.filter {
+            $0.contains(".assetvault-") || $0.contains(".next.pem") || $0.hasPrefix("pending/")
+        }
+        #expect(leftOver == [])
+    }
+}

@@ -1,0 +1,157 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// An earlier version of a pack is put live again, as it was.
+struct RestoreTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    private let packs: [String]
+
+    /// Versions 1 to 3 were published, and the client has version 3.
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        var packs: [String] = []
+        for version in 1...3 {
+            try folder.write("level/file", "version \(version)")
+            try await workshop.publish("--pack", "level=\(folder["level"])")
+            packs.append(try workshop.publishedPack("level"))
+        }
+        self.packs = packs
+        try await workshop.fetch().succeeded()
+    }
+
+    @discardableResult
+    private func restore(_ arguments: String...) async throws -> CommandResult {
+        try await Command.run(["restore", workshop.vault, "level"] + arguments).succeeded()
+    }
+
+    private func expectClientHas(
+        _ version: Int64, _ text: String, at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        for store in [workshop.store, folder["fresh-\(UUID().uuidString)"]] {
+            try await workshop.fetch(into: store).succeeded(at: location)
+            #expect(
+                try await workshop.status(of: store)["level"]?.version == version, sourceLocation: location)
+            let path = try await workshop.path(of: "level", in: store)
+            #expect(
+                try String(contentsOfFile: "\(path)/file", encoding: .utf8) == text, sourceLocation: location)
+        }
+    }
+
+    @Test func theWholeWay() async throws {
+        let targets = try Tree("\(workshop.site)/targets")
+        try await restore("--version", "1")
+        #expect(try workshop.publishedPack("level") == packs[0])
+        #expect(try Tree("\(workshop.site)/targets") == targets, "nothing is sealed")
+        try await expectClientHas(1, "version 1")
+        let readers = try await Readers(of: workshop)
+
+        // It stays, whatever the source becomes.
+        try folder.write("level/file", "version 4")
+        try folder.write("other/file", "other")
+        try await workshop.publish("--pack", "other=\(folder["other"])")
+        #expect(try workshop.publishedPack("level") == packs[0])
+        try await expectClientHas(1, "version 1")
+
+        try await restore("--latest")
+        try await expectClientHas(4, "version 4")
+        try await readers.expectBelief(seeing: [Tree(folder["level"])])
+        try folder.write("level/file", "version 5")
+        try await workshop.publish()
+        try await expectClientHas(5, "version 5")
+        let before = try Tree(workshop.site)
+        try await workshop.publish()
+        #expect(try Tree(workshop.site) == before)
+    }
+
+    /// Another source for the pack ends the restoration, too.
+    @Test func anotherSourceEndsIt() async throws {
+        try await restore("--version", "2")
+        try await expectClientHas(2, "version 2")
+        try folder.write("elsewhere/file", "elsewhere")
+        try await workshop.publish("--pack", "level=\(folder["elsewhere"])")
+        try await expectClientHas(4, "elsewhere")
+    }
+
+    /// Without its source an earlier version goes on, and so does the vault.
+    @Test func theSourceIsGone() async throws {
+        try await restore("--version", "2")
+        try FileManager.default.removeItem(atPath: folder["level"])
+        try await workshop.publish()
+        try await expectClientHas(2, "version 2")
+    }
+
+    @Test func fromBins() async throws {
+        try workshop.settings { $0["bins"] = 4 }
+        try folder.write("level/file", "version 4")
+        try await workshop.publish()
+        try await restore("--version", "1")
+        try await expectClientHas(1, "version 1")
+        try await restore("--version", "4")
+        try await expectClientHas(4, "version 4")
+    }
+
+    /// After a rotation the old metadata counts still: a root of the vault named its key.
+    @Test func acrossARotation() async throws {
+        try await workshop.trust("rotate", "targets").succeeded()
+        try await workshop.trust("rotate", "root").succeeded()
+        try await workshop.publish()
+        try await restore("--version", "1")
+        try await expectClientHas(1, "version 1")
+    }
+
+    @Test func versionsThatAreNotThere() async throws {
+        let before = try Tree(workshop.vault)
+        for version in ["4", "0", "18446744073709551615"] {
+            try await Command.run("restore", workshop.vault, "level", "--version", version).failed(
+                66, naming: "version \(version)")
+        }
+        try await Command.run("restore", workshop.vault, "other", "--version", "1").failed(
+            66, naming: "other", "level")
+        try await Command.run("restore", workshop.vault, "level").failed(64, naming: "--latest")
+        try await Command.run("restore", workshop.vault, "level", "--version", "1", "--latest").failed(64)
+        #expect(try Tree(workshop.vault) == before)
+    }
+
+    /// The pack's file was lost: nothing is listed that is not there.
+    @Test func thePackIsGone() async throws {
+        try FileManager.default.removeItem(atPath: "\(workshop.site)/\(packs[0])")
+        let before = try Tree(workshop.vault)
+        try await Command.run("restore", workshop.vault, "level", "--version", "1").failed(
+            66, naming: ".avpack")
+        #expect(try Tree(workshop.vault) == before)
+    }
+
+    /// Nobody puts a version live that the vault never signed.
+    @Test func metadataThatTheVaultDidNotSign() async throws {
+        let other = try await Workshop()
+        for version in 1...9 {
+            try other.folder.write("level/file", "forged \(version)")
+            try await other.publish("--pack", "level=\(other.folder["level"])")
+        }
+        try await Tool.run(
+            "cp", "\(other.site)/metadata/9.targets.json", "\(workshop.site)/metadata/9.targets.json")
+        try await Command.run("restore", workshop.vault, "level", "--version", "9").failed(66, naming: "9")
+    }
+
+    /// It is sealed for the keys that the vault has today.
+    @Test(arguments: [true, false]) func theVaultsKeysChangedInBetween(withOld: Bool) async throws {
+        try await Command.run("keygen", "-o", folder["second.jwks"]).succeeded()
+        let second = ["--keys", "file:\(folder["second.jwks"])"]
+        try folder.write("level/file", "version 4")
+        try await Command.run(["publish", workshop.vault] + workshop.keys + second).succeeded()
+        let today = withOld ? workshop.keys + second : second
+        try await Command.run(["publish", workshop.vault] + today).succeeded()
+        try await Command.run(["restore", workshop.vault, "level", "--version", "1"] + today).succeeded()
+        #expect(try workshop.publishedPack("level") == packs[0])
+        try await Command.run(
+            ["fetch", workshop.site, "--store", folder["second"], "--trust", workshop.root] + second
+        ).succeeded()
+        let path = try await workshop.path(of: "level", in: folder["second"])
+        #expect(try String(contentsOfFile: "\(path)/file", encoding: .utf8) == "version 1")
+        let withFirst = try await workshop.fetch(into: folder["first"])
+        #expect((withFirst.exitCode == 0) == withOld, "\(withFirst.errorText)")
+    }
+}

@@ -1,0 +1,13 @@
+import Synchronization
+
+/// Numbers that are given out once.
+final class Counter: Sendable {
+    private let last = Mutex(0)
+
+    func next() -> Int {
+        last.withLock {
+            $0 += 1
+            return $0
+        }
+    }
+}

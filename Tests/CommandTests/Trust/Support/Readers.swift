@@ -1,0 +1,68 @@
+import Foundation
+import SystemPackage
+import Testing
+
+/// Everybody who reads a site: clients that know an earlier state of it and clients that come to it fresh, ours and
+/// python-tuf, all from the first root on.
+struct Readers {
+    let workshop: Workshop
+    private let folder: TemporaryFolder
+    private let root: String
+    private let id: String
+    private let number = Counter()
+
+    /// Lets the clients see what is published now.
+    init(of workshop: Workshop, pack id: String = "level") async throws {
+        self.workshop = workshop
+        self.id = id
+        folder = try TemporaryFolder()
+        root = try folder.write("root.json", workshop.folder.bytes("vault/site/metadata/1.root.json"))
+        try await fetch(workshop.site, into: folder["store"]).succeeded()
+        try folder.makeFolder("cache")
+        try await judge(workshop.site, cache: folder["cache"]).succeeded()
+    }
+
+    /// Expects every reader to believe the site and to get one and the same of these trees; returns which.
+    @discardableResult
+    func expectBelief(
+        in site: String? = nil, seeing trees: [Tree], withPython: Bool = true, _ hint: String = "",
+        at location: SourceLocation = #_sourceLocation
+    ) async throws -> Int? {
+        let site = site ?? workshop.site
+        let round = try TemporaryFolder()
+        try await Tool.run("cp", "-a", folder["store"], round["old"])
+        var seen: Set<Int?> = []
+        for store in ["old", "new"] {
+            let result = try await fetch(site, into: round[store])
+            try #require(
+                result.exitCode == 0, "\(store): \(result.errorText) \(hint)", sourceLocation: location)
+            let tree = try await workshop.tree(of: id, in: round[store])
+            seen.insert(trees.firstIndex(of: tree))
+        }
+        if withPython {
+            try await Tool.run("cp", "-a", folder["cache"], round["cache"])
+            for cache in [round["cache"], nil] {
+                let verdict = try await judge(site, cache: cache)
+                #expect(verdict.exitCode == 0, "\(verdict.errorText) \(hint)", sourceLocation: location)
+            }
+        }
+        #expect(seen.count == 1 && seen.first != .some(nil), "\(seen) \(hint)", sourceLocation: location)
+        return seen.first ?? nil
+    }
+
+    /// Lets the clients that know a state see the one that is published now.
+    func follow(withPython: Bool = true) async throws {
+        try await fetch(workshop.site, into: folder["store"]).succeeded()
+        if withPython { try await judge(workshop.site, cache: folder["cache"]).succeeded() }
+    }
+
+    private func fetch(_ site: String, into store: String) async throws -> CommandResult {
+        try await Command.run(["fetch", site, "--store", store, "--trust", root] + workshop.keys)
+    }
+
+    private func judge(_ site: String, cache: String?) async throws -> CommandResult {
+        try await Judge.run(
+            site, root: root, target: "packs/\(id).avpack", into: folder["download-\(number.next())"],
+            cache: cache)
+    }
+}

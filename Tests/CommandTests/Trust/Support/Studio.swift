@@ -1,0 +1,72 @@
+import Foundation
+import StrictJSON
+import SystemPackage
+import Testing
+
+/// A studio's vault, and that of a team that publishes `packs/dlc1/*` of its site with a key of its own.
+struct Studio {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    var team: String { folder["team"] }
+
+    /// Both have published a pack: the studio `level`, the team `dlc1/one`.
+    init(bins: Int64? = nil) async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "the studio's")
+        try folder.write("one/file", "the team's")
+        try await Command.run("init", team, "--team", "dlc1").succeeded()
+        try await shareKeys()
+        try await Command.run("publish", team, "--pack", "dlc1/one=\(folder["one"])").succeeded()
+        try workshop.settings { settings in
+            settings["teams"] = [
+                "dlc1": [
+                    "paths": ["packs/dlc1/*"], "keys": ["../team/dlc1.pub.pem"], "threshold": 1,
+                    "site": "../team/site",
+                ]
+            ]
+            settings["bins"] = bins.map { .integer($0) }
+        }
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+    }
+
+    /// Players have one ring that opens the packs of both.
+    private func shareKeys() async throws {
+        try await Tool.run("cp", folder["vault/keys/vault.jwks"], folder["team/keys/vault.jwks"])
+    }
+
+    @discardableResult
+    func publishTeam(_ arguments: String..., through wrapper: [String] = []) async throws -> CommandResult {
+        try await Command.run(["publish", team] + arguments, through: wrapper).succeeded()
+    }
+
+    /// Signs another content of the team's newest metadata with a key, by default the team's own, as its next version.
+    func forgeTeam(
+        version: Int64, key: String? = nil, _ change: (inout JSONObject) -> Void = { _ in }
+    ) async throws {
+        let newest = try #require(
+            try folder.names(in: "team/site/metadata").filter { $0.hasSuffix(".dlc1.json") }
+                .max { $0.localizedStandardCompare($1) == .orderedAscending })
+        var signed = try #require(try folder.json("team/site/metadata/\(newest)")["signed"]?.members)
+        signed["version"] = .integer(version)
+        change(&signed)
+        let name = "team/site/metadata/\(version).dlc1.json"
+        let document: JSONObject = ["signatures": [], "signed": .object(signed)]
+        try folder.write(name, JSONValue.object(document).pretty())
+        try await Command.run(
+            "trust", "sign", folder[name], "--key", key ?? folder["team/keys/dlc1.pem"]
+        ).succeeded()
+    }
+
+    /// Expects the studio's publication to be refused, for a reason, and to change nothing in its site.
+    func refuses(
+        _ code: Int32, naming parts: String..., at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let before = try Tree("\(workshop.site)/metadata")
+        let result = try await Command.run("publish", workshop.vault).failed(code, at: location)
+        for part in parts {
+            #expect(result.errorText.contains(part), "\(result.errorText)", sourceLocation: location)
+        }
+        #expect(try Tree("\(workshop.site)/metadata") == before, sourceLocation: location)
+    }
+}

@@ -1,0 +1,148 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// What a team may not do, and what becomes of the studio's site when it does.
+struct TeamRefusalTests {
+    let studio: Studio
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        studio = try await Studio()
+        (workshop, folder) = (studio.workshop, studio.folder)
+    }
+
+    /// Under another's name: clients believe the studio for its packs, whatever the team lists.
+    @Test(arguments: ["level", "other", "dlc1/deep/er"]) func aPackThatIsNotItsOwn(id: String) async throws {
+        try folder.write("foreign/file", "not the team's to publish")
+        try await studio.publishTeam("--pack", "\(id)=\(folder["foreign"])")
+        let readers = try await Readers(of: workshop)
+        _ = try await Command.run("publish", workshop.vault)
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.status().keys.sorted() == ["dlc1/one", "level"])
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await readers.expectBelief(seeing: [Tree(folder["level"])])
+        let verdict = try await Judge.run(
+            workshop.site, root: workshop.root, target: "packs/\(id).avpack", into: folder["download"])
+        #expect(verdict.exitCode == (id == "level" ? 0 : 1))
+    }
+
+    /// A path of its own that leads to another pack's descriptor is no pack.
+    @Test func itsPathUnderAnothersID() async throws {
+        let studios = try folder.json("vault/site/metadata/1.targets.json")["signed", "targets"] as JSONValue?
+        let record = try #require(studios?.members?["packs/level.avpack"])
+        try await studio.forgeTeam(version: 2) { $0["targets"] = ["packs/dlc1/one.avpack": record] }
+        let publication = try await Command.run("publish", workshop.vault)
+        #expect([0, 65, 66, 76].contains(publication.exitCode), "\(publication.errorText)")
+        _ = try await workshop.fetch()
+        #expect(try await workshop.status().keys.sorted() == ["level"])
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+
+    @Test func anotherKey() async throws {
+        let stranger = try await workshop.makeKey("stranger")
+        try await studio.forgeTeam(version: 2, key: stranger.key)
+        try await studio.refuses(76, naming: "2.dlc1.json")
+    }
+
+    @Test func itWasRolledBack() async throws {
+        let first = try folder.bytes("team/site/metadata/1.dlc1.json")
+        try folder.write("one/file", "version 2")
+        try await studio.publishTeam()
+        try await workshop.publish()
+        try FileManager.default.removeItem(atPath: folder["team/site/metadata/2.dlc1.json"])
+        try await studio.refuses(76, naming: "1.dlc1.json", "older")
+        // Under the newer name it is no newer.
+        try folder.write("team/site/metadata/3.dlc1.json", first)
+        try await studio.refuses(76, naming: "3.dlc1.json")
+    }
+
+    @Test func whatIsNewHasExpired() async throws {
+        try await studio.forgeTeam(version: 2) { $0["expires"] = "2020-01-01T00:00:00Z" }
+        try await studio.refuses(76, naming: "2.dlc1.json", "expired at 2020-01-01")
+    }
+
+    @Test func itIsNoMetadata() async throws {
+        try folder.write("team/site/metadata/2.dlc1.json", "{")
+        try await studio.refuses(76, naming: "2.dlc1.json")
+    }
+
+    @Test func aDamagedPack() async throws {
+        try folder.write("one/file", "version 2")
+        try await studio.publishTeam()
+        let pack = try #require(
+            try Tree(studio.team).files.filter { $0.hasSuffix(".avpack") }
+                .first { try !folder.exists("vault/\($0)") })
+        var bytes = try folder.bytes("team/\(pack)")
+        bytes[bytes.count / 2] ^= 1
+        try folder.write("team/\(pack)", bytes)
+        try await studio.refuses(65, naming: ".avpack", "not the file that the team signed for")
+        #expect(try !folder.exists("vault/\(pack)"))
+        try FileManager.default.removeItem(atPath: folder["team/\(pack)"])
+        try await studio.refuses(66, naming: ".avpack")
+    }
+
+    @Test func theTeamHasPublishedNothing() async throws {
+        let other = try await Workshop()
+        try other.folder.write("level/file", "x")
+        try await Command.run("init", other.folder["team"], "--team", "dlc1").succeeded()
+        try other.settings {
+            $0["teams"] = [
+                "dlc1": ["paths": ["packs/dlc1/*"], "keys": ["../team/dlc1.pub.pem"], "site": "../team/site"]
+            ]
+        }
+        try await Command.run("publish", other.vault).failed(66, naming: "dlc1", "published nothing")
+    }
+
+    /// It expires in the site: players get the studio's packs, and are told of the team's. The studio publishes on.
+    @Test func itExpiresInTheSite() async throws {
+        try folder.write("one/file", "version 2")
+        try folder.write(
+            "team/vault.json",
+            String(decoding: folder.bytes("team/vault.json"), as: UTF8.self)
+                .replacing(#""targets": 365"#, with: #""targets": 10"#))
+        try await studio.publishTeam()
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+        let later = ["faketime", "+11 days"]
+        for step in ["before", "after"] {
+            let fetch = try await workshop.fetch(into: folder[step], through: later)
+            #expect(fetch.exitCode == 76 && fetch.errorText.contains("dlc1"), "\(step): \(fetch.errorText)")
+            #expect(try await workshop.tree(of: "level", in: folder[step]) == Tree(folder["level"]))
+            #expect(try await workshop.status(of: folder[step])["dlc1/one"]?.state != "ready")
+            try folder.write("level/file", "the studio's second")
+            let publication = try await workshop.publish(through: later)
+            #expect(publication.errorText.contains("warning") && publication.errorText.contains("dlc1"))
+        }
+        // Who has the team's pack keeps it.
+        let kept = try await workshop.fetch(through: later)
+        #expect(kept.exitCode == 76)
+        #expect(try await workshop.tree(of: "dlc1/one") == Tree(folder["one"]))
+        try await studio.publishTeam(through: later)
+        try await workshop.publish(through: later)
+        try await workshop.fetch(into: folder["before"], through: later).succeeded()
+    }
+
+    @Test(arguments: [
+        (#"{"paths": ["packs/dlc1/*"], "keys": [], "site": "../team/site"}"#, [64] as [Int32]),
+        (
+            #"{"paths": ["packs/dlc1/*"], "keys": ["../team/dlc1.pub.pem"], "threshold": 2, "site": "../team/site"}"#,
+            [64]
+        ),
+        (#"{"paths": ["packs/dlc1/*"], "keys": ["../nowhere.pem"], "site": "../team/site"}"#, [66]),
+        (#"{"paths": ["packs/dlc1/*"], "keys": ["../level/file"], "site": "../team/site"}"#, [77]),
+        (
+            #"{"paths": ["packs/dlc1/*"], "keys": ["../team/dlc1.pub.pem"], "site": "../team/site", "more": 1}"#,
+            [64]
+        ),
+        (#"{"keys": ["../team/dlc1.pub.pem"], "site": "../team/site"}"#, [64, 65]),
+    ]) func settingsThatMakeNoSense(team: String, codes: [Int32]) async throws {
+        let value = try JSONValue(parsing: Array(team.utf8).span, place: "team")
+        try workshop.settings { $0["teams"] = ["dlc1": value] }
+        let before = try Tree(workshop.site)
+        let result = try await Command.run("publish", workshop.vault)
+        #expect(codes.contains(result.exitCode), "\(result.errorText)")
+        #expect(try Tree(workshop.site) == before)
+    }
+}

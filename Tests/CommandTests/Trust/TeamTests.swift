@@ -1,0 +1,95 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// A team publishes its part of a site with its own key; players fetch one site.
+struct TeamTests {
+    @Test(arguments: [nil, 4] as [Int64?]) func theWholeWay(bins: Int64?) async throws {
+        let studio = try await Studio(bins: bins)
+        let (workshop, folder) = (studio.workshop, studio.folder)
+        #expect(try folder.names(in: "team/site/metadata") == ["1.dlc1.json"])
+        #expect(try !folder.exists("team/trusted-root.json"))
+        let readers = try await Readers(of: workshop, pack: "dlc1/one")
+        let studios = try await Readers(of: workshop, pack: "level")
+        try await readers.expectBelief(seeing: [Tree(folder["one"])])
+
+        // The studio's keys are not asked for what the team says, nor the team's for what the studio says.
+        try folder.write("one/file", "the team's second")
+        try await studio.publishTeam()
+        #expect(try folder.names(in: "team/site/metadata") == ["1.dlc1.json", "2.dlc1.json"])
+        let key = try workshop.takeAway("targets.pem")
+        let report = try await workshop.publish("--json").json()
+        let written = report["written"]?.elements?.compactMap(\.text)
+        #expect(written == ["2.dlc1.json", "2.snapshot.json", "timestamp.json"])
+        #expect(
+            try folder.bytes("vault/site/metadata/2.dlc1.json")
+                == folder.bytes("team/site/metadata/2.dlc1.json"))
+        try await readers.expectBelief(seeing: [Tree(folder["one"])])
+        try await Tool.run("mv", key, folder["vault/keys/targets.pem"])
+
+        try folder.write("level/file", "the studio's second")
+        try await workshop.publish()
+        try await studios.expectBelief(seeing: [Tree(folder["level"])])
+        try await readers.expectBelief(seeing: [Tree(folder["one"])])
+        let before = try Tree(workshop.site)
+        try await workshop.publish()
+        #expect(try Tree(workshop.site) == before)
+        let shown = try await workshop.roles()
+        #expect(shown["dlc1"]?.version == 2 && shown["dlc1"]?.threshold == 1)
+        try await Command.run(["audit", workshop.site, "--trust", workshop.root] + workshop.keys).succeeded()
+    }
+
+    /// The team's vault begins anew where it was killed, and has no root to change.
+    @Test func theTeamsVault() async throws {
+        let studio = try await Studio()
+        let names = try studio.folder.names(in: "team")
+        #expect(names.contains("dlc1.pub.pem") && !names.contains("trusted-root.json"))
+        try await Command.run("trust", "rotate", studio.team, "root").failed(64, naming: "team")
+        try await Command.run("init", studio.team, "--team", "dlc1").failed(73, naming: "vault already")
+        for name in ["root", "targets", "packs", "packs-00", "Upper", "a/b", "..", ""] {
+            try await Command.run("init", studio.folder["other"], "--team", name).failed(
+                64, naming: "'\(name)'")
+            #expect(try !studio.folder.exists("other"))
+        }
+        let before = try Tree(studio.team)
+        try await studio.publishTeam()
+        #expect(try Tree(studio.team) == before)
+    }
+
+    /// The team restores an earlier version in its own vault.
+    @Test func theTeamRestores() async throws {
+        let studio = try await Studio()
+        let first = try Tree(studio.folder["one"])
+        try studio.folder.write("one/file", "a mistake")
+        try await studio.publishTeam()
+        try await studio.workshop.publish()
+        try await Command.run("restore", studio.team, "dlc1/one", "--version", "1").succeeded()
+        try await studio.workshop.publish()
+        try await studio.workshop.fetch().succeeded()
+        #expect(try await studio.workshop.tree(of: "dlc1/one") == first)
+    }
+
+    /// The team's key is replaced: the studio names the new one, and that is all.
+    @Test func anotherKeyForTheTeam() async throws {
+        let studio = try await Studio()
+        let (workshop, folder) = (studio.workshop, studio.folder)
+        let readers = try await Readers(of: workshop, pack: "dlc1/one")
+        let fresh = try await workshop.makeKey("fresh")
+        try await studio.forgeTeam(version: 2, key: fresh.key)
+        try await studio.refuses(76, naming: "2.dlc1.json")
+        try await Tool.run("cp", fresh.publicKey, folder["team/dlc1.pub.pem"])
+        try await workshop.publish()
+        try await readers.expectBelief(seeing: [Tree(folder["one"])])
+    }
+
+    /// A team that is gone lists nothing any more.
+    @Test func theTeamIsTakenOut() async throws {
+        let studio = try await Studio()
+        let readers = try await Readers(of: studio.workshop)
+        try studio.workshop.settings { $0["teams"] = nil }
+        try await studio.workshop.publish()
+        try await readers.expectBelief(seeing: [Tree(studio.folder["level"])])
+        try await studio.workshop.fetch(into: studio.folder["fresh"]).succeeded()
+        #expect(try await studio.workshop.status(of: studio.folder["fresh"]).keys.sorted() == ["level"])
+    }
+}

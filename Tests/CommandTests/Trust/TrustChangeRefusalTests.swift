@@ -1,0 +1,116 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// Changes of trust that make no sense, and that the vault stays as it was then.
+@Suite(.timeLimit(.minutes(5))) struct TrustChangeRefusalTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "version 1")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+    }
+
+    private func refuses(
+        _ code: Int32, naming part: String, _ words: [String], at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let before = try Tree(workshop.vault)
+        try await Command.run(["trust", words[0], workshop.vault] + words.dropFirst()).failed(
+            code, naming: part, at: location)
+        #expect(try Tree(workshop.vault) == before, sourceLocation: location)
+    }
+
+    @Test(arguments: [
+        (["threshold", "targets", "2"], "threshold of 2"), (["threshold", "root", "0"], "threshold of 0"),
+        (["threshold", "root", "1"], "already"), (["threshold", "snapshot", "-1"], "-1"),
+        (["threshold", "timestamp", "9223372036854775807"], "threshold"),
+        (["remove-key", "root", "0123456789abcdef"], "names 0"), (["remove-key", "root", ""], "names 1"),
+        (["rotate", "packs"], "packs"), (["threshold", "targets", "many"], "many"),
+    ]) func changesThatMakeNoSense(words: [String], part: String) async throws {
+        let before = try Tree(workshop.vault)
+        let result = try await Command.run(["trust", words[0], workshop.vault] + words.dropFirst())
+        #expect(result.exitCode == 64 && result.output.isEmpty, "\(result.errorText)")
+        #expect(result.errorText.contains(part), "\(result.errorText)")
+        #expect(try Tree(workshop.vault) == before)
+    }
+
+    @Test(arguments: ["root", "timestamp", "snapshot", "targets"]) func theLastKey(role: String) async throws
+    {
+        let id = try #require(try await workshop.roles()[role]?.keys.first)
+        try await refuses(64, naming: "threshold", ["remove-key", role, id])
+        try await refuses(64, naming: id, ["remove-key", role, String(id.prefix(7))])
+    }
+
+    @Test func aKeyThatIsThereAlready() async throws {
+        let key = try await workshop.makeKey("colleague").publicKey
+        try await workshop.trust("add-key", "targets", key).succeeded()
+        try await refuses(64, naming: "already", ["add-key", "targets", key])
+        #expect(try await workshop.roles()["targets"]?.keys.count == 2)
+        // For another role it is new.
+        try await workshop.trust("add-key", "root", key).succeeded()
+    }
+
+    @Test func aFileThatIsNoPublicKey() async throws {
+        try await refuses(66, naming: "nowhere", ["add-key", "targets", folder["nowhere"]])
+        try await refuses(77, naming: "level/file", ["add-key", "targets", folder["level/file"]])
+        // A private key is nothing to be handed around.
+        let key = try await workshop.makeKey("colleague").key
+        try await refuses(77, naming: "colleague.pem", ["add-key", "targets", key])
+    }
+
+    @Test func noVault() async throws {
+        for words in [["refresh"], ["rotate", "root"], ["threshold", "root", "2"]] {
+            try await Command.run(["trust", words[0], folder["level"]] + words.dropFirst()).failed(
+                66, naming: folder["level"])
+        }
+        let empty = try await Workshop()
+        try await empty.trust("refresh").failed(66, naming: "publish")
+    }
+
+    /// While somebody publishes, nobody else changes the vault.
+    @Test func somebodyElseIsPublishing() async throws {
+        try folder.write(
+            "key.sh",
+            """
+            #!/bin/sh
+            : > '\(folder["started"])'
+            until [ -e '\(folder["go"])' ]; do sleep 0.02; done
+            cat '\(folder["vault/keys/vault.jwks"])'
+
+            """, permissions: 0o755)
+        let key = try await workshop.makeKey("colleague").publicKey
+        async let winner = Command.run(
+            "publish", workshop.vault, "--keys", "exec:\(folder["key.sh"])")
+        do {
+            defer { _ = try? folder.write("go", "") }
+            while try !folder.exists("started") { try await Task.sleep(for: .milliseconds(5)) }
+            for words in [
+                ["refresh"], ["rotate", "root"], ["add-key", "targets", key], ["threshold", "root", "2"],
+                ["remove-key", "root", "01234567"],
+            ] { try await refuses(75, naming: workshop.vault, words) }
+            try await Command.run("restore", workshop.vault, "level", "--latest").failed(75)
+            try await Command.run("prune", workshop.vault).failed(75)
+        }
+        try await winner.succeeded()
+        try await workshop.trust("refresh").succeeded()
+    }
+
+    /// Clients would refuse what follows on a timestamp that is older than the one that they saw.
+    @Test func anOlderTimestampInTheSite() async throws {
+        try await Tool.run("cp", "-a", workshop.site, folder["old-site"])
+        for version in 2...4 {
+            try folder.write("level/file", "version \(version)")
+            try await workshop.publish()
+        }
+        try await workshop.fetch().succeeded()
+        try await Tool.run(
+            "cp", folder["old-site/metadata/timestamp.json"], "\(workshop.site)/metadata/timestamp.json")
+        let before = try Tree(workshop.site)
+        try await Command.run("publish", workshop.vault).failed(76, naming: "timestamp")
+        try await workshop.trust("refresh").failed(76, naming: "timestamp")
+        #expect(try Tree(workshop.site) == before)
+    }
+}
