@@ -39,11 +39,15 @@ public actor VaultClient {
         _ selection: PackSelection = .automatic, now: UTCTime = .now,
         onEvent: @Sendable (VaultEvent) -> Void = { _ in }
     ) async throws(VaultError) {
-        try await recover()
+        let recovered = try await recover()
         let chain = try await refresh(now: now)
         let selected = try await SelectedPacks(selection, of: site, in: chain, trust: trust, now: now)
         var firstError = selected.refusals.first
         for listing in selected.listings {
+            if let record = recovered[listing.pack.id], isDone(listing.pack, record, ListingVersion(chain)) {
+                onEvent(.finished(listing.pack.id, .loaded))
+                continue
+            }
             do throws(VaultError) {
                 try await stagePatiently(listing, in: chain, onEvent)
             } catch {
@@ -75,10 +79,18 @@ public actor VaultClient {
 
     private var site: Site { Site(configuration.site, transport: configuration.transport) }
 
-    private func recover() async throws(VaultError) {
-        guard !hasRecovered else { return }
-        try await staging.recover()
+    /// The first time, how each pack stands: it was all read for that.
+    private func recover() async throws(VaultError) -> [PackID: PackRecord] {
+        guard !hasRecovered else { return [:] }
+        let recovered = try await staging.recover()
         hasRecovered = true
+        return recovered
+    }
+
+    /// Whether a pack stands in permanent storage just as it is listed.
+    private func isDone(_ pack: PackDescriptor, _ record: PackRecord, _ listing: ListingVersion) -> Bool {
+        record.listing <= listing && record.loaded == PackRecord.Loaded(pack: pack, form: configuration.form)
+            && record.waiting == nil && record.failure == nil
     }
 
     /// Stages one pack; while another process downloads it, waits for what that brings.
@@ -108,11 +120,7 @@ public actor VaultClient {
         guard record.listing <= listing else {
             return try await followFaster(record, of: pack.id, onEvent)
         }
-        if record.loaded == PackRecord.Loaded(pack: pack, form: configuration.form), record.waiting == nil,
-            record.failure == nil
-        {
-            return onEvent(.finished(pack.id, .loaded))
-        }
+        if isDone(pack, record, listing) { return onEvent(.finished(pack.id, .loaded)) }
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256,
             loaded.form == configuration.form || configuration.keys == nil
         {

@@ -5,14 +5,17 @@ import VaultFileSystem
 
 extension PackStaging {
     /// Rolls every pack forward or back to a whole state. Runs first, under the lock, and may itself be cut off.
-    func recover() async throws(VaultError) {
+    /// - Returns: how each pack stands.
+    func recover() async throws(VaultError) -> [PackID: PackRecord] {
         let control = try await lock()
         for folder in [layout.trust, layout.states, layout.packs, layout.permanent]
         where try FileSystem.exists(folder) {
             try removeAbandonedScratch(below: try Folder(opening: folder))
         }
-        for id in try records.ids() { try recover(id) }
+        var recovered: [PackID: PackRecord] = [:]
+        for id in try records.ids() { recovered[id] = try recover(id) }
         _ = consume control
+        return recovered
     }
 
     /// Removes what processes that died were writing, also for packs that have no record yet. Only folders of pack IDs
@@ -31,22 +34,24 @@ extension PackStaging {
     func survey() async throws(VaultError) -> [(id: PackID, record: PackRecord)] {
         let control = try await lock()
         let found = try records.ids().map { id throws(VaultError) in
-            (id: id, record: try settledRecord(of: id))
+            (id: id, record: try settled((try? records.record(of: id)) ?? PackRecord(), of: id))
         }
         _ = consume control
         return found
     }
 
-    private func recover(_ id: PackID) throws(VaultError) {
-        let record = try settledRecord(of: id)
-        if record != (try? records.record(of: id)) { try records.save(record, of: id) }
-        guard try FileSystem.exists(layout.home(of: id)) else { return }
+    private func recover(_ id: PackID) throws(VaultError) -> PackRecord {
+        let saved = try? records.record(of: id)
+        let record = try settled(saved ?? PackRecord(), of: id)
+        if record != saved { try records.save(record, of: id) }
+        guard try FileSystem.exists(layout.home(of: id)) else { return record }
         try removeVersions(of: id, in: try Folder(opening: layout.home(of: id)), except: record.loaded)
+        return record
     }
 
-    /// A pack's record, corrected by what is really there; a record that can't be read is made from that alone.
-    private func settledRecord(of id: PackID) throws(VaultError) -> PackRecord {
-        var record = (try? records.record(of: id)) ?? PackRecord()
+    /// A pack's record, corrected by what is really there; for a record that can't be read, an empty one is.
+    private func settled(_ saved: PackRecord, of id: PackID) throws(VaultError) -> PackRecord {
+        var record = saved
         if let waiting = record.waiting, try !FileSystem.exists(layout.waitingPack(waiting)) {
             record.waiting = nil
         }

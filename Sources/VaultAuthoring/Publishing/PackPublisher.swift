@@ -59,8 +59,9 @@ struct PackPublisher {
 
     /// Removes what publications that died have left behind.
     func removeAbandonedScratch(of ids: [PackID]) throws(VaultError) {
+        // Many packs share a folder.
         let folders = [vault.path, vault.site, vault.metadata, vault.targets] + ids.map { folder(of: $0) }
-        for path in folders where try FileSystem.exists(path) {
+        for path in Set(folders) where try FileSystem.exists(path) {
             try Folder(opening: path).removeAbandonedScratch()
         }
     }
