@@ -3,19 +3,39 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
+/// Recovery looks at every pack, so it happens only after a process died: whoever is about to change the store leaves a
+/// mark, which outlives a process that is killed.
 extension PackStaging {
-    /// Rolls every pack forward or back to a whole state. Runs first, under the lock, and may itself be cut off.
-    /// - Returns: how each pack stands.
-    func recover() async throws(VaultError) -> [PackID: PackRecord] {
+    /// The mark of this process, as long as the value is there.
+    func beginWork() throws(VaultError) -> ScratchFile {
+        try FileSystem.createFolders(layout.work, permissions: 0o700)
+        let mark = try ScratchFile(for: layout.work.appending("mark"))
+        try Folder(opening: layout.work).synchronize()
+        return mark
+    }
+
+    /// Rolls every pack forward or back to a whole state where somebody died, or is at work. Runs first, under the lock,
+    /// and may itself be cut off.
+    func recover() async throws(VaultError) {
         let control = try await lock()
-        for folder in [layout.trust, layout.states, layout.packs, layout.permanent]
-        where try FileSystem.exists(folder) {
-            try removeAbandonedScratch(below: try Folder(opening: folder))
+        // Metadata is kept without a mark: its folder is small.
+        if try FileSystem.exists(layout.trust) { try Folder(opening: layout.trust).removeAbandonedScratch() }
+        if try FileSystem.exists(layout.work), try !Folder(opening: layout.work).names().isEmpty {
+            for folder in [layout.states, layout.packs, layout.permanent]
+            where try FileSystem.exists(folder) {
+                try removeAbandonedScratch(below: try Folder(opening: folder))
+            }
+            for id in try records.ids() { try settle(id) }
+            try Folder(opening: layout.work).removeAbandonedScratch()
         }
-        var recovered: [PackID: PackRecord] = [:]
-        for id in try records.ids() { recovered[id] = try recover(id) }
         _ = consume control
-        return recovered
+    }
+
+    /// Rolls one pack forward or back to a whole state.
+    func recover(_ id: PackID) async throws(VaultError) {
+        let control = try await lock()
+        try settle(id)
+        _ = consume control
     }
 
     /// Removes what processes that died were writing, also for packs that have no record yet. Only folders of pack IDs
@@ -40,13 +60,12 @@ extension PackStaging {
         return found
     }
 
-    private func recover(_ id: PackID) throws(VaultError) -> PackRecord {
+    private func settle(_ id: PackID) throws(VaultError) {
         let saved = try? records.record(of: id)
         let record = try settled(saved ?? PackRecord(), of: id)
         if record != saved { try records.save(record, of: id) }
-        guard try FileSystem.exists(layout.home(of: id)) else { return record }
+        guard try FileSystem.exists(layout.home(of: id)) else { return }
         try removeVersions(of: id, in: try Folder(opening: layout.home(of: id)), except: record.loaded)
-        return record
     }
 
     /// A pack's record, corrected by what is really there; for a record that can't be read, an empty one is.
@@ -61,7 +80,7 @@ extension PackStaging {
     }
 
     /// What `current` points to, by the descriptor beside it; nil when it points to nothing, or nothing says to what.
-    private func current(of id: PackID) throws(VaultError) -> PackRecord.Loaded? {
+    func current(of id: PackID) throws(VaultError) -> PackRecord.Loaded? {
         guard try FileSystem.exists(layout.home(of: id)) else { return nil }
         let home = try Folder(opening: layout.home(of: id))
         guard let name = try? home.readLink("current")?.lastComponent?.string,

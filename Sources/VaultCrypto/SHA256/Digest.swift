@@ -18,17 +18,19 @@ public struct Digest: Sendable {
     /// Nil unless the text is exactly 64 lowercase hexadecimal digits.
     public init?(hex: String) {
         guard hex.utf8.count == 2 * Self.count else { return nil }
-        var bytes = [UInt8](repeating: 0, count: Self.count)
-        for (index, character) in hex.utf8.enumerated() {
+        var halves = 0
+        for character in hex.utf8 {
             let digit: UInt8
             switch character {
             case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
             case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
             default: return nil
             }
-            bytes[index / 2] = bytes[index / 2] << 4 | digit
+            unsafe withUnsafeMutableBytes(of: &words) { target in
+                unsafe target[halves / 2] = target[halves / 2] << 4 | digit
+            }
+            halves += 1
         }
-        self.init(bytes.span)
     }
 
     /// Lets OpenSSL write the 32 bytes in place.
