@@ -1,5 +1,6 @@
 import SealedPack
 import VaultErrors
+import VaultFileSystem
 
 /// Which packs need nothing: of a large site nearly all, nearly always.
 extension PackStaging {
@@ -26,10 +27,15 @@ extension PackStaging {
     /// Anything odd makes it false: whoever stages the pack then finds out.
     private func isLoaded(_ pack: PackDescriptor, as form: PackForm, listedBy listing: ListingVersion) -> Bool
     {
+        let version = layout.version(pack, as: form)
         guard let record = try? records.record(of: pack.id),
-            record.isLoaded(pack, as: form, listedBy: listing), let current = try? current(of: pack.id)
+            record.isLoaded(pack, as: form, listedBy: listing),
+            let current = try? FileSystem.status(of: layout.current(of: pack.id), followingLinks: true),
+            let loaded = try? FileSystem.status(of: version), current.isSameFile(as: loaded)
         else { return false }
-        return current == record.loaded
+        let descriptor = descriptorBytes(of: pack)
+        let path = PackDescriptorFile.path(beside: version)
+        return (try? DurableFile.read(path, limit: descriptor.count)) == descriptor
     }
 }
 

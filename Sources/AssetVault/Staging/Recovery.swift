@@ -80,7 +80,7 @@ extension PackStaging {
     }
 
     /// What `current` points to, by the descriptor beside it; nil when it points to nothing, or nothing says to what.
-    func current(of id: PackID) throws(VaultError) -> PackRecord.Loaded? {
+    private func current(of id: PackID) throws(VaultError) -> PackRecord.Loaded? {
         guard try FileSystem.exists(layout.home(of: id)) else { return nil }
         let home = try Folder(opening: layout.home(of: id))
         guard let name = try? home.readLink("current")?.lastComponent?.string,
