@@ -58,7 +58,7 @@ public struct Delegation: Sendable, Hashable {
     func covers(_ path: TargetPath) -> Bool {
         switch scope {
         case .paths: patterns.contains { $0.matches(path.text) }
-        case .hashPrefixes(let prefixes): prefixes.contains { path.digest.hex.utf8.starts(with: $0.utf8) }
+        case .hashPrefixes(let prefixes): prefixes.contains { path.hexDigest.utf8.starts(with: $0.utf8) }
         }
     }
 
@@ -79,9 +79,11 @@ public struct Delegation: Sendable, Hashable {
 struct TargetPath: Sendable {
     let text: String
     let digest: Digest
+    let hexDigest: String
 
     init(_ text: String) {
         self.text = text
         digest = SHA256.hash(Array(text.utf8).span)
+        hexDigest = digest.hex
     }
 }

@@ -71,11 +71,12 @@ public struct Publication: Sendable {
         try FileSystem.createFolders(vault.targets, permissions: 0o755)
         try checkSources()
         let waiting = try waitingPacks()
+        let publishedPacks = Dictionary(listing.packs.map { ($0.pack.id, $0.pack) }) { first, _ in first }
         var report: [PublicationReport.Pack] = []
         var records = listing.foreign
         for pack in settings.packs {
             onPack(pack.id, 0)
-            let published = listing.packs.first { $0.pack.id == pack.id }?.pack
+            let published = publishedPacks[pack.id]
             let result: SealingResult
             if let version = pack.pin {
                 let earlier = try site.history.pack(pack.id, version: version, newest: published)
@@ -88,7 +89,8 @@ public struct Publication: Sendable {
             records.append(try TargetRecord(path: pack.id.targetPath, json: result.descriptor.json))
             report.append(PublicationReport.Pack(result, after: published))
         }
-        for old in listing.packs where !settings.packs.contains(where: { $0.id == old.pack.id }) {
+        let declared = Set(settings.packs.map(\.id))
+        for old in listing.packs where !declared.contains(old.pack.id) {
             report.append(PublicationReport.Pack(removed: old.pack))
         }
         if isChanged { try settings.write(to: vault.settings) }
