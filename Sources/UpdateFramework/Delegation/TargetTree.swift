@@ -54,6 +54,7 @@ public struct TargetTree: Sendable {
                 records.append(record)
             }
         }
-        return records.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        records.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        return records
     }
 }
