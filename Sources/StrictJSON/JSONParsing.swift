@@ -7,54 +7,68 @@ extension JSONValue {
     /// - Parameter place: what is read, for error messages: a file, a URL, a role.
     /// - Throws: ``VaultErrors/VaultError`` of category `corrupt`.
     public init(parsing source: Span<UInt8>, place: String) throws(VaultError) {
-        var reader = JSONReader(place: place)
-        let first = try reader.next(in: source)
-        self = try JSONValue(startingWith: first, from: &reader, in: source, place: place)
-        _ = try reader.next(in: source)
-    }
-
-    /// The reader's depth limit bounds the recursion.
-    private init(
-        startingWith token: JSONToken, from reader: inout JSONReader, in source: Span<UInt8>, place: String
-    ) throws(VaultError) {
-        switch token {
-        case .beginObject:
-            self = .object(try JSONObject(from: &reader, in: source, place: place))
-        case .beginArray:
-            var elements: [JSONValue] = []
-            while case let token = try reader.next(in: source), token != .endArray {
-                elements.append(try JSONValue(startingWith: token, from: &reader, in: source, place: place))
-            }
-            self = .array(elements)
-        case .string(let text): self = .string(text.string(in: source))
-        case .integer(let value): self = .integer(value)
-        case .bool(let value): self = .bool(value)
-        case .null, .key, .endObject, .endArray, .end: self = .null
-        }
-    }
-
-    fileprivate static func parse(
-        from reader: inout JSONReader, in source: Span<UInt8>, place: String
-    ) throws(VaultError) -> JSONValue {
-        let token = try reader.next(in: source)
-        return try JSONValue(startingWith: token, from: &reader, in: source, place: place)
+        var parser = JSONParser(place: place)
+        self = try parser.document(in: source)
     }
 }
 
-extension JSONObject {
-    fileprivate init(from reader: inout JSONReader, in source: Span<UInt8>, place: String) throws(VaultError)
-    {
-        var members: [Member] = []
+/// Makes values of tokens. What the open containers hold so far stands on two stacks, so that each container is
+/// allocated once and at its size: metadata of large sites has many small ones.
+private struct JSONParser {
+    private var reader: JSONReader
+    private let place: String
+    private var elements: [JSONValue] = []
+    private var members: [JSONObject.Member] = []
+
+    init(place: String) {
+        reader = JSONReader(place: place)
+        self.place = place
+    }
+
+    mutating func document(in source: Span<UInt8>) throws(VaultError) -> JSONValue {
+        let value = try value(startingWith: try reader.next(in: source), in: source)
+        _ = try reader.next(in: source)
+        return value
+    }
+
+    /// The reader's depth limit bounds the recursion.
+    private mutating func value(
+        startingWith token: JSONToken, in source: Span<UInt8>
+    ) throws(VaultError) -> JSONValue {
+        switch token {
+        case .beginObject: .object(try object(in: source))
+        case .beginArray: .array(try array(in: source))
+        case .string(let text): .string(text.string(in: source))
+        case .integer(let value): .integer(value)
+        case .bool(let value): .bool(value)
+        case .null, .key, .endObject, .endArray, .end: .null
+        }
+    }
+
+    private mutating func array(in source: Span<UInt8>) throws(VaultError) -> [JSONValue] {
+        let start = elements.count
+        while case let token = try reader.next(in: source), token != .endArray {
+            let element = try value(startingWith: token, in: source)
+            elements.append(element)
+        }
+        defer { elements.removeSubrange(start...) }
+        return Array(elements[start...])
+    }
+
+    private mutating func object(in source: Span<UInt8>) throws(VaultError) -> JSONObject {
+        let start = members.count
         while case .key(let text) = try reader.next(in: source) {
-            let value = try JSONValue.parse(from: &reader, in: source, place: place)
-            members.append(Member(key: text.string(in: source), value: value))
+            let value = try value(startingWith: try reader.next(in: source), in: source)
+            members.append(JSONObject.Member(key: text.string(in: source), value: value))
         }
         var duplicate: String?
-        self.init(unsorted: members, duplicate: &duplicate)
+        let object = JSONObject(unsorted: Array(members[start...]), duplicate: &duplicate)
+        members.removeSubrange(start...)
         if let duplicate {
             throw VaultError(
                 .corrupt, "the key \"\(duplicate.excerpt)\" occurs twice in one object", at: place,
                 remedy: "get the file again, or remove one of the two members")
         }
+        return object
     }
 }

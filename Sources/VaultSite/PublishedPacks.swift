@@ -32,6 +32,7 @@ public struct PublishedPacks: Sendable {
 
     private init(listed records: [TargetRecord]) {
         var listings: [Listing] = []
+        listings.reserveCapacity(records.count)
         var skipped: [Skipped] = []
         for target in records {
             do throws(VaultError) {
@@ -40,7 +41,8 @@ public struct PublishedPacks: Sendable {
                 skipped.append(Skipped(path: target.path, reason: error.problem))
             }
         }
-        self.listings = listings.sorted { $0.pack.id < $1.pack.id }
+        listings.sort { $0.pack.id < $1.pack.id }
+        self.listings = listings
         self.skipped = skipped
     }
 

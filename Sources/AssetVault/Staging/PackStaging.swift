@@ -30,13 +30,14 @@ struct PackStaging: Sendable {
         let control = try await lock()
         try arrive(arrival, of: pack, at: target)
         var record = try records.record(of: pack.id)
-        if record.listing <= listing {
+        let isNewest = record.listing <= listing
+        if isNewest {
             record.waiting = pack
             record.listing = listing
             record.failure = nil
-            try records.save(record, of: pack.id)
         }
         try removeWaiting(of: pack.id, except: record.waiting)
+        if isNewest { try records.save(record, of: pack.id) }
         _ = consume control
     }
 
@@ -110,17 +111,19 @@ struct PackStaging: Sendable {
     {
         let home = try Folder(opening: layout.home(of: pack.id))
         var record = try records.record(of: pack.id)
-        if record.listing <= listing {
+        let isNewest = record.listing <= listing
+        if isNewest {
             try saveDescriptor(of: pack, as: form)
             try home.replaceLink("current", target: FilePath(layout.versionName(of: pack, as: form)))
             record.loaded = PackRecord.Loaded(pack: pack, form: form)
             record.waiting = nil
             record.listing = listing
             record.failure = nil
-            try records.save(record, of: pack.id)
         }
         try removeWaiting(of: pack.id, except: record.waiting)
         try removeVersions(of: pack.id, in: home, except: record.loaded)
+        // Last: a pack that is recorded as loaded is looked at no more.
+        if isNewest { try records.save(record, of: pack.id) }
     }
 
     /// Notes what newer metadata says of a pack that is loaded already, such as slots for other keys.

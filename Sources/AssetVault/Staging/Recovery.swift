@@ -61,6 +61,9 @@ extension PackStaging {
     }
 
     private func settle(_ id: PackID) throws(VaultError) {
+        for folder in [layout.home(of: id), layout.waiting(of: id)] where try FileSystem.exists(folder) {
+            try Folder(opening: folder).removeAbandonedScratch()
+        }
         let saved = try? records.record(of: id)
         let record = try settled(saved ?? PackRecord(), of: id)
         if record != saved { try records.save(record, of: id) }
