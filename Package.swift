@@ -177,5 +177,9 @@ let package = Package(
         peer("archive", uses: ["VaultErrors", "VaultFileSystem", "VaultArchive"]),
         peer("crypto", uses: ["VaultErrors", "VaultCrypto"]),
         peer("keys", uses: ["VaultErrors", "VaultKeys", "VaultCrypto"]),
+        // Reads files of made-up metadata; Tests/Fuzzing/run.sh makes a fuzzer of it.
+        .executableTarget(
+            name: "metadata-fuzzer", dependencies: ["VaultErrors", "VaultCrypto", "UpdateFramework"],
+            path: "Tests/Fuzzing/metadata", swiftSettings: settings),
     ]
 )

@@ -45,3 +45,6 @@ sh Samples/hosting/check.sh
 
 echo "== the quickstart"
 sh Samples/quickstart.sh
+
+echo "== two teams"
+sh Samples/teams.sh

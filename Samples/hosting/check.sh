@@ -23,7 +23,7 @@ site=$work/site
 pack=targets/packs/levels/$(printf '%064d' 7).one.avpack
 mkdir -p "$site/metadata" "$(dirname "$site/$pack")"
 head -c 100000 /dev/zero >"$site/$pack"
-for name in 1.root 2.root 3.snapshot 3.targets timestamp; do
+for name in 1.root 2.root 3.snapshot 3.targets 4.team timestamp; do
     echo "{\"name\": \"$name\"}" >"$site/metadata/$name.json"
 done
 
@@ -32,7 +32,7 @@ touch "$RCLONE_CONFIG"
 sh "$here/upload.sh" "$site" "$work/served" 2>"$work/log"
 diff -r "$site" "$work/served" || fail "the upload is not equal"
 order=$(sed -n 's/.* : \(.*\): Copied (new).*/\1/p' "$work/log" | sed 's/.*\.\(.*\)\..*/\1/; s/timestamp.*/timestamp/' | uniq | xargs)
-[ "$order" = "one targets snapshot root timestamp" ] || fail "uploaded in the order: $order"
+[ "$order" = "one team targets snapshot timestamp root" ] || fail "uploaded in the order: $order"
 
 # A second upload sends the timestamp alone.
 sh "$here/upload.sh" "$site" "$work/served" 2>"$work/log"

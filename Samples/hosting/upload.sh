@@ -4,7 +4,8 @@
 #     upload.sh SITE REMOTE:BUCKET[/FOLDER]
 #
 # The order keeps every client whole at every moment, also when this stops half way: packs first, then the metadata
-# that names them, the timestamp that makes it count last. Files are added and never removed; run it again at will.
+# that names them, each file before those that list it; the timestamp, which makes it count; and new roots last, since
+# what came before them is signed by the old keys, too. Upload after every change of trust, before the next. Files are added and never removed; run it again at will.
 # Don't publish into SITE meanwhile. RCLONE_* variables and rclone's configuration apply.
 set -eu
 
@@ -27,8 +28,10 @@ copy() {
 }
 
 copy "$site/targets" "$remote/targets"
+# Roles that targets delegate to: teams, bins.
+copy --exclude '/*.{targets,snapshot,root}.json' --exclude /timestamp.json "$site/metadata" "$remote/metadata"
 copy --include '/*.targets.json' "$site/metadata" "$remote/metadata"
 copy --include '/*.snapshot.json' "$site/metadata" "$remote/metadata"
-copy --include '/*.root.json' "$site/metadata" "$remote/metadata"
 rclone copyto --ignore-times --header-upload 'Cache-Control: no-store' \
     "$site/metadata/timestamp.json" "$remote/metadata/timestamp.json"
+copy --include '/*.root.json' "$site/metadata" "$remote/metadata"

@@ -1,8 +1,12 @@
 /// The members of a JSON object, sorted by the UTF-8 bytes of their keys and looked up by exact bytes.
 public struct JSONObject: Sendable {
-    struct Member: Sendable {
+    struct Member: Sendable, Hashable {
         let key: String
         var value: JSONValue
+
+        static func == (left: Member, right: Member) -> Bool {
+            left.key.hasSameBytes(as: right.key) && left.value == right.value
+        }
     }
 
     /// Sorted, no key twice.
@@ -72,20 +76,8 @@ public struct JSONObject: Sendable {
     }
 }
 
-extension JSONObject: Hashable {
-    public static func == (left: JSONObject, right: JSONObject) -> Bool {
-        left.members.elementsEqual(right.members) { left, right in
-            left.key.hasSameBytes(as: right.key) && left.value == right.value
-        }
-    }
-
-    public func hash(into hasher: inout Hasher) {
-        for member in members {
-            hasher.combine(member.key)
-            hasher.combine(member.value)
-        }
-    }
-}
+/// As arrays compare: two copies of one object are equal at once.
+extension JSONObject: Hashable {}
 
 extension JSONObject: ExpressibleByDictionaryLiteral {
     /// A key that occurs twice keeps its last value.

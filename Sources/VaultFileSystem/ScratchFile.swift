@@ -47,6 +47,12 @@ public struct ScratchFile: ~Copyable, Sendable {
         try settle(as: CheckedName(endOf: target), target, permissions: permissions, replacing: replacing)
     }
 
+    /// Gives the file its final name and permissions without waiting for the disk; replaces what stands there.
+    consuming func commitUnsaved(permissions: UInt16) throws(VaultError) {
+        try file.setFirstPermissions(permissions)
+        try place.settle(as: name, in: place.folder.descriptor, path: target, replacing: true)
+    }
+
     private mutating func settle(
         as name: CheckedName, _ target: FilePath, permissions: UInt16, replacing: Bool
     ) throws(VaultError) {

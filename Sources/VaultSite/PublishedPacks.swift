@@ -54,7 +54,7 @@ extension PublishedPacks.Listing {
     /// speak for a pack of others. Throws `corrupt` for any other, such as one of a later format.
     public init(_ target: TargetRecord) throws(VaultError) {
         let pack = try PackDescriptor(parsing: target.json, place: target.path)
-        guard PackID(targetPath: target.path) == pack.id else {
+        guard pack.id.targetPath.utf8.elementsEqual(target.path.utf8) else {
             throw VaultError(
                 .corrupt, "it describes the pack '\(pack.id)'", at: target.path,
                 remedy: "the site's owner must publish it under its own path")

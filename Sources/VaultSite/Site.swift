@@ -14,7 +14,9 @@ public struct Site: Sendable {
 
     /// Where a target's file is hosted: below `targets/`, its digest in front of its name.
     public func location(of target: TargetRecord, in chain: TrustChain) throws(VaultError) -> SiteLocation {
-        try location.appending("targets/\(chain.hostedPath(of: target))")
+        let segments = chain.hostedPath(of: target).split(separator: "/", omittingEmptySubsequences: false)
+        let path = segments.map { PercentEncoding.encode(String($0)) }.joined(separator: "/")
+        return try location.appending("targets/\(path)")
     }
 }
 

@@ -4,7 +4,7 @@ import VaultErrors
 
 @Suite struct FreezeTests {
     @Test(arguments: SignatureTests.others)
-    func expiredMetadataIsRefused(_ role: TopLevelRole) async throws {
+    func expiredMetadataIsRefused(_ role: MetadataRole) async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         repository.expiries[role] = UTCTime("2025-12-31T23:59:59Z")
@@ -16,7 +16,7 @@ import VaultErrors
     }
 
     @Test(arguments: SignatureTests.others)
-    func expiryIsExact(_ role: TopLevelRole) async throws {
+    func expiryIsExact(_ role: MetadataRole) async throws {
         for (expiry, isBelieved) in [("2026-01-01T00:00:00Z", false), ("2026-01-01T00:00:01Z", true)] {
             var repository = try Repository()
             repository.expiries[role] = UTCTime(expiry)
@@ -29,7 +29,7 @@ import VaultErrors
     @Test func aHostThatStandsStillIsNoticed() async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
-        let kept: [TopLevelRole: Int64] = .init(root: 1, timestamp: 1, snapshot: 1, targets: 1)
+        let kept: [MetadataRole: Int64] = .init(root: 1, timestamp: 1, snapshot: 1, targets: 1)
         for (days, place) in [(31, "trusted timestamp.json"), (400, "\(client.store.folder)/root.json")] {
             await client.expectRefusal(
                 of: repository.source, at: place, saying: "expired at", leaving: kept,

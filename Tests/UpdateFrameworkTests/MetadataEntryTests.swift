@@ -9,18 +9,18 @@ import VaultErrors
     typealias Change = @Sendable (inout JSONObject) -> Void
 
     @Test func rootsNeedAllRolesWithThresholds() async throws {
-        for role in TopLevelRole.allCases {
-            try await changeRoles(saying: "\"\(role.rawValue)\" is missing") { $0[role.rawValue] = nil }
-            try await changeRoles(saying: "below 1") { $0[role.rawValue] = ["keyids": [], "threshold": 0] }
-            try await changeRoles(saying: "below 1") { $0[role.rawValue] = ["keyids": [], "threshold": -1] }
+        for role in MetadataRole.allTopLevel {
+            try await changeRoles(saying: "\"\(role.name)\" is missing") { $0[role.name] = nil }
+            try await changeRoles(saying: "below 1") { $0[role.name] = ["keyids": [], "threshold": 0] }
+            try await changeRoles(saying: "below 1") { $0[role.name] = ["keyids": [], "threshold": -1] }
             try await changeRoles(saying: "not an integer") {
-                $0[role.rawValue] = ["keyids": [], "threshold": "1"]
+                $0[role.name] = ["keyids": [], "threshold": "1"]
             }
             try await changeRoles(saying: "twice") {
-                $0[role.rawValue] = ["keyids": ["a", "a"], "threshold": 1]
+                $0[role.name] = ["keyids": ["a", "a"], "threshold": 1]
             }
             try await changeRoles(saying: "where a string") {
-                $0[role.rawValue] = ["keyids": [1], "threshold": 1]
+                $0[role.name] = ["keyids": [1], "threshold": 1]
             }
         }
     }
@@ -42,13 +42,13 @@ import VaultErrors
     }
 
     @Test func listedFilesNeedVersionsAndGoodHashes() async throws {
-        for (role, name) in [(TopLevelRole.timestamp, "snapshot.json"), (.snapshot, "targets.json")] {
+        for (role, name) in [(MetadataRole.timestamp, "snapshot.json"), (.snapshot, "targets.json")] {
             let cases: [(JSONValue, String)] = [
                 (["length": 1], "\"version\" is missing"), (["version": 0], "below 1"),
                 (["version": "1"], "not an integer"),
                 (["version": 2, "length": -1], "below 0"), (["version": 2, "length": "5"], "not an integer"),
                 (["version": 2, "hashes": []], "not an object"),
-                (["version": 2, "hashes": [:]], "\"sha256\" is missing"),
+                (["version": 2, "hashes": [:]], "it has no hash"),
                 (["version": 2, "hashes": ["sha256": "AB"]], "64 lowercase"), ([], "object"),
             ]
             for (value, text) in cases {
@@ -64,7 +64,8 @@ import VaultErrors
             (["hashes": ["sha256": hash]], "\"length\" is missing"), (["length": 1], "\"hashes\" is missing"),
             (["length": -1, "hashes": ["sha256": hash]], "below 0"),
             (["length": "1", "hashes": ["sha256": hash]], "not an integer"),
-            (["length": 1, "hashes": ["md5": "00"]], "\"sha256\" is missing"),
+            (["length": 1, "hashes": [:]], "it has no hash"),
+            (["length": 1, "hashes": ["sha256": hash, "sha512": hash]], "128 lowercase"),
             (["length": 1, "hashes": ["sha256": "00"]], "64 lowercase"),
             (["length": 1, "hashes": ["sha256": hash], "custom": 1], "not an object"),
             (1, "where an object belongs"),
@@ -74,7 +75,7 @@ import VaultErrors
         }
     }
 
-    private func expectRefusalOfEntry(_ role: TopLevelRole, _ text: String, _ change: @escaping Change)
+    private func expectRefusalOfEntry(_ role: MetadataRole, _ text: String, _ change: @escaping Change)
         async throws
     {
         var repository = try Repository()

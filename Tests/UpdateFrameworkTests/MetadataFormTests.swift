@@ -9,7 +9,7 @@ import VaultErrors
 
     /// Nothing of it is believed, and the old store stays.
     private func expectRefusal(
-        _ role: TopLevelRole, saying text: String, sourceLocation: SourceLocation = #_sourceLocation,
+        _ role: MetadataRole, saying text: String, sourceLocation: SourceLocation = #_sourceLocation,
         _ change: @escaping Change
     ) async throws {
         var repository = try Repository()
@@ -21,15 +21,15 @@ import VaultErrors
             leaving: SignatureTests.kept(refusing: role), sourceLocation: sourceLocation)
     }
 
-    @Test(arguments: TopLevelRole.allCases)
-    func typesAreChecked(_ role: TopLevelRole) async throws {
-        let other: TopLevelRole = role == .targets ? .snapshot : .targets
+    @Test(arguments: MetadataRole.allTopLevel)
+    func typesAreChecked(_ role: MetadataRole) async throws {
+        let other: MetadataRole = role == .targets ? .snapshot : .targets
         // Signed by the role's own keys, under another type.
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         if role == .root { try repository.publish(.root) } else { try repository.release("packs/b.avpack") }
         var signed = try repository.draft(role).signed
-        for type in [.string(other.rawValue), "Root", "", .integer(1), .null] as [JSONValue] {
+        for type in [.string(other.name), "Root", "", .integer(1), .null] as [JSONValue] {
             signed["_type"] = type
             let bytes = try repository.sign(signed, by: repository.keys[role] ?? [])
             let error = #expect(throws: VaultError.self) {
@@ -40,8 +40,8 @@ import VaultErrors
         try await client.refresh(repository.source)
     }
 
-    @Test(arguments: TopLevelRole.allCases)
-    func versionsArePositiveIntegers(_ role: TopLevelRole) async throws {
+    @Test(arguments: MetadataRole.allTopLevel)
+    func versionsArePositiveIntegers(_ role: MetadataRole) async throws {
         try await expectRefusal(role, saying: "is a string, not an integer") { $0["version"] = "2" }
         try await expectRefusal(role, saying: "is a boolean, not an integer") { $0["version"] = true }
         try await expectRefusal(role, saying: "is an array, not an integer") { $0["version"] = [2] }
@@ -65,8 +65,8 @@ import VaultErrors
             leaving: .init(root: 1, timestamp: 1, snapshot: 1, targets: 1))
     }
 
-    @Test(arguments: TopLevelRole.allCases)
-    func specificationVersionsAreChecked(_ role: TopLevelRole) async throws {
+    @Test(arguments: MetadataRole.allTopLevel)
+    func specificationVersionsAreChecked(_ role: MetadataRole) async throws {
         try await expectRefusal(role, saying: "where 1.x.y is expected") { $0["spec_version"] = "2.0.0" }
         try await expectRefusal(role, saying: "\"spec_version\" is missing") { $0["spec_version"] = nil }
         let repository = try Repository()
@@ -80,8 +80,8 @@ import VaultErrors
         }
     }
 
-    @Test(arguments: TopLevelRole.allCases)
-    func expiryIsAMoment(_ role: TopLevelRole) async throws {
+    @Test(arguments: MetadataRole.allTopLevel)
+    func expiryIsAMoment(_ role: MetadataRole) async throws {
         try await expectRefusal(role, saying: "is no time") { $0["expires"] = "2027-01-01" }
         try await expectRefusal(role, saying: "not a string") { $0["expires"] = 99_999_999_999 }
         let repository = try Repository()
@@ -91,7 +91,7 @@ import VaultErrors
     }
 
     /// Parses the role's metadata after a change.
-    private func parse(_ role: TopLevelRole, _ repository: Repository, _ change: Change) throws {
+    private func parse(_ role: MetadataRole, _ repository: Repository, _ change: Change) throws {
         var signed = try repository.draft(role).signed
         change(&signed)
         let bytes = try repository.sign(signed, by: repository.keys[role] ?? [])
@@ -100,7 +100,7 @@ import VaultErrors
 
     @Test func missingMembersAreRefused() async throws {
         for (role, members) in [
-            (TopLevelRole.root, ["keys", "roles", "expires", "_type"]),
+            (MetadataRole.root, ["keys", "roles", "expires", "_type"]),
             (.timestamp, ["meta", "expires", "_type"]),
             (.snapshot, ["meta", "expires", "_type"]), (.targets, ["targets", "expires", "_type"]),
         ] {
@@ -111,8 +111,8 @@ import VaultErrors
         }
     }
 
-    @Test(arguments: TopLevelRole.allCases)
-    func keysThatOccurTwiceAreRefused(_ role: TopLevelRole) async throws {
+    @Test(arguments: MetadataRole.allTopLevel)
+    func keysThatOccurTwiceAreRefused(_ role: MetadataRole) async throws {
         let repository = try Repository()
         let name = role.hostedName(version: 1)
         let json = String(decoding: repository.files[name] ?? [], as: UTF8.self)
@@ -130,8 +130,8 @@ import VaultErrors
         }
     }
 
-    @Test(arguments: TopLevelRole.allCases)
-    func everyTruncationIsRefused(_ role: TopLevelRole) throws {
+    @Test(arguments: MetadataRole.allTopLevel)
+    func everyTruncationIsRefused(_ role: MetadataRole) throws {
         let repository = try Repository()
         let bytes = repository.files[role.hostedName(version: 1)] ?? []
         for count in 0..<(bytes.count - 1) {
@@ -153,10 +153,11 @@ import VaultErrors
     }
 
     @Test func textsOfAttackersStayShortAndOneLine() throws {
-        var repository = try Repository()
+        let repository = try Repository()
         let text = "\u{1B}[31m\n" + String(repeating: "x", count: 100_000)
-        repository.amend[.timestamp] = { $0["_type"] = .string(text) }
-        let bytes = try repository.sign(repository.draft(.timestamp).signed, by: [])
+        var signed = try repository.draft(.timestamp).signed
+        signed["_type"] = .string(text)
+        let bytes = try repository.sign(signed, by: [])
         let error = #expect(throws: VaultError.self) {
             try UnverifiedMetadata(parsing: bytes, as: .timestamp, place: "test")
         }

@@ -5,8 +5,8 @@ import VaultCrypto
 import VaultErrors
 
 @Suite struct MixTests {
-    @Test(arguments: [.snapshot, .targets] as [TopLevelRole])
-    func aFileOfAnotherReleaseIsRefused(_ role: TopLevelRole) async throws {
+    @Test(arguments: [.snapshot, .targets] as [MetadataRole])
+    func aFileOfAnotherReleaseIsRefused(_ role: MetadataRole) async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         var branch = repository
@@ -23,11 +23,11 @@ import VaultErrors
 
     @Test func aFileOfAnotherReleaseWithoutLengthAndHashIsRefusedByItsVersion() async throws {
         var repository = try Repository()
-        for (role, name) in [(TopLevelRole.timestamp, "snapshot.json"), (.snapshot, "targets.json")] {
+        for (role, name) in [(MetadataRole.timestamp, "snapshot.json"), (.snapshot, "targets.json")] {
             repository.amend[role] = { $0["meta"] = [name: ["version": 2]] }
         }
         try repository.release("packs/b.avpack")
-        for role in [TopLevelRole.snapshot, .targets] {
+        for role in [MetadataRole.snapshot, .targets] {
             var files = repository.files
             files[role.hostedName(version: 2)] = files[role.hostedName(version: 1)]
             let client = TestClient()
@@ -41,8 +41,8 @@ import VaultErrors
         try await TestClient().refresh(repository.source, trusting: repository.firstRoot)
     }
 
-    @Test(arguments: [.snapshot, .targets] as [TopLevelRole])
-    func hashesAreCheckedBeforeAnythingIsParsed(_ role: TopLevelRole) async throws {
+    @Test(arguments: [.snapshot, .targets] as [MetadataRole])
+    func hashesAreCheckedBeforeAnythingIsParsed(_ role: MetadataRole) async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         try repository.release("packs/b.avpack")
@@ -53,8 +53,8 @@ import VaultErrors
             leaving: SignatureTests.kept(refusing: role))
     }
 
-    @Test(arguments: TopLevelRole.allCases)
-    func oversizedMetadataIsRefused(_ role: TopLevelRole) async throws {
+    @Test(arguments: MetadataRole.allTopLevel)
+    func oversizedMetadataIsRefused(_ role: MetadataRole) async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         if role == .root { try repository.publish(.root) } else { try repository.release("packs/b.avpack") }
@@ -84,16 +84,16 @@ import VaultErrors
         #expect(reference.snapshot.length == 9_007_199_254_740_991)
     }
 
-    @Test func otherHashesAloneAreNotEnough() async throws {
+    @Test func hashesOfUnknownKindsAloneAreNotEnough() async throws {
         var repository = try Repository()
         repository.amend[.timestamp] = {
-            $0["meta"] = ["snapshot.json": ["version": 1, "hashes": ["sha512": "00"]]]
+            $0["meta"] = ["snapshot.json": ["version": 1, "hashes": ["blake2b-256": "00"]]]
         }
         try repository.put(.timestamp)
         let client = TestClient()
         try await client.store.pin(repository.firstRoot)
         await client.expectRefusal(
-            of: repository.source, at: "timestamp.json: snapshot.json", saying: "\"sha256\" is missing",
-            leaving: [.root: 1])
+            of: repository.source, at: "1.snapshot.json", saying: "no hash of it is of a known kind",
+            leaving: [.root: 1, .timestamp: 1])
     }
 }

@@ -36,9 +36,28 @@ import VaultErrors
         #expect(attributes[.posixPermissions] as? Int == 0o755)
     }
 
-    @Test func theTimestampComesLast() async throws {
+    @Test func theTimestampComesAfterAllThatItLeadsTo() async throws {
         try await publisher.publish(["packs/a.avpack"])
         let watch = try FolderWatch(publisher.path.string)
+        try await publisher.publish(["packs/b.avpack"])
+        let names = watch.arrivals().filter { $0.hasSuffix(".json") }
+        #expect(names == ["2.targets.json", "2.snapshot.json", "timestamp.json"])
+    }
+
+    /// Whoever reads before the new root is there believes the rest under the old one.
+    @Test func aRootComesLastWhereTheOldOneHoldsForTheRest() async throws {
+        try await publisher.publish(["packs/a.avpack"])
+        let watch = try FolderWatch(publisher.path.string)
+        try await publisher.publish(["packs/b.avpack"], root: true)
+        let names = watch.arrivals().filter { $0.hasSuffix(".json") }
+        #expect(names == ["2.targets.json", "2.snapshot.json", "timestamp.json", "2.root.json"])
+    }
+
+    @Test(arguments: [.timestamp, .snapshot, .targets] as [MetadataRole])
+    func aRootComesFirstWhereOnlyItsNewKeysSigned(_ role: MetadataRole) async throws {
+        try await publisher.publish(["packs/a.avpack"])
+        let watch = try FolderWatch(publisher.path.string)
+        publisher.keys[role] = SigningKey()
         try await publisher.publish(["packs/b.avpack"], root: true)
         let names = watch.arrivals().filter { $0.hasSuffix(".json") }
         #expect(names == ["2.root.json", "2.targets.json", "2.snapshot.json", "timestamp.json"])
@@ -84,15 +103,15 @@ import VaultErrors
 
     @Test func nextVersionsSkipWhatAnInterruptedPublicationLeft() async throws {
         let folder = MetadataFolder(publisher.path)
-        for role in TopLevelRole.allCases { #expect(try folder.nextVersion(of: role) == 1) }
+        for role in MetadataRole.allTopLevel { #expect(try folder.nextVersions()[role] == 1) }
         try await publisher.publish(["packs/a.avpack"])
         try Data().write(to: URL(filePath: "\(publisher.path)/7.targets.json"))
         try Data().write(to: URL(filePath: "\(publisher.path)/9223372036854775807.snapshot.json"))
         try Data().write(to: URL(filePath: "\(publisher.path)/x.snapshot.json"))
-        #expect(try folder.nextVersion(of: .targets) == 8)
-        #expect(try folder.nextVersion(of: .snapshot) == 2)
-        #expect(try folder.nextVersion(of: .timestamp) == 2)
-        #expect(try folder.nextVersion(of: .root) == 2)
+        #expect(try folder.nextVersions()[.targets] == 8)
+        #expect(try folder.nextVersions()[.snapshot] == 2)
+        #expect(try folder.nextVersions()[.timestamp] == 2)
+        #expect(try folder.nextVersions()[.root] == 2)
     }
 
     @Test func namesNeverLeaveTheFolder() async throws {
@@ -114,10 +133,10 @@ import VaultErrors
     @Test func impossibleDraftsAreRefused() throws {
         let key = Ed25519PrivateKey().publicKey
         let record = TargetRecord(path: "p", length: 0, sha256: SHA256.hash([0].span))
-        let all = TopLevelRole.allCases.map { ($0, RoleKeys([key])) }
+        let all = TopLevelRole.allCases.map { ($0, RoleTrust([key])) }
         var roles = Dictionary(uniqueKeysWithValues: all)
         for threshold in [0, -1, 2] {
-            roles[.targets] = RoleKeys([key, key], threshold: threshold)
+            roles[.targets] = RoleTrust([key, key], threshold: threshold)
             #expect(throws: VaultError.self) {
                 try MetadataDraft.root(version: 1, expires: .latest, roles: roles)
             }
@@ -142,7 +161,7 @@ import VaultErrors
         ]
         let reference = MetadataReference(version: 5, bytes: [1])
         let draft = try MetadataDraft.snapshot(
-            version: 4, expires: .latest, targets: reference, carrying: old)
+            version: 4, expires: .latest, listing: [.targets: reference], carrying: old)
         #expect(draft.signed["x"] == [1])
         let meta = try draft.signed.object("meta", at: "meta")
         #expect(meta["levels.json"] == ["version": 4])
@@ -163,7 +182,7 @@ import VaultErrors
             let digest = try #require(Digest(hex: hex))
             let raw = digest.bytes
             let key = Ed25519PublicKey(raw: raw.span)
-            #expect(key.map { MetadataKeyID(of: $0).description } == id)
+            #expect(key.map { MetadataKey(VerifyingKey($0)).id.description } == id)
         }
     }
 }

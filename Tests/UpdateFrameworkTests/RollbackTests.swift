@@ -72,13 +72,13 @@ import VaultErrors
             leaving: .init(root: 1, timestamp: 3, snapshot: 2, targets: 1))
     }
 
-    @Test(arguments: [[.timestamp], [.snapshot], [.timestamp, .snapshot]] as [[TopLevelRole]])
-    func newKeysRecoverFromVersionsThatAThiefRaised(_ rotated: [TopLevelRole]) async throws {
+    @Test(arguments: [[.timestamp], [.snapshot], [.timestamp, .snapshot]] as [[MetadataRole]])
+    func newKeysRecoverFromVersionsThatAThiefRaised(_ rotated: [MetadataRole]) async throws {
         var repository = try Repository()
         for role in rotated { repository.versions[role] = 900 }
         repository.versions[.targets] = 900
         try repository.publish(.targets)
-        for role in [TopLevelRole.snapshot, .timestamp] {
+        for role in [MetadataRole.snapshot, .timestamp] {
             if rotated.contains(role) { try repository.publish(role) } else { try repository.put(role) }
         }
         let client = try await TestClient.trusting(repository)

@@ -85,6 +85,10 @@ import VaultErrors
             source, pinnedRoot: repository.firstRoot, now: Repository.now)
         #expect(chain.root.version == 1025)
         #expect(!source.requests.contains("1026.root.json"))
+        // Whoever keeps what was verified goes on from there.
+        let client = TestClient()
+        #expect(try await client.refresh(source, trusting: repository.firstRoot).root.version == 1025)
+        #expect(try await client.refresh(source).root.version == 1031)
     }
 
     @Test func theFinalRootMustBeCurrentAndOlderOnesNeedNotBe() async throws {

@@ -5,19 +5,19 @@ import VaultCrypto
 import VaultErrors
 
 @Suite struct SignatureTests {
-    static let others: [TopLevelRole] = [.timestamp, .snapshot, .targets]
+    static let others: [MetadataRole] = [.timestamp, .snapshot, .targets]
 
     /// What a client that saw version 1 of everything holds when the role's second version is refused.
-    static func kept(refusing role: TopLevelRole) -> [TopLevelRole: Int64] {
+    static func kept(refusing role: MetadataRole) -> [MetadataRole: Int64] {
         switch role {
         case .root, .timestamp: .init(root: 1, timestamp: 1, snapshot: 1, targets: 1)
         case .snapshot: .init(root: 1, timestamp: 2, snapshot: 1, targets: 1)
-        case .targets: .init(root: 1, timestamp: 2, snapshot: 2, targets: 1)
+        default: .init(root: 1, timestamp: 2, snapshot: 2, targets: 1)
         }
     }
 
     @Test(arguments: others, 0..<3)
-    func wrongKeysAreRefused(_ role: TopLevelRole, _ kind: Int) async throws {
+    func wrongKeysAreRefused(_ role: MetadataRole, _ kind: Int) async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         var forged = repository
@@ -33,7 +33,7 @@ import VaultErrors
     }
 
     @Test(arguments: others)
-    func thresholdsAreNeeded(_ role: TopLevelRole) async throws {
+    func thresholdsAreNeeded(_ role: MetadataRole) async throws {
         var repository = try Repository()
         let keys = (0..<3).map { _ in SigningKey() }
         repository.keys[role] = keys
@@ -46,7 +46,7 @@ import VaultErrors
         try short.release("packs/b.avpack")
         await client.expectRefusal(
             of: short.source, at: role.hostedName(version: 2),
-            saying: "1 valid signatures of the \(role.rawValue) keys in root version 1 where 2 are needed",
+            saying: "1 valid signatures of the \(role.name) keys in root version 1 where 2 are needed",
             leaving: Self.kept(refusing: role))
         repository.signers[role] = [keys[2], keys[0]]
         repository.versions[.timestamp] = 2
@@ -57,7 +57,7 @@ import VaultErrors
     @Test func oneKeyUnderTwoNamesCountsOnce() async throws {
         var repository = try Repository()
         let key = try #require(repository.keys[.timestamp]?.first)
-        let name = MetadataKeyID(of: key.publicKey).description
+        let name = key.id
         repository.thresholds[.timestamp] = 1
         repository.amend[.root] = { root in
             guard case .object(var keys)? = root["keys"], case .object(var roles)? = root["roles"] else {
@@ -82,7 +82,7 @@ import VaultErrors
 
     @Test func keyIDsThatAreNotHashesAreOnlyLabels() async throws {
         var repository = try Repository()
-        let name = MetadataKeyID(of: try #require(repository.keys[.timestamp]?.first).publicKey).description
+        let name = try #require(repository.keys[.timestamp]?.first).id
         repository.amend[.root] = { root in
             guard case .object(var keys)? = root["keys"], case .object(var key)? = keys[name] else { return }
             key["x-owner"] = "somebody"
@@ -120,7 +120,9 @@ import VaultErrors
         }
         try repository.put(.root)
         let chain = try await TestClient().refresh(repository.source, trusting: repository.firstRoot)
-        #expect(chain.root.keys(of: .timestamp).keys == repository.keys[.timestamp]?.map(\.publicKey))
+        #expect(
+            chain.root.trust(in: .timestamp).keys.map(\.key.ed25519)
+                == repository.keys[.timestamp]?.map(\.publicKey))
     }
 
     @Test func badSignaturesBesideGoodOnesDoNoHarm() async throws {
@@ -131,7 +133,7 @@ import VaultErrors
         for text in ["", "zz", "00", String(repeating: "0", count: 128)] {
             var envelope = try repository.json("timestamp.json")
             let extra = (repository.keys[.timestamp] ?? []).dropFirst().map { key -> JSONValue in
-                ["keyid": .string(MetadataKeyID(of: key.publicKey).description), "sig": .string(text)]
+                ["keyid": .string(key.id), "sig": .string(text)]
             }
             let signatures = try envelope.array("signatures", at: "test").suffix(1)
             envelope["signatures"] = .array(extra + signatures)
@@ -140,8 +142,8 @@ import VaultErrors
         }
     }
 
-    @Test(arguments: TopLevelRole.allCases)
-    func signaturesOverOtherContentAreRefused(_ role: TopLevelRole) async throws {
+    @Test(arguments: MetadataRole.allTopLevel)
+    func signaturesOverOtherContentAreRefused(_ role: MetadataRole) async throws {
         var repository = try Repository()
         let original = repository
         if role == .root { try repository.publish(.root) } else { try repository.release("packs/b.avpack") }
@@ -166,7 +168,7 @@ import VaultErrors
 
     /// The files with everything above the role listing these bytes, so that only the signature is wrong.
     private func relisted(
-        _ repository: Repository, _ role: TopLevelRole, _ bytes: [UInt8]
+        _ repository: Repository, _ role: MetadataRole, _ bytes: [UInt8]
     ) throws -> [String: [UInt8]] {
         var repository = repository
         repository.files[role.hostedName(version: 2)] = bytes

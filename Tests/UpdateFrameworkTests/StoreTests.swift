@@ -86,7 +86,7 @@ import VaultErrors
     @Test func damagedFilesAreFetchedAgain() async throws {
         let repository = try Repository()
         let client = try await TestClient.trusting(repository)
-        for role in [TopLevelRole.timestamp, .snapshot, .targets] {
+        for role in [MetadataRole.timestamp, .snapshot, .targets] {
             let good = try #require(client.bytes(role.fileName))
             let oversized = [UInt8](repeating: 0x20, count: role.sizeLimit / 1000 * 1001)
             for bytes in [[], Array(good.dropLast(9)), role == .targets ? [0] : oversized] {

@@ -46,7 +46,7 @@ import VaultTransport
 
     @Test(arguments: [
         "", "/", "/a", "a/", "a//b", ".", "..", "a/../b", "a/.", "./a", "a b", "a%2e", "a\\b", "a?b", "a#b",
-        "a:b",
+        "a:b", "a%", "a%2", "%00", "%2E", "%2e%2e", "%41", "%7E", "%c3%a9", "%C3",
         "\u{e9}", "a\0", "a\nb",
     ])
     func onlyPlainPathsAreAppended(path: String) throws {
@@ -60,6 +60,21 @@ import VaultTransport
         for path in ["...", "..a", "a..b/c._-Z9", "targets/packs/a/0f.b.avpack"] {
             #expect(try SiteLocation("http://h").appending(path).description == "http://h/\(path)")
         }
+    }
+
+    /// What is encoded means the same in a URL and on a disk.
+    @Test func encodedBytesStandForThemselves() throws {
+        for (encoded, plain) in [("a%20b", "a b"), ("%3F", "?"), ("%C3%A9/%23", "\u{e9}/#"), ("%25", "%")] {
+            #expect(try SiteLocation("http://h").appending(encoded).description == "http://h/\(encoded)")
+            #expect(try SiteLocation("/srv").appending(encoded).path?.string == "/srv/\(plain)")
+        }
+    }
+
+    /// A slash in a name is a name's at a host only.
+    @Test func noFileHasASlashInItsName() throws {
+        #expect(try SiteLocation("http://h").appending("..%2Fa").description == "http://h/..%2Fa")
+        let error = #expect(throws: VaultError.self) { try SiteLocation("/srv").appending("..%2Fa") }
+        #expect(error?.category == .corrupt)
     }
 
     @Test(arguments: [

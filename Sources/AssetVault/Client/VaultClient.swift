@@ -14,7 +14,6 @@ import VaultSite
 public actor VaultClient {
     private let configuration: VaultConfiguration
     private let staging: PackStaging
-    private var hasRecovered = false
 
     /// How long another process may take for a download that this one wants, too.
     private static let patience = Duration.seconds(600)
@@ -39,19 +38,30 @@ public actor VaultClient {
         _ selection: PackSelection = .automatic, now: UTCTime = .now,
         onEvent: @Sendable (VaultEvent) -> Void = { _ in }
     ) async throws(VaultError) {
-        try await recover()
+        try await staging.recover()
         let chain = try await refresh(now: now)
         let selected = try await SelectedPacks(selection, of: site, in: chain, trust: trust, now: now)
+        let loaded = await staging.loaded(
+            among: selected.listings.map(\.pack), as: configuration.form, listedBy: ListingVersion(chain))
         var firstError = selected.refusals.first
+        var work: ScratchFile?
         for listing in selected.listings {
+            let id = listing.pack.id
+            guard !loaded.contains(id) else {
+                onEvent(.finished(id, .loaded))
+                continue
+            }
             do throws(VaultError) {
+                if work == nil { work = try staging.beginWork() }
+                try await staging.recover(id)
                 try await stagePatiently(listing, in: chain, onEvent)
             } catch {
                 firstError = firstError ?? error
-                try? await noteFailure(error, of: listing.pack.id)
-                onEvent(.finished(listing.pack.id, .failed))
+                try? await noteFailure(error, of: id)
+                onEvent(.finished(id, .failed))
             }
         }
+        _ = consume work
         if let firstError { throw firstError }
         try staging.clearEphemeral()
     }
@@ -74,12 +84,6 @@ public actor VaultClient {
     private var trust: MetadataStore { MetadataStore(folder: configuration.store.trust) }
 
     private var site: Site { Site(configuration.site, transport: configuration.transport) }
-
-    private func recover() async throws(VaultError) {
-        guard !hasRecovered else { return }
-        try await staging.recover()
-        hasRecovered = true
-    }
 
     /// Stages one pack; while another process downloads it, waits for what that brings.
     private func stagePatiently(
@@ -108,9 +112,7 @@ public actor VaultClient {
         guard record.listing <= listing else {
             return try await followFaster(record, of: pack.id, onEvent)
         }
-        if record.loaded == PackRecord.Loaded(pack: pack, form: configuration.form), record.waiting == nil,
-            record.failure == nil
-        {
+        if record.isLoaded(pack, as: configuration.form, listedBy: listing) {
             return onEvent(.finished(pack.id, .loaded))
         }
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256,
@@ -119,7 +121,7 @@ public actor VaultClient {
             try await staging.settle(pack, listedBy: listing)
             return onEvent(.finished(pack.id, .loaded))
         }
-        let file = try await sharedPack(of: published, in: chain, onEvent)
+        let file = try await sharedPack(of: published, after: record, in: chain, onEvent)
         try await transfer(file, of: pack, listedBy: listing, onEvent)
     }
 
@@ -154,11 +156,14 @@ public actor VaultClient {
 
     /// The pack in shared storage, proven: it waits there already, or is downloaded.
     private func sharedPack(
-        of listing: PublishedPacks.Listing, in chain: TrustChain, _ onEvent: @Sendable (VaultEvent) -> Void
+        of listing: PublishedPacks.Listing, after record: PackRecord, in chain: TrustChain,
+        _ onEvent: @Sendable (VaultEvent) -> Void
     ) async throws(VaultError) -> OpenFileReference {
         let pack = listing.pack
         if let waiting = try provenPack(pack) {
-            try await staging.share(waiting, of: pack, listedBy: ListingVersion(chain))
+            if record.waiting != pack || record.failure != nil {
+                try await staging.share(waiting, of: pack, listedBy: ListingVersion(chain))
+            }
             return waiting
         }
         try FileSystem.createFolders(configuration.store.ephemeral, permissions: 0o700)

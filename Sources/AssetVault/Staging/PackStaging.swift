@@ -133,9 +133,13 @@ struct PackStaging: Sendable {
 
     /// The descriptor beside a version, so that whatever `current` points to explains itself.
     private func saveDescriptor(of pack: PackDescriptor, as form: PackForm) throws(VaultError) {
+        let bytes = descriptorBytes(of: pack)
         try DurableFile.write(
-            JSONValue.object(pack.json).canonical().span,
-            to: PackDescriptorFile.path(beside: layout.version(pack, as: form)), permissions: 0o644,
-            replacing: true)
+            bytes.span, to: PackDescriptorFile.path(beside: layout.version(pack, as: form)),
+            permissions: 0o644, replacing: true)
+    }
+
+    func descriptorBytes(of pack: PackDescriptor) -> [UInt8] {
+        JSONValue.object(pack.json).canonical()
     }
 }

@@ -3,15 +3,38 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
+/// Recovery looks at every pack, so it happens only after a process died: whoever is about to change the store leaves a
+/// mark, which outlives a process that is killed.
 extension PackStaging {
-    /// Rolls every pack forward or back to a whole state. Runs first, under the lock, and may itself be cut off.
+    /// The mark of this process, as long as the value is there.
+    func beginWork() throws(VaultError) -> ScratchFile {
+        try FileSystem.createFolders(layout.work, permissions: 0o700)
+        let mark = try ScratchFile(for: layout.work.appending("mark"))
+        try Folder(opening: layout.work).synchronize()
+        return mark
+    }
+
+    /// Rolls every pack forward or back to a whole state where somebody died, or is at work. Runs first, under the lock,
+    /// and may itself be cut off.
     func recover() async throws(VaultError) {
         let control = try await lock()
-        for folder in [layout.trust, layout.states, layout.packs, layout.permanent]
-        where try FileSystem.exists(folder) {
-            try removeAbandonedScratch(below: try Folder(opening: folder))
+        // Metadata is kept without a mark: its folder is small.
+        if try FileSystem.exists(layout.trust) { try Folder(opening: layout.trust).removeAbandonedScratch() }
+        if try FileSystem.exists(layout.work), try !Folder(opening: layout.work).names().isEmpty {
+            for folder in [layout.states, layout.packs, layout.permanent]
+            where try FileSystem.exists(folder) {
+                try removeAbandonedScratch(below: try Folder(opening: folder))
+            }
+            for id in try records.ids() { try settle(id) }
+            try Folder(opening: layout.work).removeAbandonedScratch()
         }
-        for id in try records.ids() { try recover(id) }
+        _ = consume control
+    }
+
+    /// Rolls one pack forward or back to a whole state.
+    func recover(_ id: PackID) async throws(VaultError) {
+        let control = try await lock()
+        try settle(id)
         _ = consume control
     }
 
@@ -31,22 +54,23 @@ extension PackStaging {
     func survey() async throws(VaultError) -> [(id: PackID, record: PackRecord)] {
         let control = try await lock()
         let found = try records.ids().map { id throws(VaultError) in
-            (id: id, record: try settledRecord(of: id))
+            (id: id, record: try settled((try? records.record(of: id)) ?? PackRecord(), of: id))
         }
         _ = consume control
         return found
     }
 
-    private func recover(_ id: PackID) throws(VaultError) {
-        let record = try settledRecord(of: id)
-        if record != (try? records.record(of: id)) { try records.save(record, of: id) }
+    private func settle(_ id: PackID) throws(VaultError) {
+        let saved = try? records.record(of: id)
+        let record = try settled(saved ?? PackRecord(), of: id)
+        if record != saved { try records.save(record, of: id) }
         guard try FileSystem.exists(layout.home(of: id)) else { return }
         try removeVersions(of: id, in: try Folder(opening: layout.home(of: id)), except: record.loaded)
     }
 
-    /// A pack's record, corrected by what is really there; a record that can't be read is made from that alone.
-    private func settledRecord(of id: PackID) throws(VaultError) -> PackRecord {
-        var record = (try? records.record(of: id)) ?? PackRecord()
+    /// A pack's record, corrected by what is really there; for a record that can't be read, an empty one is.
+    private func settled(_ saved: PackRecord, of id: PackID) throws(VaultError) -> PackRecord {
+        var record = saved
         if let waiting = record.waiting, try !FileSystem.exists(layout.waitingPack(waiting)) {
             record.waiting = nil
         }

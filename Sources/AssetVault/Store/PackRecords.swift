@@ -13,8 +13,12 @@ struct PackRecords: Sendable {
     /// A pack that was never recorded has an empty record.
     func record(of id: PackID) throws(VaultError) -> PackRecord {
         let path = layout.state(of: id)
-        guard try FileSystem.exists(path) else { return PackRecord() }
-        return try PackRecord(parsing: try DurableFile.read(path, limit: Self.limit), place: path.string)
+        let bytes: [UInt8]
+        do throws(VaultError) { bytes = try DurableFile.read(path, limit: Self.limit) } catch {
+            guard error.category == .missing else { throw error }
+            return PackRecord()
+        }
+        return try PackRecord(parsing: bytes, place: path.string)
     }
 
     func save(_ record: PackRecord, of id: PackID) throws(VaultError) {

@@ -5,7 +5,7 @@ import VaultCrypto
 /// Where a client keeps things: three areas, each on its own file system if need be.
 ///
 ///     ephemeral/  SHA256.part                      downloads under way; may vanish at any time
-///     shared/     @lock @trust/ @state/            what downloader and app agree on
+///     shared/     @lock @trust/ @state/ @work/     what downloader and app agree on
 ///                 packs/ID/@SHA256.avpack          whole, verified, still sealed
 ///     permanent/  ID/@VERSION-DIGEST/              an opened tree, never changed
 ///                 ID/@VERSION-DIGEST.avpack        a pack kept sealed, its descriptor beside it
@@ -33,6 +33,8 @@ public struct StoreLayout: Sendable, Hashable {
     var lock: FilePath { shared.appending("@lock") }
     var trust: FilePath { shared.appending("@trust") }
     var states: FilePath { shared.appending("@state") }
+    /// Marks of the processes that are changing the store.
+    var work: FilePath { shared.appending("@work") }
     /// Packs that wait to be opened.
     var packs: FilePath { shared.appending("packs") }
 

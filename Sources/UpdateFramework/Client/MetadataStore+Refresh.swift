@@ -35,6 +35,13 @@ extension MetadataStore {
                 .untrusted, "no trusted root is known for this site", at: place,
                 remedy: "give the site's root file the first time (--trust ROOT.json)")
         }
+        // What somebody else put there is none of this store's roots, however well it is signed.
+        guard try trustedRoots().contains(SHA256.hash(bytes.span)) else {
+            throw VaultError(
+                .untrusted, "the stored root is damaged: it is not listed among those trusted here",
+                at: place,
+                remedy: "remove \(folder.string) and pin the site's root again (--trust ROOT.json)")
+        }
         do throws(VaultError) {
             return try VerifiedRoot(pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: place))
         } catch {

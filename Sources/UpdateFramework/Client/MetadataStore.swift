@@ -96,9 +96,18 @@ extension MetadataStore: TrustKeeper {
     ) async throws(VaultError) -> Bool {
         try await locked { () throws(VaultError) in
             guard try kept(.root) == root.bytes, try kept(new.document.role) == old else { return false }
-            try write(new.bytes, to: new.document.role.fileName)
+            try write(new)
             return true
         }
+    }
+
+    /// A delegated role can be fetched again and is believed only as the snapshot lists it: thousands of them need not
+    /// wait for the disk.
+    private func write(_ new: some VerifiedMetadata) throws(VaultError) {
+        let role = new.document.role
+        guard role.topLevel == nil else { return try write(new.bytes, to: role.fileName) }
+        let bytes = new.bytes
+        try CachedFile.write(bytes.span, to: folder.appending(role.fileName), permissions: 0o644)
     }
 
     func keep(_ new: VerifiedRoot, after old: VerifiedRoot) async throws(VaultError) -> Bool {

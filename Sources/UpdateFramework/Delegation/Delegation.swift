@@ -52,10 +52,13 @@ public struct Delegation: Sendable, Hashable {
         try values.map { value throws(VaultError) in try value.asString(at: place) }
     }
 
+    /// Whether a path is delegated to the role.
+    public func covers(_ path: String) -> Bool { covers(TargetPath(path)) }
+
     func covers(_ path: TargetPath) -> Bool {
         switch scope {
         case .paths: patterns.contains { $0.matches(path.text) }
-        case .hashPrefixes(let prefixes): prefixes.contains { path.digest.hex.utf8.starts(with: $0.utf8) }
+        case .hashPrefixes(let prefixes): prefixes.contains { path.hexDigest.utf8.starts(with: $0.utf8) }
         }
     }
 
@@ -76,9 +79,11 @@ public struct Delegation: Sendable, Hashable {
 struct TargetPath: Sendable {
     let text: String
     let digest: Digest
+    let hexDigest: String
 
     init(_ text: String) {
         self.text = text
         digest = SHA256.hash(Array(text.utf8).span)
+        hexDigest = digest.hex
     }
 }

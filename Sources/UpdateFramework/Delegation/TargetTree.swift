@@ -18,9 +18,12 @@ public struct TargetTree: Sendable {
         self.roles = roles
     }
 
-    /// The delegated roles that are believed, by their names.
+    /// The delegated roles that are believed, by their names; each once, whoever delegates to it.
     public var delegatedRoles: [VerifiedTargets] {
-        roles.values.compactMap { try? $0.get() }.sorted { $0.document.role < $1.document.role }
+        let believed = roles.values.compactMap { try? $0.get() }.map { ($0.document.role, $0) }
+        return Dictionary(believed) { first, _ in first }.values.sorted {
+            $0.document.role < $1.document.role
+        }
     }
 
     public var refusals: [Refusal] {
@@ -54,6 +57,10 @@ public struct TargetTree: Sendable {
                 records.append(record)
             }
         }
-        return records.sorted { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        records.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
+        // What several roles list in the same words is one file.
+        return records.reduce(into: []) { files, record in
+            if files.last?.path.utf8.elementsEqual(record.path.utf8) != true { files.append(record) }
+        }
     }
 }

@@ -30,7 +30,9 @@ extension MetadataFolder {
     /// Whether clients that don't know the new roots yet believe the rest.
     private func holdsWithoutRoots(_ files: [SignedMetadata], notBefore trust: TransientTrust) async -> Bool {
         let rest = files.filter { $0.draft.role != .root }
-        guard !trust.files.isEmpty, rest.contains(where: { $0.draft.role == .timestamp }) else {
+        guard rest.count < files.count, !trust.files.isEmpty,
+            rest.contains(where: { $0.draft.role == .timestamp })
+        else {
             return false
         }
         do throws(VaultError) {

@@ -8,7 +8,6 @@ public struct VerifiedTargets: VerifiedMetadata {
     /// Every file that this role lists, sorted by the bytes of its path.
     public let records: [TargetRecord]
     public let delegations: Delegations?
-    private let table: JSONObject
 
     /// The top-level targets. Checks form and signatures only.
     public init(verifying metadata: UnverifiedMetadata, under root: VerifiedRoot) throws(VaultError) {
@@ -30,7 +29,7 @@ public struct VerifiedTargets: VerifiedMetadata {
     private init(reading document: MetadataDocument) throws(VaultError) {
         let place = document.place
         do throws(VaultError) {
-            table = try document.signed.object("targets", at: place)
+            let table = try document.signed.object("targets", at: place)
             var records: [TargetRecord] = []
             records.reserveCapacity(table.count)
             for (path, value) in table {
@@ -50,7 +49,16 @@ public struct VerifiedTargets: VerifiedMetadata {
 
     /// This role's own record of exactly this path.
     public subscript(path: String) -> TargetRecord? {
-        guard case .object(let json)? = table[path] else { return nil }
-        return try? TargetRecord(path: path, json: json)
+        var (low, high) = (0, records.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if records[middle].path.utf8.lexicographicallyPrecedes(path.utf8) {
+                low = middle + 1
+            } else {
+                high = middle
+            }
+        }
+        guard low < records.count, records[low].path.utf8.elementsEqual(path.utf8) else { return nil }
+        return records[low]
     }
 }

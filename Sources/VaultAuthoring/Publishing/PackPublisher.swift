@@ -64,7 +64,8 @@ struct PackPublisher {
 
     /// Removes packs that publications that died have left half-made.
     func removeAbandonedScratch(of ids: [PackID]) throws(VaultError) {
-        for path in ids.map({ folder(of: $0) }) where try FileSystem.exists(path) {
+        // Many packs share a folder.
+        for path in Set(ids.map { folder(of: $0) }) where try FileSystem.exists(path) {
             try Folder(opening: path).removeAbandonedScratch()
         }
     }

@@ -30,12 +30,36 @@ public struct Publication: Sendable {
         let lock = try vault.beginPublishing()
         var settings = try VaultSettings(reading: vault.settings)
         try edit?(&settings)
-        let publication = Publication(
-            vault: vault, settings: settings, order: order,
-            publisher: PackPublisher(vault: vault, keys: order.keys))
-        let report = try await publication.run(savingSettings: edit != nil, onPack)
+        let report = try await run(of: vault, settings, isEdited: edit != nil, order, onPack)
         _ = consume lock
         return report
+    }
+
+    /// Puts an earlier version of a pack live under newer metadata, without sealing it again. It stays until it is
+    /// released, whatever the pack's source becomes.
+    ///
+    /// - Parameter version: nil lists the source as it is again.
+    /// - Throws: `missing` for a version that no kept metadata lists, or whose pack is gone.
+    public static func restore(
+        _ id: PackID, to version: UInt64?, in vault: VaultFolder, _ order: PublicationOrder
+    ) async throws(VaultError) -> PublicationReport {
+        let lock = try vault.beginPublishing()
+        var settings = try VaultSettings(reading: vault.settings)
+        let state = try await PublishedState(of: vault, settings, passphrase: order.passphrase)
+        let highest = try state.history.versions(of: id).first ?? 0
+        try settings.pin(id, to: version, above: highest)
+        let report = try await run(of: vault, settings, isEdited: true, order) { _, _ in }
+        _ = consume lock
+        return report
+    }
+
+    private static func run(
+        of vault: VaultFolder, _ settings: VaultSettings, isEdited: Bool, _ order: PublicationOrder,
+        _ onPack: (PackID, UInt64) -> Void
+    ) async throws(VaultError) -> PublicationReport {
+        let publisher = PackPublisher(vault: vault, keys: order.keys)
+        return try await Publication(vault: vault, settings: settings, order: order, publisher: publisher)
+            .run(savingSettings: isEdited, onPack)
     }
 
     private func run(
@@ -47,16 +71,16 @@ public struct Publication: Sendable {
         try FileSystem.createFolders(vault.targets, permissions: 0o755)
         try checkSources()
         let waiting = try waitingPacks()
+        let publishedPacks = Dictionary(listing.packs.map { ($0.pack.id, $0.pack) }) { first, _ in first }
         var report: [PublicationReport.Pack] = []
         var records = listing.foreign
         for pack in settings.packs {
             onPack(pack.id, 0)
-            let published = listing.packs.first { $0.pack.id == pack.id }?.pack
+            let published = publishedPacks[pack.id]
             let result: SealingResult
             if let version = pack.pin {
-                let earlier = try PackHistory(of: vault).pack(pack.id, version: version, newest: published)
-                result = try await publisher.restore(
-                    earlier, offer: pack.offer, newest: published)
+                let earlier = try site.history.pack(pack.id, version: version, newest: published)
+                result = try await publisher.restore(earlier, offer: pack.offer, newest: published)
             } else {
                 result = try await publisher.seal(pack, after: waiting[pack.id] ?? published) { done in
                     onPack(pack.id, done)
@@ -65,7 +89,8 @@ public struct Publication: Sendable {
             records.append(try TargetRecord(path: pack.id.targetPath, json: result.descriptor.json))
             report.append(PublicationReport.Pack(result, after: published))
         }
-        for old in listing.packs where !settings.packs.contains(where: { $0.id == old.pack.id }) {
+        let declared = Set(settings.packs.map(\.id))
+        for old in listing.packs where !declared.contains(old.pack.id) {
             report.append(PublicationReport.Pack(removed: old.pack))
         }
         if isChanged { try settings.write(to: vault.settings) }

@@ -14,7 +14,8 @@ extension VaultFolder {
         let last = try lastTimestamp()
         guard version >= last else {
             throw VaultError(
-                .untrusted, "its timestamp is version \(version), but version \(last) was published from here",
+                .untrusted,
+                "its timestamp is version \(version), but version \(last) was published from here",
                 at: site.string, remedy: "get the newest site/ from your host or backup, then try again")
         }
     }

@@ -6,7 +6,7 @@ import VaultKeys
 /// What a vault has published: a site, or a team's part of one.
 enum PublishedState {
     case site(CurrentSite, SiteStructure, VaultFolder)
-    case part(MetadataRole, VerifiedTargets?, VaultFolder)
+    case part(MetadataRole, VerifiedTargets?, RoleTrust, VaultFolder)
 
     init(
         of vault: VaultFolder, _ settings: VaultSettings, passphrase: PassphraseSource?
@@ -14,7 +14,7 @@ enum PublishedState {
         if let role = settings.structure.ownRole {
             let keys = try SigningKeys(of: vault, passphrase: passphrase)
             let trust = RoleTrust([MetadataKey(try keys.ownKey(of: role))])
-            self = .part(role, try TeamUpdate.published(by: role, in: vault, trust: trust), vault)
+            self = .part(role, try TeamUpdate.published(by: role, in: vault, trust: trust), trust, vault)
         } else {
             self = .site(try await CurrentSite(of: vault), settings.structure, vault)
         }
@@ -24,7 +24,19 @@ enum PublishedState {
     var ownRoles: [VerifiedTargets] {
         switch self {
         case .site(let current, let structure, _): current.ownRoles(structure)
-        case .part(_, let targets, _): targets.map { [$0] } ?? []
+        case .part(_, let targets, _, _): targets.map { [$0] } ?? []
+        }
+    }
+
+    /// Earlier versions of the vault's packs.
+    var history: PackHistory {
+        get throws(VaultError) {
+            switch self {
+            case .site(_, _, let vault):
+                return PackHistory(
+                    of: vault, signedBy: try RootHistory(of: vault).roots.map { $0.trust(in: .targets) })
+            case .part(_, _, let trust, let vault): return PackHistory(of: vault, signedBy: [trust])
+            }
         }
     }
 
@@ -39,7 +51,7 @@ enum PublishedState {
                 vault: vault, settings: settings, current: current, passphrase: order.passphrase,
                 period: period
             ).run(listing: records)
-        case .part(let role, let old, let vault):
+        case .part(let role, let old, _, let vault):
             return try TeamUpdate(vault: vault, role: role, passphrase: order.passphrase, period: period)
                 .run(listing: records, after: old)
         }

@@ -144,11 +144,3 @@ struct SiteRenewal {
         return !trusts.allSatisfy { $0.isMet(by: metadata) } || !metadata.keyIDs.isSubset(of: known)
     }
 }
-
-extension [TargetRecord] {
-    /// Whether both list the same, in whatever order.
-    func hasSameContent(as other: [TargetRecord]) -> Bool {
-        let old = Dictionary(map { ([UInt8]($0.path.utf8), $0) }) { $1 }
-        return old.count == other.count && other.allSatisfy { old[[UInt8]($0.path.utf8)] == $0 }
-    }
-}

@@ -77,6 +77,12 @@ struct SiteUpdate {
         var delegations = try settings.structure.teams.map { team throws(VaultError) in
             try TeamImport(vault: vault, team: team, now: period.now).delegation()
         }
+        for record in records {
+            guard let team = delegations.first(where: { $0.covers(record.path) }) else { continue }
+            throw VaultError(
+                .usage, "it is within the paths of the team '\(team.role)'", at: "target \(record.path)",
+                remedy: "give the pack another ID, or the team other paths")
+        }
         let newest = (renewal.successor ?? renewal.root).trust(in: .targets)
         let bins = BinnedListing(bits: settings.structure.binBits, trust: newest)
         if let bins { delegations.append(bins.delegation) }

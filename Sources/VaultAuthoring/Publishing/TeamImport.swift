@@ -54,14 +54,21 @@ struct TeamImport {
                 .untrusted, "version \(newest) is older than the one that the site lists", at: path.string,
                 remedy: "get the team's newest site")
         }
-        let targets = try VerifiedTargets(verifying: metadata, as: try delegation(), by: .targets)
+        let delegation = try delegation()
+        let targets = try VerifiedTargets(verifying: metadata, as: delegation, by: .targets)
+        guard targets.delegations == nil else {
+            throw VaultError(
+                .untrusted, "it delegates to others, which a team can't", at: path.string,
+                remedy: "name each team in \(vault.settings.string)")
+        }
         // What is listed already may expire there: it is no reason to hold back all else.
         guard listed == file.reference || !targets.hasExpired(at: now) else {
             throw VaultError(
                 .untrusted, "it expired at \(targets.expires)", at: path.string,
                 remedy: "let the team publish again")
         }
-        for record in targets.records { try copy(record, from: site) }
+        // What the team lists besides exists for no client.
+        for record in targets.records where delegation.covers(record.path) { try copy(record, from: site) }
         return listed == file.reference ? nil : file
     }
 

@@ -37,6 +37,13 @@ struct KeptMetadata {
         try keepNewest(versions, in: folder)
     }
 
+    /// Keeps what is sealed and waits for a signature.
+    mutating func keepTargets(listedIn pending: MetadataFolder) throws(VaultError) {
+        for file in try pending.versions() {
+            for record in try records(of: file, in: pending) { keptTargets.insert(record.hostedPath) }
+        }
+    }
+
     /// The version of the same role that came after a file.
     func successor(of file: MetadataVersion) -> MetadataVersion? {
         files.filter { $0.fileName == file.fileName && $0.version > file.version }
@@ -70,22 +77,13 @@ struct KeptMetadata {
         }
     }
 
-    /// What is sealed already and waits for a signature is to be listed.
-    mutating func keepTargets(of metadata: UnverifiedMetadata) throws(VaultError) {
-        for record in try records(in: metadata) { keptTargets.insert(record.hostedPath) }
-    }
-
     private func records(of file: MetadataVersion, in folder: MetadataFolder) throws(VaultError)
         -> [TargetRecord]
     {
-        try read(file, in: folder).map { metadata throws(VaultError) in try records(in: metadata) } ?? []
-    }
-
-    private func records(in metadata: UnverifiedMetadata) throws(VaultError) -> [TargetRecord] {
+        guard let metadata = try read(file, in: folder) else { return [] }
         var records: [TargetRecord] = []
-        for (path, value) in try metadata.document.signed.optionalObject(
-            "targets", at: metadata.document.role.fileName) ?? [:]
-        {
+        let targets = try metadata.document.signed.optionalObject("targets", at: file.hostedName)
+        for (path, value) in targets ?? [:] {
             guard case .object(let json) = value else { continue }
             records.append(try TargetRecord(path: path, json: json))
         }

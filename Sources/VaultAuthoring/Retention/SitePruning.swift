@@ -50,17 +50,14 @@ public struct SitePruning: Sendable {
     private func planLocked() async throws(VaultError) -> [Removal] {
         guard try VaultSettings(reading: vault.settings).structure.ownRole == nil else {
             throw VaultError(
-                .usage, "a team's vault has no snapshots to go by", at: vault.path.string,
+                .usage, "a team's vault has no snapshot, which tells what is needed", at: vault.path.string,
                 remedy: "prune the vault that lists the team's packs")
         }
         let current = try await CurrentSite(of: vault)
         guard let tree = current.tree else { return [] }
         var metadata = try KeptMetadata(
             in: MetadataFolder(vault.metadata), tree: tree, now: now, versions: kept)
-        let pending = PendingMetadata(vault: vault)
-        for role in try pending.roles() where role.type == .targets {
-            if let waiting = try pending.file(of: role) { try metadata.keepTargets(of: waiting) }
-        }
+        try metadata.keepTargets(listedIn: MetadataFolder(vault.pending))
         var removals: [Removal] = []
         for file in metadata.files where !metadata.kept.contains(file) {
             let successor = metadata.successor(of: file)

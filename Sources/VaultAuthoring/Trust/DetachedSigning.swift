@@ -1,3 +1,4 @@
+import StrictJSON
 public import SystemPackage
 public import UpdateFramework
 public import VaultErrors
@@ -12,6 +13,8 @@ public struct DetachedSigning: Sendable {
         public let version: Int64
         public let expires: UTCTime
         public let signatures: Int
+        /// What else one would look at before signing, each a line.
+        public let content: [String]
     }
 
     private let path: FilePath
@@ -35,7 +38,20 @@ public struct DetachedSigning: Sendable {
         try DurableFile.write(file.bytes.span, to: path, permissions: 0o644, replacing: true)
         return Report(
             role: metadata.document.role, version: metadata.document.version,
-            expires: metadata.document.expires, signatures: try file.unverified.keyIDs.count)
+            expires: metadata.document.expires, signatures: try file.unverified.keyIDs.count,
+            content: try Self.content(of: metadata))
+    }
+
+    private static func content(of metadata: UnverifiedMetadata) throws(VaultError) -> [String] {
+        guard metadata.document.role == .root else {
+            let targets = try metadata.document.signed.optionalObject("targets", at: "signed")
+            return targets.map { ["lists \($0.count) targets"] } ?? []
+        }
+        return try TopLevelRole.allCases.map { role throws(VaultError) in
+            let trust = try metadata.rootTrust(in: role)
+            let keys = trust.keys.map { String($0.id.description.prefix(16)) }.joined(separator: ", ")
+            return "\(role.rawValue): \(trust.threshold) of \(keys)"
+        }
     }
 
     private func read(_ path: FilePath) throws(VaultError) -> UnverifiedMetadata {

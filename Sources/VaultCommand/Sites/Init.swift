@@ -29,6 +29,11 @@ struct Init: AsyncParsableCommand {
     func run() async throws {
         let role = try team.map { name throws(VaultError) in try SiteStructure.role(named: name) }
         try await VaultFolder(FilePath(vault)).create(for: role, now: .now)
+        if let role {
+            return Talk.note(
+                "made \(vault): give \(vault)/\(role).pub.pem to whoever lists the packs, publish, and back up keys/"
+            )
+        }
         Talk.note(
             "made \(vault): declare packs in vault.json or with 'publish --pack ID=SOURCE', and back up keys/"
         )

@@ -17,16 +17,20 @@ public struct Digest: Sendable {
 
     /// Nil unless the text is exactly 64 lowercase hexadecimal digits.
     public init?(hex: String) {
-        let digits = hex.utf8.map { digit -> UInt8 in
-            switch digit {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit - UInt8(ascii: "a") + 10
-            default: 16
+        guard hex.utf8.count == 2 * Self.count else { return nil }
+        var halves = 0
+        for character in hex.utf8 {
+            let digit: UInt8
+            switch character {
+            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
+            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
+            default: return nil
             }
+            unsafe withUnsafeMutableBytes(of: &words) { target in
+                unsafe target[halves / 2] = target[halves / 2] << 4 | digit
+            }
+            halves += 1
         }
-        guard digits.count == 2 * Self.count, digits.allSatisfy({ $0 < 16 }) else { return nil }
-        let bytes = (0..<Self.count).map { digits[2 * $0] << 4 | digits[2 * $0 + 1] }
-        self.init(bytes.span)
     }
 
     /// Lets OpenSSL write the 32 bytes in place.
@@ -46,8 +50,15 @@ public struct Digest: Sendable {
 
     /// 64 lowercase hexadecimal digits.
     public var hex: String {
-        let digits = Array("0123456789abcdef".utf8)
-        let text = bytes.flatMap { [digits[Int($0 >> 4)], digits[Int($0 & 15)]] }
+        var text: [UInt8] = []
+        text.reserveCapacity(2 * Self.count)
+        func append(_ digit: UInt8) {
+            text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
+        }
+        for byte in bytes {
+            append(byte >> 4)
+            append(byte & 15)
+        }
         return String(decoding: text, as: UTF8.self)
     }
 }

@@ -4,30 +4,64 @@ public import VaultErrors
 extension SiteLocation {
     /// A file below this location.
     ///
-    /// - Parameter relativePath: Segments of `A-Z a-z 0-9 . _ -` joined by `/`, none of them empty, `.` or
-    ///   `..`; so it means the same in a URL and on a disk, and never leads out.
+    /// - Parameter relativePath: Segments of `A-Z a-z 0-9 . _ - ~` and percent-encoded bytes (RFC 3986) joined by `/`,
+    ///   none of them empty, `.` or `..`; so it means the same in a URL and, decoded, on a disk, and never leads out.
     /// - Throws: `.corrupt` for any other path, since these come out of a site's metadata.
     public func appending(_ relativePath: String) throws(VaultError) -> SiteLocation {
         let segments = relativePath.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
-        guard segments.allSatisfy(Self.isPlain) else {
-            throw VaultError(
-                .corrupt, "names a file by the path \"\(relativePath)\", which is not plain", at: description,
-                remedy: "get the site from its publisher again")
+        var decoded: [String] = []
+        for segment in segments {
+            guard let name = Self.decode(segment) else {
+                throw VaultError(
+                    .corrupt, "names a file by the path \"\(relativePath)\", which is not plain",
+                    at: description, remedy: "get the site from its publisher again")
+            }
+            decoded.append(name)
         }
         switch address {
         case .http(let url): return SiteLocation(.http(url.replacingPath("\(url.path)/\(relativePath)")))
-        case .file(let path): return SiteLocation(path: path.appending(relativePath))
+        case .file(let path):
+            guard decoded.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "/")) }) else {
+                throw VaultError(
+                    .corrupt, "names a file by the path \"\(relativePath)\", which no disk can hold",
+                    at: description, remedy: "use the site at its host")
+            }
+            return SiteLocation(path: path.appending(decoded.joined(separator: "/")))
         }
     }
 
-    private static func isPlain(_ segment: Substring.UTF8View) -> Bool {
-        guard !segment.isEmpty, !segment.allSatisfy({ $0 == UInt8(ascii: ".") }) || segment.count > 2
-        else { return false }
-        return segment.allSatisfy { byte in
-            switch byte {
-            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F: true
-            default: false
+    /// What a segment stands for; nil unless it is in the one form that every parser reads alike: nothing is encoded
+    /// that needn't be, and no NUL.
+    private static func decode(_ segment: Substring.UTF8View) -> String? {
+        var decoded: [UInt8] = []
+        var rest = segment
+        while let byte = rest.popFirst() {
+            if isUnreserved(byte) {
+                decoded.append(byte)
+            } else {
+                guard byte == UInt8(ascii: "%"), let high = rest.popFirst().flatMap(digit),
+                    let low = rest.popFirst().flatMap(digit), case let value = high << 4 | low, value != 0,
+                    !isUnreserved(value)
+                else { return nil }
+                decoded.append(value)
             }
+        }
+        guard !decoded.isEmpty, decoded != Array(".".utf8), decoded != Array("..".utf8) else { return nil }
+        return String(validating: decoded, as: UTF8.self)
+    }
+
+    private static func isUnreserved(_ byte: UInt8) -> Bool {
+        switch byte {
+        case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2D, 0x2E, 0x5F, 0x7E: true
+        default: false
+        }
+    }
+
+    private static func digit(_ byte: UInt8) -> UInt8? {
+        switch byte {
+        case 0x30...0x39: byte - 0x30
+        case 0x41...0x46: byte - 0x41 + 10
+        default: nil
         }
     }
 }

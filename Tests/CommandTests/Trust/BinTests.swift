@@ -92,7 +92,9 @@ struct BinTests {
         #expect(try await workshop.status().count == 12)
     }
 
-    @Test(arguments: ["0", "1", "3", "32768", "-4", "\"4\""]) func numbersThatMakeNoBins(text: String) async throws {
+    @Test(arguments: ["0", "1", "3", "32768", "-4", "\"4\""]) func numbersThatMakeNoBins(text: String)
+        async throws
+    {
         let value = try JSONValue(parsing: Array(text.utf8).span, place: "bins")
         try workshop.settings { $0["bins"] = value }
         let before = try Tree(workshop.site)

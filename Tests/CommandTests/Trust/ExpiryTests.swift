@@ -53,7 +53,8 @@ struct ExpiryTests {
         #expect(try workshop.pending() == ["2.targets.json"])
         try await workshop.fetch(through: later(276)).succeeded()
         try await Command.run(
-            "trust", "sign", folder["vault/pending/2.targets.json"], "--key", key).succeeded()
+            "trust", "sign", folder["vault/pending/2.targets.json"], "--key", key
+        ).succeeded()
         try await workshop.publish(through: later(277))
         #expect(try workshop.pending() == [])
         #expect(try await workshop.roles()["targets"]?.version == 2)
@@ -80,7 +81,8 @@ struct ExpiryTests {
         try workshop.settings { $0["expiry"] = ["snapshot": 200] }
         try folder.write("level/file", "version 2")
         try await workshop.publish()
-        for name in try folder.names(in: "vault/keys") where name.hasSuffix(".pem") && name != "timestamp.pem" {
+        for name in try folder.names(in: "vault/keys") where name.hasSuffix(".pem") && name != "timestamp.pem"
+        {
             try workshop.takeAway(name)
         }
         try workshop.takeAway("vault.jwks")

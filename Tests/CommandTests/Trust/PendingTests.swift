@@ -38,12 +38,14 @@ struct PendingTests {
         let before = try folder.bytes("vault/pending/2.targets.json")
         try await Command.run("trust", "sign", file).failed(64, naming: "--key")
         try folder.setPermissions("safe/targets.pem", 0o644)
-        try await Command.run("trust", "sign", file, "--key", key).failed(77, naming: "targets.pem", "chmod 600")
+        try await Command.run("trust", "sign", file, "--key", key).failed(
+            77, naming: "targets.pem", "chmod 600")
         try await Command.run("trust", "sign", file, "--key", folder["nowhere.pem"]).failed(
             77, naming: "nowhere.pem")
         try folder.write("no.pem", "no key", permissions: 0o600)
         try await Command.run("trust", "sign", file, "--key", folder["no.pem"]).failed(77, naming: "no.pem")
-        try await Command.run("trust", "sign", folder["level/file"], "--key", key).failed(76, naming: "level/file")
+        try await Command.run("trust", "sign", folder["level/file"], "--key", key).failed(
+            76, naming: "level/file")
         #expect(try folder.bytes("vault/pending/2.targets.json") == before)
     }
 
@@ -83,7 +85,8 @@ struct PendingTests {
         try folder.write("level/file", "version 4")
         try await Command.run("publish", workshop.vault).failed(77, naming: "pending")
         #expect(try workshop.pending().contains("3.targets.json"))
-        try await Command.run("trust", "sign", folder["vault/pending/3.targets.json"], "--key", key).succeeded()
+        try await Command.run("trust", "sign", folder["vault/pending/3.targets.json"], "--key", key)
+            .succeeded()
         try await workshop.publish()
         #expect(try workshop.pending() == [])
         try await workshop.fetch().succeeded()

@@ -20,7 +20,9 @@ struct PruneTests {
             packs.append(try workshop.publishedPack("level"))
         }
         self.packs = packs
-        for name in [packs[4], "metadata/5.targets.json", "metadata/5.snapshot.json", "metadata/timestamp.json"] {
+        for name in [
+            packs[4], "metadata/5.targets.json", "metadata/5.snapshot.json", "metadata/timestamp.json",
+        ] {
             try await Tool.run("touch", "-d", "+40 days", "\(workshop.site)/\(name)")
         }
     }
@@ -43,7 +45,8 @@ struct PruneTests {
     /// Only metadata of versions that are no longer kept goes, and its packs.
     @Test func whatGoes() async throws {
         let all = try Tree(workshop.site).files
-        let dry = try removed(try await prune(after: 41, "--keep", "2", "--grace", "0d", "--dry-run", "--json"))
+        let dry = try removed(
+            try await prune(after: 41, "--keep", "2", "--grace", "0d", "--dry-run", "--json"))
         #expect(try Tree(workshop.site).files == all, "a dry run removes nothing")
         let gone = try removed(try await prune(after: 41, "--keep", "2", "--grace", "0d", "--json"))
         #expect(gone == dry)
@@ -58,7 +61,8 @@ struct PruneTests {
         try await Command.run(
             "restore", workshop.vault, "level", "--version", "4", through: ["faketime", "+41 days"]
         ).succeeded()
-        try await Command.run("restore", workshop.vault, "level", "--version", "2").failed(66, naming: "pruned")
+        try await Command.run("restore", workshop.vault, "level", "--version", "2").failed(
+            66, naming: "pruned")
     }
 
     /// What an unexpired snapshot names stays, however many versions ago: a client may hold it.
@@ -68,7 +72,8 @@ struct PruneTests {
         #expect(try result.succeeded().text.isEmpty && Tree(workshop.site) == before)
     }
 
-    @Test(arguments: [(1, 4), (2, 3), (3, 2), (5, 0), (9, 0)]) func keepN(count: Int, gone: Int) async throws {
+    @Test(arguments: [(1, 4), (2, 3), (3, 2), (5, 0), (9, 0)]) func keepN(count: Int, gone: Int) async throws
+    {
         try await prune(after: 41, "--keep", "\(count)", "--grace", "0").succeeded()
         let left = try Tree(workshop.site).files.filter { $0.hasSuffix(".avpack") }
         #expect(Set(left) == Set(packs[gone...]))
@@ -78,7 +83,8 @@ struct PruneTests {
     @Test func graceTime() async throws {
         try await prune(after: 41, "--keep", "1", "--grace", "30d").succeeded()
         let left = Set(try Tree(workshop.site).files)
-        #expect(left.isSuperset(of: [packs[3], packs[4], "metadata/4.targets.json", "metadata/4.snapshot.json"]))
+        #expect(
+            left.isSuperset(of: [packs[3], packs[4], "metadata/4.targets.json", "metadata/4.snapshot.json"]))
         #expect(left.isDisjoint(with: packs[..<3]))
         try await prune(after: 80, "--keep", "1", "--grace", "30d").succeeded()
         #expect(try Tree(workshop.site).files.filter { $0.hasSuffix(".avpack") } == [packs[4]])
@@ -153,7 +159,9 @@ struct PruneTests {
         #expect(killed == 12, "\(killed)")
     }
 
-    @Test(arguments: [["--keep", "0"], ["--keep", "-1"], ["--grace", "soon"], ["--grace", "-1d"], ["--grace", "d"]])
+    @Test(arguments: [
+        ["--keep", "0"], ["--keep", "-1"], ["--grace", "soon"], ["--grace", "-1d"], ["--grace", "d"],
+    ])
     func refusals(arguments: [String]) async throws {
         let before = try Tree(workshop.vault)
         let result = try await Command.run(["prune", workshop.vault] + arguments)

@@ -32,9 +32,11 @@ struct RestoreTests {
     ) async throws {
         for store in [workshop.store, folder["fresh-\(UUID().uuidString)"]] {
             try await workshop.fetch(into: store).succeeded(at: location)
-            #expect(try await workshop.status(of: store)["level"]?.version == version, sourceLocation: location)
+            #expect(
+                try await workshop.status(of: store)["level"]?.version == version, sourceLocation: location)
             let path = try await workshop.path(of: "level", in: store)
-            #expect(try String(contentsOfFile: "\(path)/file", encoding: .utf8) == text, sourceLocation: location)
+            #expect(
+                try String(contentsOfFile: "\(path)/file", encoding: .utf8) == text, sourceLocation: location)
         }
     }
 

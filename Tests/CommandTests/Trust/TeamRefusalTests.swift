@@ -98,8 +98,10 @@ struct TeamRefusalTests {
     /// It expires in the site: players get the studio's packs, and are told of the team's. The studio publishes on.
     @Test func itExpiresInTheSite() async throws {
         try folder.write("one/file", "version 2")
-        try folder.write("team/vault.json", String(decoding: folder.bytes("team/vault.json"), as: UTF8.self)
-            .replacing(#""targets": 365"#, with: #""targets": 10"#))
+        try folder.write(
+            "team/vault.json",
+            String(decoding: folder.bytes("team/vault.json"), as: UTF8.self)
+                .replacing(#""targets": 365"#, with: #""targets": 10"#))
         try await studio.publishTeam()
         try await workshop.publish()
         try await workshop.fetch().succeeded()
@@ -124,10 +126,16 @@ struct TeamRefusalTests {
 
     @Test(arguments: [
         (#"{"paths": ["packs/dlc1/*"], "keys": [], "site": "../team/site"}"#, [64] as [Int32]),
-        (#"{"paths": ["packs/dlc1/*"], "keys": ["../team/dlc1.pub.pem"], "threshold": 2, "site": "../team/site"}"#, [64]),
+        (
+            #"{"paths": ["packs/dlc1/*"], "keys": ["../team/dlc1.pub.pem"], "threshold": 2, "site": "../team/site"}"#,
+            [64]
+        ),
         (#"{"paths": ["packs/dlc1/*"], "keys": ["../nowhere.pem"], "site": "../team/site"}"#, [66]),
         (#"{"paths": ["packs/dlc1/*"], "keys": ["../level/file"], "site": "../team/site"}"#, [77]),
-        (#"{"paths": ["packs/dlc1/*"], "keys": ["../team/dlc1.pub.pem"], "site": "../team/site", "more": 1}"#, [64]),
+        (
+            #"{"paths": ["packs/dlc1/*"], "keys": ["../team/dlc1.pub.pem"], "site": "../team/site", "more": 1}"#,
+            [64]
+        ),
         (#"{"keys": ["../team/dlc1.pub.pem"], "site": "../team/site"}"#, [64, 65]),
     ]) func settingsThatMakeNoSense(team: String, codes: [Int32]) async throws {
         let value = try JSONValue(parsing: Array(team.utf8).span, place: "team")

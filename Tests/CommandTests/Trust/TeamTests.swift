@@ -47,7 +47,8 @@ struct TeamTests {
         try await Command.run("trust", "rotate", studio.team, "root").failed(64, naming: "team")
         try await Command.run("init", studio.team, "--team", "dlc1").failed(73, naming: "vault already")
         for name in ["root", "targets", "packs", "packs-00", "Upper", "a/b", "..", ""] {
-            try await Command.run("init", studio.folder["other"], "--team", name).failed(64, naming: "'\(name)'")
+            try await Command.run("init", studio.folder["other"], "--team", name).failed(
+                64, naming: "'\(name)'")
             #expect(try !studio.folder.exists("other"))
         }
         let before = try Tree(studio.team)

@@ -37,7 +37,8 @@ import Testing
         #expect(try Tree(workshop.vault) == before)
     }
 
-    @Test(arguments: ["root", "timestamp", "snapshot", "targets"]) func theLastKey(role: String) async throws {
+    @Test(arguments: ["root", "timestamp", "snapshot", "targets"]) func theLastKey(role: String) async throws
+    {
         let id = try #require(try await workshop.roles()[role]?.keys.first)
         try await refuses(64, naming: "threshold", ["remove-key", role, id])
         try await refuses(64, naming: id, ["remove-key", role, String(id.prefix(7))])

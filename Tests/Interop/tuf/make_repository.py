@@ -4,7 +4,7 @@
 
 Writes OUT/first and OUT/second, each with metadata/ and targets/: the same repository before and after
 a release that also rotates the root, timestamp and snapshot keys. Ed25519 keys; two of three targets keys
-must sign; members, a role and a kind of key that a client need not know; names and texts that strain
+must sign, and a fourth is of another kind; members that a client need not know, a role; names and texts that strain
 canonical JSON.
 """
 

@@ -6,16 +6,28 @@ import VaultCrypto
 /// Publishes to a folder as the publishing command does, with the module's own drafts.
 final class Publisher {
     let path: FilePath
-    var keys: [TopLevelRole: SigningKey] = [:]
+    var keys: [MetadataRole: SigningKey] = [:]
     /// The last versions.
-    var versions: [TopLevelRole: Int64] = [:]
+    var versions: [MetadataRole: Int64] = [:]
     var now = Repository.now
     var snapshotOf: MetadataReference?
+    /// Whom the targets delegate to.
+    var delegations: Delegations?
+    var teams: [Team] = []
     private let isOwner: Bool
 
+    /// A delegated role, and what it lists.
+    struct Team {
+        var role: MetadataRole
+        var records: [TargetRecord] = []
+        var delegations: Delegations?
+    }
+
     init() {
-        path = FilePath("/tmp/assetvault-site-\(UUID().uuidString)/metadata")
-        for role in TopLevelRole.allCases { keys[role] = SigningKey() }
+        // In memory: what `fsync` costs on a disk is of no interest here.
+        let base = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
+        path = FilePath("\(base)/assetvault-site-\(UUID().uuidString)/metadata")
+        for role in MetadataRole.allTopLevel { keys[role] = SigningKey() }
         isOwner = true
     }
 
@@ -45,22 +57,50 @@ final class Publisher {
     ) async throws -> TrustChain {
         var files: [SignedMetadata] = []
         if root || versions[.root] == nil {
-            let roles = keys.mapValues { RoleKeys([$0.publicKey]) }
-            files.append(try sign(.root) { try .root(version: $0, expires: $1, roles: roles) })
+            let roles = TopLevelRole.allCases.map { role in
+                (role, RoleTrust(keys[MetadataRole(role)].map { [$0.publicKey] } ?? []))
+            }
+            files.append(
+                try sign(.root) {
+                    try .root(version: $0, expires: $1, roles: Dictionary(uniqueKeysWithValues: roles))
+                })
         }
-        let targets = try sign(.targets) { try .targets(version: $0, expires: $1, records: records) }
-        let reference = snapshotOf ?? targets.reference
-        let snapshot = try sign(.snapshot) { try .snapshot(version: $0, expires: $1, targets: reference) }
+        let targets = try sign(.targets) {
+            try .targets(version: $0, expires: $1, records: records, delegations: delegations)
+        }
+        var listing = [MetadataRole.targets: snapshotOf ?? targets.reference]
+        for team in teams {
+            let file = try sign(team.role) {
+                try .targets(
+                    team.role, version: $0, expires: $1, records: team.records, delegations: team.delegations)
+            }
+            listing[team.role] = file.reference
+            files.append(file)
+        }
+        let snapshot = try sign(.snapshot) {
+            try .snapshot(version: $0, expires: $1, listing: listing)
+        }
         let timestamp = try sign(.timestamp) {
             try .timestamp(version: $0, expires: $1, snapshot: snapshot.reference)
         }
         // In the wrong order, to see it put right.
         return try await MetadataFolder(path).publish(
-            [timestamp, snapshot, targets] + files, now: moment)
+            [timestamp, snapshot, targets] + files, now: moment
+        ).chain
+    }
+
+    /// A delegation to a role, which gets a key if it has none.
+    func delegation(to role: MetadataRole, of scope: Delegation.Scope, isTerminating: Bool = false)
+        -> Delegation
+    {
+        let key = keys[role] ?? SigningKey()
+        keys[role] = key
+        return Delegation(
+            to: role, of: scope, trust: RoleTrust([key.publicKey]), isTerminating: isTerminating)
     }
 
     private func sign(
-        _ role: TopLevelRole, _ draft: (Int64, UTCTime) throws -> MetadataDraft
+        _ role: MetadataRole, _ draft: (Int64, UTCTime) throws -> MetadataDraft
     ) throws -> SignedMetadata {
         versions[role, default: 0] += 1
         let draft = try draft(versions[role] ?? 1, MetadataLifetime().expiry(of: role, signedAt: now))

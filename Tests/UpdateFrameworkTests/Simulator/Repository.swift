@@ -1,35 +1,55 @@
 import StrictJSON
-import UpdateFramework
 import VaultCrypto
+
+@testable import UpdateFramework
 
 /// A repository in memory with keys of its own, honest until a test changes its files.
 struct Repository {
     /// 2026-01-01T00:00:00Z, the moment of every test.
     static let now = UTCTime("2026-01-01T00:00:00Z")!
 
-    var keys: [TopLevelRole: [SigningKey]] = [:]
+    var keys: [MetadataRole: [SigningKey]] = [:]
     /// Who signs; the keys, unless a test says otherwise.
-    var signers: [TopLevelRole: [SigningKey]] = [:]
-    var thresholds: [TopLevelRole: Int] = [:]
-    var versions: [TopLevelRole: Int64] = [:]
-    var expiries: [TopLevelRole: UTCTime] = [:]
-    var records: [TargetRecord] = []
+    var signers: [MetadataRole: [SigningKey]] = [:]
+    var thresholds: [MetadataRole: Int] = [:]
+    var versions: [MetadataRole: Int64] = [:]
+    var expiries: [MetadataRole: UTCTime] = [:]
+    /// What each targets role lists.
+    var listings: [MetadataRole: [TargetRecord]] = [:]
+    /// Whom each targets role delegates to.
+    var links: [MetadataRole: [Link]] = [:]
+    var bins: [MetadataRole: Bins] = [:]
+    /// More names that the role's first signer signs under.
+    var aliases: [MetadataRole: [String]] = [:]
+    /// Delegated roles that the snapshot keeps silent about.
+    var unlisted: Set<MetadataRole> = []
+    var usesConsistentSnapshots = true
+    /// What is signed for a file.
+    var hashes: ([UInt8]) -> FileHashes = { FileHashes(sha256: SHA256.hash($0.span)) }
     /// A last change of a role's signed part, before it is signed.
-    var amend: [TopLevelRole: (inout JSONObject) -> Void] = [:]
+    var amend: [MetadataRole: (inout JSONObject) -> Void] = [:]
     /// What the host serves, by name.
     var files: [String: [UInt8]] = [:]
 
     /// Version 1 of everything, one key a role, one target.
     init() throws {
-        for role in TopLevelRole.allCases {
+        for role in MetadataRole.allTopLevel {
             keys[role] = [SigningKey()]
         }
         records = [TargetRecord(path: "packs/a.avpack", length: 3, sha256: SHA256.hash([1, 2, 3].span))]
         try publish(.root, .targets, .snapshot, .timestamp)
     }
 
+    /// What the top-level targets list.
+    var records: [TargetRecord] {
+        get { listings[.targets] ?? [] }
+        set { listings[.targets] = newValue }
+    }
+
     /// The next version of each role, in the order given.
-    mutating func publish(_ roles: TopLevelRole...) throws {
+    mutating func publish(_ roles: MetadataRole...) throws { try publish(roles) }
+
+    mutating func publish(_ roles: [MetadataRole]) throws {
         for role in roles {
             versions[role, default: 0] += 1
             try put(role)
@@ -37,54 +57,23 @@ struct Repository {
     }
 
     /// Writes a role's file again under its present version.
-    mutating func put(_ role: TopLevelRole) throws {
-        let version = versions[role] ?? 1
-        files[role.hostedName(version: version)] = try sign(
-            draft(role).signed, by: signers[role] ?? keys[role] ?? [])
+    mutating func put(_ role: MetadataRole) throws {
+        var signed = try draft(role).signed
+        amend[role]?(&signed)
+        files[hostedName(role)] = try sign(
+            signed, by: signers[role] ?? keys[role] ?? [], aliases: aliases[role] ?? [])
     }
 
-    func draft(_ role: TopLevelRole) throws -> MetadataDraft {
-        let version = versions[role] ?? 1
-        let expires = expiries[role] ?? MetadataLifetime().expiry(of: role, signedAt: Self.now)
-        var carried = JSONObject()
-        switch role {
-        case .root:
-            let roles = keys.map { role, keys in
-                (role, RoleKeys(keys.map(\.publicKey), threshold: thresholds[role] ?? 1))
-            }
-            return try .root(
-                version: version, expires: expires, roles: Dictionary(uniqueKeysWithValues: roles))
-        case .targets:
-            return try .targets(version: version, expires: expires, records: records)
-        case .snapshot:
-            return try .snapshot(version: version, expires: expires, targets: reference(.targets))
-        case .timestamp:
-            carried["x-note"] = "kept"
-            return try .timestamp(
-                version: version, expires: expires, snapshot: reference(.snapshot), carrying: carried)
-        }
+    /// The name of the role's present file at the host.
+    func hostedName(_ role: MetadataRole) -> String {
+        usesConsistentSnapshots || role == .root
+            ? role.hostedName(version: versions[role] ?? 1) : role.fileName
     }
 
-    func reference(_ role: TopLevelRole) -> MetadataReference {
-        let version = versions[role] ?? 1
-        return MetadataReference(version: version, bytes: files[role.hostedName(version: version)] ?? [])
-    }
-
-    /// Signs any signed part, valid or not.
-    func sign(_ signed: JSONObject, by signers: [SigningKey]) throws -> [UInt8] {
-        var signed = signed
-        if case .string(let name)? = signed["_type"], let role = TopLevelRole(rawValue: name) {
-            amend[role]?(&signed)
-        }
-        let message = JSONValue.object(signed).canonical()
-        let signatures = signers.map { signer -> JSONValue in
-            let hex = signer.sign(message).map { String($0 >> 4, radix: 16) + String($0 & 15, radix: 16) }
-            return [
-                "keyid": .string(MetadataKeyID(of: signer.publicKey).description),
-                "sig": .string(hex.joined()),
-            ]
-        }
-        return JSONValue.object(["signatures": .array(signatures), "signed": .object(signed)]).pretty()
+    func reference(_ role: MetadataRole) -> MetadataReference {
+        let bytes = files[hostedName(role)] ?? []
+        return MetadataReference(
+            version: versions[role] ?? 1, length: UInt64(bytes.count), hashes: hashes(bytes))
     }
 
     /// Adds a file to the targets and publishes everything but the root.

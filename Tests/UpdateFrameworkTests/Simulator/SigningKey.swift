@@ -1,3 +1,4 @@
+import UpdateFramework
 import VaultCrypto
 
 /// A private key that can stand in arrays.
@@ -5,6 +6,9 @@ final class SigningKey: Sendable {
     private let key = Ed25519PrivateKey()
 
     var publicKey: Ed25519PublicKey { key.publicKey }
+
+    /// What metadata calls the key.
+    var id: String { MetadataKey(VerifyingKey(publicKey)).id.description }
 
     func sign(_ message: [UInt8]) -> [UInt8] {
         (try? key.sign(message.span)) ?? []

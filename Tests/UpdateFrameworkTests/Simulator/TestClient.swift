@@ -35,6 +35,24 @@ final class TestClient: Sendable {
         return client
     }
 
+    /// Refreshes, then looks one path up.
+    func target(at path: String, in source: MemorySource) async throws -> TargetRecord? {
+        let chain = try await refresh(source)
+        return try await store.target(at: path, in: chain, from: source, now: Repository.now)
+    }
+
+    /// Refreshes, then reads everything.
+    func tree(_ source: MemorySource) async throws -> TargetTree {
+        let chain = try await refresh(source)
+        return try await store.tree(of: chain, from: source, now: Repository.now)
+    }
+
+    /// All that a client without a store reads.
+    static func tree(of repository: Repository) async throws -> TargetTree {
+        try await TargetTree.verifying(
+            repository.source, pinnedRoot: repository.firstRoot, now: Repository.now)
+    }
+
     func bytes(_ name: String) -> [UInt8]? {
         FileManager.default.contents(atPath: "\(folder)/\(name)").map { Array($0) }
     }
@@ -44,9 +62,9 @@ final class TestClient: Sendable {
     }
 
     /// The stored version of each role.
-    var versions: [TopLevelRole: Int64] {
-        var versions: [TopLevelRole: Int64] = [:]
-        for role in TopLevelRole.allCases {
+    var versions: [MetadataRole: Int64] {
+        var versions: [MetadataRole: Int64] = [:]
+        for role in MetadataRole.allTopLevel {
             guard let bytes = bytes(role.fileName) else { continue }
             versions[role] = try? UnverifiedMetadata(parsing: bytes, as: role, place: "store").document
                 .version
@@ -61,7 +79,7 @@ final class TestClient: Sendable {
     /// Expects a refusal that names the place and says this, and the stored versions to be these afterwards.
     func expectRefusal(
         of source: MemorySource, at place: String, saying text: String,
-        leaving versions: [TopLevelRole: Int64],
+        leaving versions: [MetadataRole: Int64],
         now: UTCTime = Repository.now, sourceLocation: SourceLocation = #_sourceLocation
     ) async {
         let error = await #expect(throws: VaultError.self, sourceLocation: sourceLocation) {
@@ -78,14 +96,14 @@ final class TestClient: Sendable {
     }
 }
 
-extension [TopLevelRole: Int64] {
+extension [MetadataRole: Int64] {
     init(root: Int64, timestamp: Int64, snapshot: Int64, targets: Int64) {
         self = [.root: root, .timestamp: timestamp, .snapshot: snapshot, .targets: targets]
     }
 }
 
 extension TrustChain {
-    var versions: [TopLevelRole: Int64] {
+    var versions: [MetadataRole: Int64] {
         .init(
             root: root.version, timestamp: timestamp.version, snapshot: snapshot.version,
             targets: targets.version)

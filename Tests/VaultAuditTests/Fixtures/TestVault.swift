@@ -50,7 +50,7 @@ final class TestVault {
             try settings.declare(try PackID(id), source: place.path.appending(source))
         }
         try settings.write(to: vault.settings)
-        _ = try await Publication.run(of: vault, keys: keys, now: now)
+        _ = try await Publication.run(of: vault, PublicationOrder(keys: keys, now: now))
     }
 
     func chain() async throws -> TrustChain {
@@ -59,7 +59,7 @@ final class TestVault {
 
     /// What the metadata lists, in the order of the IDs: `levels/one`, `two`.
     func packs() async throws -> [PackDescriptor] {
-        PublishedPacks(of: try await chain()).listings.map(\.pack)
+        PublishedPacks(of: try await chain().targets).listings.map(\.pack)
     }
 
     /// The hosted file of `pack`.
@@ -78,7 +78,7 @@ final class TestVault {
         let snapshot = try sign(
             .snapshot(
                 version: chain.snapshot.version + 1, expires: lifetime.expiry(of: .snapshot, signedAt: now),
-                targets: targets.reference))
+                listing: [.targets: targets.reference]))
         let timestamp = try sign(
             .timestamp(
                 version: chain.timestamp.version + 1, expires: lifetime.expiry(of: .timestamp, signedAt: now),

@@ -34,7 +34,8 @@ struct Readers {
         var seen: Set<Int?> = []
         for store in ["old", "new"] {
             let result = try await fetch(site, into: round[store])
-            try #require(result.exitCode == 0, "\(store): \(result.errorText) \(hint)", sourceLocation: location)
+            try #require(
+                result.exitCode == 0, "\(store): \(result.errorText) \(hint)", sourceLocation: location)
             let tree = try await workshop.tree(of: id, in: round[store])
             seen.insert(trees.firstIndex(of: tree))
         }

@@ -54,7 +54,8 @@ struct Studio {
         let document: JSONObject = ["signatures": [], "signed": .object(signed)]
         try folder.write(name, JSONValue.object(document).pretty())
         try await Command.run(
-            "trust", "sign", folder[name], "--key", key ?? folder["team/keys/dlc1.pem"]).succeeded()
+            "trust", "sign", folder[name], "--key", key ?? folder["team/keys/dlc1.pem"]
+        ).succeeded()
     }
 
     /// Expects the studio's publication to be refused, for a reason, and to change nothing in its site.

@@ -1,0 +1,14 @@
+public import SystemPackage
+public import VaultErrors
+
+/// Files that can be had again: they change at once and are never seen half-done, but after a power failure one may be
+/// empty, damaged or gone. Whoever reads them must notice.
+public enum CachedFile {
+    public static func write(
+        _ bytes: Span<UInt8>, to target: FilePath, permissions: UInt16
+    ) throws(VaultError) {
+        let scratch = try ScratchFile(for: target)
+        try scratch.file.write(bytes, at: 0)
+        try scratch.commitUnsaved(permissions: permissions)
+    }
+}

@@ -1,0 +1,13 @@
+public import UpdateFramework
+
+extension MetadataRole {
+    static let allTopLevel = TopLevelRole.allCases.map { MetadataRole($0) }
+    static let team: MetadataRole = "team"
+}
+
+extension MetadataRole: ExpressibleByStringLiteral {
+    /// A delegated role of this name, which must be one that a role may have.
+    public init(stringLiteral name: String) {
+        self = MetadataRole(delegated: name)!
+    }
+}
