@@ -61,7 +61,8 @@ struct SigningKeys {
     ///   - remedy: what else can be done than to bring the key.
     func failure(for role: MetadataRole, namedBy delegator: String, remedy: String) -> VaultError {
         let path = vault.signingKey(of: role)
-        if let failure = failures.first(where: { $0.path == path }) { return failure.error }
+        // A file that can't be read may hold the key that is missed, whatever its name.
+        if let failure = failures.first(where: { $0.path == path }) ?? failures.first { return failure.error }
         guard let key = keys.first(where: { $0.path == path }) else { return missing(role, remedy: remedy) }
         return VaultError(
             .key, "it is not a key, or not enough of them, that \(delegator) names for this role",

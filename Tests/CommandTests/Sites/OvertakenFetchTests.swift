@@ -74,18 +74,18 @@ import VaultCrypto
         #expect(status?.form == (slow == .sealed ? "sealed" : "opened"))
     }
 
-    /// A thief of keys raised the version of the targets metadata as far as it goes; a new root ends that.
+    /// A thief of keys raised the version of the snapshot as far as it goes; a new root ends that.
     @Test func theNewestRootDecides() async throws {
         let record = "store/shared/@state/level/@record.json"
         try await workshop.fetch(folder["old-site"]).succeeded()
         var json: JSONObject = try folder.json(record)
-        json["targetsVersion"] = .integer((1 << 53) - 1)
+        json["snapshotVersion"] = .integer((1 << 53) - 1)
         json["checksum"] = nil
         let content = JSONValue.object(json).canonical()
         json["checksum"] = .string(SHA256.hash(content.span).hex)
         try folder.write(record, JSONValue.object(json).canonical())
         try await workshop.fetch().succeeded()
-        #expect(try await workshop.status()["level"]?.version == 1, "the same root, and lower targets")
+        #expect(try await workshop.status()["level"]?.version == 1, "the same root, and a lower snapshot")
 
         let later = ["faketime", "+300 days"]
         #expect(try await workshop.publish(through: later).errorText.contains("2.root.json"))

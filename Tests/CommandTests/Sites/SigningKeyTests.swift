@@ -49,7 +49,7 @@ struct SigningKeyTests {
         let early = try await workshop.publish(through: ["faketime", "+200 days"])
         #expect(!early.errorText.contains("warning"))
         let late = try await workshop.publish("--json", through: ["faketime", "+300 days"])
-        #expect(late.errorText.contains("the root expires") && late.errorText.contains("root.pem"))
+        #expect(late.errorText.contains("the root expires") && late.errorText.contains("pending/2.root.json"))
         #expect(try late.json()["warnings"]?.elements?.count == 1)
         try await workshop.fetch(through: ["faketime", "+301 days"]).succeeded()
         try await Command.run("publish", workshop.vault, through: ["faketime", "+366 days"]).failed(

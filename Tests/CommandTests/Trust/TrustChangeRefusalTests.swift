@@ -25,7 +25,7 @@ import Testing
 
     @Test(arguments: [
         (["threshold", "targets", "2"], "threshold of 2"), (["threshold", "root", "0"], "threshold of 0"),
-        (["threshold", "root", "1"], "already"), (["threshold", "snapshot", "-1"], "-1"),
+        (["threshold", "root", "1"], "already"), (["threshold", "snapshot", "--", "-1"], "threshold of -1"),
         (["threshold", "timestamp", "9223372036854775807"], "threshold"),
         (["remove-key", "root", "0123456789abcdef"], "names 0"), (["remove-key", "root", ""], "names 1"),
         (["rotate", "packs"], "packs"), (["threshold", "targets", "many"], "many"),
