@@ -26,6 +26,16 @@ struct DurableFileTests {
         #expect(try workplace.names() == ["f"])
     }
 
+    @Test func cachedFilesAreWholeToo() throws {
+        let path = workplace["f"]
+        try CachedFile.write(one.span, to: path, permissions: 0o644)
+        #expect(try workplace.content("f") == "one")
+        try CachedFile.write(nothing.span, to: path, permissions: 0o600)
+        #expect(try workplace.content("f") == "")
+        #expect(try workplace.permissions("f") == 0o600)
+        #expect(try workplace.names() == ["f"])
+    }
+
     @Test func readsNoMoreThanAllowed() throws {
         try workplace.file("f", "four")
         #expect(try DurableFile.read(workplace["f"], limit: 4).count == 4)

@@ -27,14 +27,12 @@ extension MetadataFolder {
         return tree
     }
 
-    /// Whether clients that don't know the new roots yet believe the rest.
+    /// Whether there are new roots, and clients that don't know them yet believe the rest.
     private func holdsWithoutRoots(_ files: [SignedMetadata], notBefore trust: TransientTrust) async -> Bool {
         let rest = files.filter { $0.draft.role != .root }
         guard rest.count < files.count, !trust.files.isEmpty,
             rest.contains(where: { $0.draft.role == .timestamp })
-        else {
-            return false
-        }
+        else { return false }
         do throws(VaultError) {
             _ = try await preview(rest, now: .earliest, notBefore: trust)
             return true
