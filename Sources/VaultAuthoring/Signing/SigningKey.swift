@@ -17,20 +17,23 @@ public final class SigningKey: Sendable {
     /// - Throws: `key` when the file can't be read, may be read by others, is encrypted and no passphrase is given, or
     ///   holds no Ed25519 key.
     public convenience init(reading path: FilePath, passphrase: PassphraseSource?) throws(VaultError) {
-        do throws(VaultError) {
-            let file = try OpenFile(reading: path)
-            guard try file.status().permissions & 0o077 == 0 else {
-                throw VaultError(
-                    .key, "others may read this signing key", at: path.string,
-                    remedy: "run: chmod 600 \(path.string)")
-            }
-            let pem = try SecretBytes(capacity: Self.limit) { room throws(VaultError) in
-                try file.read(into: &room, at: 0)
-            }
-            self.init(try Self.key(in: pem, passphrase: passphrase), at: path)
-        } catch {
-            throw VaultError(.key, error.problem, at: path.string, remedy: error.remedy)
+        let pem = try Self.naming(path) { () throws(VaultError) in try Self.read(path) }
+        guard Ed25519PrivateKey.isEncrypted(pem: pem) else {
+            self.init(
+                try Self.naming(path) { () throws(VaultError) in try Ed25519PrivateKey(pem: pem) }, at: path)
+            return
         }
+        guard let passphrase else {
+            throw VaultError(
+                .key, "this signing key is encrypted", at: path.string,
+                remedy: "give its passphrase, such as --passphrase env:NAME")
+        }
+        // Where no passphrase comes from, that place is to be named, not the key's.
+        let secret = try passphrase.passphrase()
+        self.init(
+            try Self.naming(path) { () throws(VaultError) in
+                try Ed25519PrivateKey(pem: pem, passphrase: secret)
+            }, at: path)
     }
 
     private init(_ key: consuming Ed25519PrivateKey, at path: FilePath) {
@@ -39,17 +42,25 @@ public final class SigningKey: Sendable {
         self.key = key
     }
 
-    private static func key(
-        in pem: borrowing SecretBytes, passphrase: PassphraseSource?
-    ) throws(VaultError) -> Ed25519PrivateKey {
-        guard Ed25519PrivateKey.isEncrypted(pem: pem) else { return try Ed25519PrivateKey(pem: pem) }
-        guard let passphrase else {
+    private static func read(_ path: FilePath) throws(VaultError) -> SecretBytes {
+        let file = try OpenFile(reading: path)
+        guard try file.status().permissions & 0o077 == 0 else {
             throw VaultError(
-                .key, "this signing key is encrypted", at: "signing key",
-                remedy: "give its passphrase, such as --passphrase env:NAME")
+                .key, "others may read this signing key", at: path.string,
+                remedy: "run: chmod 600 \(path.string)")
         }
-        let secret = try passphrase.passphrase()
-        return try Ed25519PrivateKey(pem: pem, passphrase: secret)
+        return try SecretBytes(capacity: limit) { room throws(VaultError) in
+            try file.read(into: &room, at: 0)
+        }
+    }
+
+    /// Whatever is wrong is wrong with this key.
+    private static func naming<Value: ~Copyable>(
+        _ path: FilePath, _ body: () throws(VaultError) -> Value
+    ) throws(VaultError) -> Value {
+        do throws(VaultError) { return try body() } catch {
+            throw VaultError(.key, error.problem, at: path.string, remedy: error.remedy)
+        }
     }
 
     /// Makes a fresh key. Throws `unwritable` when the file is there.

@@ -86,6 +86,11 @@ extension SiteStructure.Team {
             FilePath(try value.asString(at: place))
         }
         threshold = Int(clamping: try json.optionalInteger("threshold", at: place) ?? 1)
+        guard (1...max(keys.count, 1)).contains(threshold), !keys.isEmpty else {
+            throw VaultError(
+                .usage, "\(keys.count) keys could not meet a threshold of \(threshold)", at: place,
+                remedy: "name as many keys of the team as must sign")
+        }
         site = FilePath(try json.string("site", at: place))
     }
 }

@@ -62,7 +62,7 @@ struct PruneTests {
             "restore", workshop.vault, "level", "--version", "4", through: ["faketime", "+41 days"]
         ).succeeded()
         try await Command.run("restore", workshop.vault, "level", "--version", "2").failed(
-            66, naming: "pruned")
+            66, naming: "5, 4")
     }
 
     /// What an unexpired snapshot names stays, however many versions ago: a client may hold it.
