@@ -10,7 +10,7 @@ extension TrustWorkflow {
     func target(at path: String, in chain: TrustChain) async throws(VaultError) -> TargetRecord? {
         var search = TargetSearch(for: path, in: chain.targets)
         while let step = try search.next() {
-            search.visit(try await delegated(step, of: chain))
+            search.visit(await keep(try await delegated(step, of: chain), of: chain))
         }
         return search.found
     }
@@ -25,7 +25,7 @@ extension TrustWorkflow {
                     "more than \(Self.roleLimit) roles are delegated to", at: MetadataRole.targets.fileName)
             }
             var next: [TargetSearch.Step] = []
-            for (step, result) in await read(level, of: chain) {
+            await read(level, of: chain) { step, result in
                 roles[step] = result
                 if case .success(let targets) = result { next += Self.steps(from: targets) }
             }
@@ -41,13 +41,22 @@ extension TrustWorkflow {
         }
     }
 
+    /// Reads several roles at once, and keeps one after the other: a store has one lock.
     private func read(
-        _ steps: [TargetSearch.Step], of chain: TrustChain
-    ) async -> [(TargetSearch.Step, Result<VerifiedTargets, VaultError>)] {
-        await withTaskGroup(of: (TargetSearch.Step, Result<VerifiedTargets, VaultError>).self) { group in
-            var results: [(TargetSearch.Step, Result<VerifiedTargets, VaultError>)] = []
+        _ steps: [TargetSearch.Step], of chain: TrustChain,
+        deliver: (TargetSearch.Step, Result<VerifiedTargets, VaultError>) -> Void
+    ) async {
+        await withTaskGroup(of: (TargetSearch.Step, Result<DelegatedRole, VaultError>).self) { group in
+            func take(_ step: TargetSearch.Step, _ result: Result<DelegatedRole, VaultError>) async {
+                switch result {
+                case .success(let role): deliver(step, .success(await keep(role, of: chain)))
+                case .failure(let error): deliver(step, .failure(error))
+                }
+            }
             for (index, step) in steps.enumerated() {
-                if index >= Self.parallelism, let result = await group.next() { results.append(result) }
+                if index >= Self.parallelism, let (step, result) = await group.next() {
+                    await take(step, result)
+                }
                 group.addTask {
                     do throws(VaultError) {
                         return (step, .success(try await delegated(step, of: chain)))
@@ -56,8 +65,7 @@ extension TrustWorkflow {
                     }
                 }
             }
-            for await result in group { results.append(result) }
-            return results
+            for await (step, result) in group { await take(step, result) }
         }
     }
 }

@@ -64,22 +64,34 @@ struct TrustWorkflow {
         return try await keep(whole.targets, insteadOf: old, under: chain.root) ? whole : nil
     }
 
+    /// A delegated role, and what was kept of it before.
+    struct DelegatedRole {
+        let targets: VerifiedTargets
+        let old: [UInt8]?
+    }
+
     /// A delegated role (section 5.6.7): the kept one is believed only if it is what is delegated to now.
     @concurrent
     func delegated(
         _ step: TargetSearch.Step, of chain: TrustChain
-    ) async throws(VaultError) -> VerifiedTargets {
+    ) async throws(VaultError) -> DelegatedRole {
         let role = step.delegation.role
         let reference = try chain.reference(to: role)
         let old = try keeper.kept(role)
         if let kept = parsed(old, role), let targets = try? chain.delegated(kept, at: step, now: now) {
-            return targets
+            return DelegatedRole(targets: targets, old: old)
         }
         let metadata = try await metadata(role, reference, under: chain.root)
-        let targets = try chain.delegated(metadata, at: step, now: now)
-        // Whoever was faster keeps what they have; what was verified here is right under this chain all the same.
-        _ = try await keep(targets, insteadOf: old, under: chain.root)
-        return targets
+        return DelegatedRole(targets: try chain.delegated(metadata, at: step, now: now), old: old)
+    }
+
+    /// Keeps a delegated role for the next time. Where that fails, or somebody was faster, what was verified is right under
+    /// this chain all the same.
+    func keep(_ role: DelegatedRole, of chain: TrustChain) async -> VerifiedTargets {
+        do throws(VaultError) {
+            _ = try await keep(role.targets, insteadOf: role.old, under: chain.root)
+        } catch {}
+        return role.targets
     }
 
     /// What the keeper has, if it still has the right form.

@@ -14,6 +14,9 @@ public struct MetadataDocument: Sendable, Hashable {
     /// The file's name, for messages.
     let place: String
 
+    /// The name of the file at a host that keeps consistent snapshots.
+    public var hostedName: String { role.hostedName(version: version) }
+
     /// Reads the common members and checks that the file is of the role and of TUF 1.x.
     init(_ role: MetadataRole, bytes: [UInt8], signed: JSONObject, place: String) throws(VaultError) {
         let type = try signed.string("_type", at: place)

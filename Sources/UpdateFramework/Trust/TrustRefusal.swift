@@ -49,7 +49,7 @@ extension VaultError {
 
 extension String {
     /// The beginning of an attacker's text, for an error message.
-    var beginning: String {
+    public var beginning: String {
         let start = String(unicodeScalars.prefix(80))
         return start.utf8.count == utf8.count ? self : start + "…"
     }

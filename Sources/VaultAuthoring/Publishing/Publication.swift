@@ -87,7 +87,7 @@ public struct Publication: Sendable {
                 }
             }
             records.append(try TargetRecord(path: pack.id.targetPath, json: result.descriptor.json))
-            report.append(PublicationReport.Pack(result, after: published))
+            report.append(PublicationReport.Pack(result, after: published, isPinned: pack.pin != nil))
         }
         let declared = Set(settings.packs.map(\.id))
         for old in listing.packs where !declared.contains(old.pack.id) {

@@ -17,6 +17,8 @@ public struct PublicationReport: Sendable {
         public let reusedPieces: UInt32
         /// Vault keys that opened the previous version and don't open this one.
         public let droppedKeys: [KeyID]
+        /// Whether an earlier version is listed, whatever the source is now.
+        public let isPinned: Bool
     }
 
     public let packs: [Pack]
@@ -27,7 +29,7 @@ public struct PublicationReport: Sendable {
 }
 
 extension PublicationReport.Pack {
-    init(_ sealed: SealingResult, after previous: PackDescriptor?) {
+    init(_ sealed: SealingResult, after previous: PackDescriptor?, isPinned: Bool) {
         let pack = sealed.descriptor
         self.init(
             id: pack.id, version: pack.version,
@@ -35,12 +37,12 @@ extension PublicationReport.Pack {
             pieces: pack.pieceCount, reusedPieces: sealed.reusedPieces,
             droppedKeys: (previous?.slots ?? []).map(\.keyID).filter { id in
                 !pack.slots.contains { $0.keyID == id }
-            })
+            }, isPinned: isPinned)
     }
 
     init(removed pack: PackDescriptor) {
         self.init(
             id: pack.id, version: pack.version, change: .removed, length: pack.length,
-            pieces: pack.pieceCount, reusedPieces: 0, droppedKeys: [])
+            pieces: pack.pieceCount, reusedPieces: 0, droppedKeys: [], isPinned: false)
     }
 }

@@ -12,6 +12,8 @@ struct SiteRenewal {
     let signing: MetadataSigning
     /// What should be done before long, each a sentence.
     private(set) var warnings: [String] = []
+    /// The files that must be signed elsewhere before anything else is.
+    private(set) var waiting: [String] = []
 
     init(current: TargetTree?, root: VerifiedRoot, successor: VerifiedRoot?, signing: MetadataSigning) {
         self.current = current
@@ -39,25 +41,28 @@ struct SiteRenewal {
         var files = imports
         var references: [MetadataRole: MetadataReference] = [:]
         for file in imports { references[file.draft.role] = file.reference }
-        var waits = false
         for listing in listings {
             let old = published[listing.role]
-            if let old, try !isDue(old, listing) {
+            if let file = try waiting(listing, after: old) {
+                files.append(file)
+                references[listing.role] = reference(to: file)
+            } else if let old, try !isDue(old, listing) {
                 references[listing.role] = listed(old)
             } else if let file = try sign(listing, after: old) {
                 files.append(file)
-                references[listing.role] =
-                    listing.role.topLevel == nil ? file.reference.withoutHashes : file.reference
-            } else if let old, try !mustChange(old, listing), signing.period.now < old.expires {
+                references[listing.role] = reference(to: file)
+            } else if let old, try !mustChange(old, listing), signing.period.now < old.expires,
+                signing.period.offlineUntil == nil
+            {
                 references[listing.role] = listed(old)
                 warnings.append(
                     "\(listing.role) version \(old.version) expires at \(old.expires): sign what waits in"
                         + " \(signing.pending.folder) before then")
             } else {
-                waits = true
+                waiting.append(listing.role.hostedName(version: signing.versions[listing.role]))
             }
         }
-        guard !waits else { return nil }
+        guard waiting.isEmpty else { return nil }
         let changed = references.filter { current?.chain.snapshot[$0.key] != $0.value }
         var snapshot = current?.chain.snapshot.reference
         var isSnapshotDue = !changed.isEmpty
@@ -109,8 +114,26 @@ struct SiteRenewal {
         current?.chain.snapshot[old.document.role]
     }
 
+    /// What the snapshot says of a new file. Of delegated roles, of which there may be thousands, the version is enough.
+    private func reference(to file: SignedMetadata) -> MetadataReference {
+        file.draft.role.topLevel == nil ? file.reference.withoutHashes : file.reference
+    }
+
     private func sign(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError) -> SignedMetadata? {
-        try signing.signOrWait(listing.role, for: listing.trusts) { version, expires throws(VaultError) in
+        try signing.signOrWait(listing.role, for: listing.trusts, content(listing, after: old))
+    }
+
+    /// What was signed elsewhere to last longer, though nothing else changed.
+    private func waiting(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError)
+        -> SignedMetadata?
+    {
+        guard let old else { return nil }
+        return try signing.waiting(
+            listing.role, for: listing.trusts, lastingBeyond: old.expires, content(listing, after: old))
+    }
+
+    private func content(_ listing: Listing, after old: VerifiedTargets?) -> MetadataSigning.Content {
+        { version, expires throws(VaultError) in
             try .targets(
                 listing.role, version: version, expires: expires, records: listing.records,
                 delegations: listing.delegations, carrying: old?.json ?? [:])

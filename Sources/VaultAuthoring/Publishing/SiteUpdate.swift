@@ -21,33 +21,36 @@ struct SiteUpdate {
     /// - Parameter records: what the vault itself lists.
     /// - Throws: `key` when something must be signed elsewhere first; it waits in `pending/` then.
     func run(listing records: [TargetRecord]) async throws(VaultError) -> Outcome {
-        let metadata = MetadataFolder(vault.metadata)
-        let signing = MetadataSigning(
-            keys: try SigningKeys(of: vault, passphrase: passphrase), pending: PendingMetadata(vault: vault),
-            versions: try metadata.nextVersions(), period: period)
+        let signing = try signing()
         let root = try RootRenewal(root: current.root, signing: signing).run()
+        if let file = root.successor, try await publishAlone(file, signing) {
+            var outcome = try await SiteUpdate(
+                vault: vault, settings: settings, current: try await CurrentSite(of: vault),
+                passphrase: passphrase, period: period
+            ).run(listing: records)
+            outcome.written.insert(file.hostedName, at: 0)
+            return outcome
+        }
         let successor = try root.successor.map { file throws(VaultError) in
             try current.root.successor(verifying: try file.unverified)
         }
         var renewal = SiteRenewal(
             current: current.tree, root: current.root, successor: successor, signing: signing)
-        var imports: [SignedMetadata] = []
+        var deliveries = TeamDeliveries(vault: vault, now: period.now)
         for team in settings.structure.teams {
-            let listed = current.tree?.chain.snapshot[team.role]
-            if let file = try TeamImport(vault: vault, team: team, now: period.now).run(after: listed) {
-                imports.append(file)
-            }
+            try deliveries.take(from: team, after: current.tree?.chain.snapshot[team.role])
         }
         let listings = try listings(of: records, under: renewal)
-        guard let files = try renewal.files(listing: listings, importing: imports) else {
+        guard let files = try renewal.files(listing: listings, importing: deliveries.files) else {
+            let names = renewal.waiting.map { "\(vault.pending.string)/\($0)" }.joined(separator: ", ")
             throw signing.keys.failure(
                 for: .targets, namedBy: renewal.rootName,
-                remedy:
-                    "sign the files in \(vault.pending.string) where it is kept ('assetvault trust sign'), then publish again"
-            )
+                remedy: "sign \(names) where it is kept ('assetvault trust sign'), then publish again")
         }
         let all = files + (root.successor.map { [$0] } ?? [])
-        let tree = all.isEmpty ? current.tree : try await metadata.publish(all, now: period.now)
+        let tree =
+            all.isEmpty
+            ? current.tree : try await MetadataFolder(vault.metadata).publish(all, now: period.now)
         if let tree { try vault.remember(tree) }
         for role in [MetadataRole.root] + listings.map(\.role)
         where all.contains(where: { $0.draft.role == role }) {
@@ -55,7 +58,28 @@ struct SiteUpdate {
         }
         return Outcome(
             written: all.map(\.hostedName),
-            warnings: root.warnings + renewal.warnings + teamWarnings(tree))
+            warnings: root.warnings + renewal.warnings + deliveries.warnings + teamWarnings(tree))
+    }
+
+    private func signing() throws(VaultError) -> MetadataSigning {
+        MetadataSigning(
+            keys: try SigningKeys(of: vault, passphrase: passphrase), pending: PendingMetadata(vault: vault),
+            versions: try MetadataFolder(vault.metadata).nextVersions(), period: period)
+    }
+
+    /// A root under which what is published already holds, as when it only names more keys, waits for nothing else.
+    private func publishAlone(_ root: SignedMetadata, _ signing: MetadataSigning) async throws(VaultError)
+        -> Bool
+    {
+        guard current.tree != nil else { return false }
+        do throws(VaultError) {
+            try await MetadataFolder(vault.metadata).publish([root], now: period.now)
+        } catch {
+            guard error.category == .untrusted else { throw error }
+            return false
+        }
+        try signing.pending.remove(.root)
+        return true
     }
 
     /// What only the teams can mend.

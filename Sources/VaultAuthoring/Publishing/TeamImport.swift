@@ -31,16 +31,25 @@ struct TeamImport {
             to: team.role, of: .paths(team.paths), trust: RoleTrust(keys, threshold: team.threshold))
     }
 
-    /// The team's newest metadata, unless the site lists it already; its files are in the site then.
-    ///
-    /// - Throws: `untrusted` for metadata that the team did not sign, that is older than what the site lists, or that
-    ///   has expired; `corrupt` for a file that is not the one that was signed for; `missing`.
-    func run(after listed: MetadataReference?) throws(VaultError) -> SignedMetadata? {
-        let site = vault.path.pushing(team.site)
-        let folder = MetadataFolder(site.appending("metadata"))
+    /// What the team lists for nobody: outside of its paths.
+    func warnings() throws(VaultError) -> [String] {
+        guard let targets = try? verified(newest()) else { return [] }
+        let delegation = try delegation()
+        let outside = targets.records.filter { !delegation.covers($0.path) }
+        guard let first = outside.first else { return [] }
+        return [
+            "the team '\(team.role)' lists \(outside.count) packs outside of \(team.paths.joined(separator: ", "));"
+                + " they exist for no client: \(first.path.beginning)"
+        ]
+    }
+
+    private var site: FilePath { vault.path.pushing(team.site) }
+    private var folder: MetadataFolder { MetadataFolder(site.appending("metadata")) }
+
+    /// The team's metadata of the highest version.
+    private func newest() throws(VaultError) -> UnverifiedMetadata {
         let versions = try folder.versions().filter { $0.fileName == team.role.fileName }
         guard let newest = versions.map(\.version).max() else {
-            if listed != nil { return nil }
             throw VaultError(
                 .missing, "the team '\(team.role)' has published nothing there", at: folder.path.string,
                 remedy: "correct its \"site\" in \(vault.settings.string), or let the team publish first")
@@ -48,14 +57,40 @@ struct TeamImport {
         let path = folder.path.appending(team.role.hostedName(version: newest))
         let bytes = try DurableFile.read(path, limit: team.role.sizeLimit)
         let metadata = try UnverifiedMetadata(parsing: bytes, as: team.role, place: path.string)
-        let file = SignedMetadata(metadata)
-        guard metadata.document.version == newest, listed.map({ $0.version <= newest }) ?? true else {
+        guard metadata.document.version == newest else {
             throw VaultError(
-                .untrusted, "version \(newest) is older than the one that the site lists", at: path.string,
-                remedy: "get the team's newest site")
+                .untrusted, "its version is \(metadata.document.version)", at: path.string,
+                remedy: "get the team's site again")
         }
+        return metadata
+    }
+
+    private func verified(_ metadata: UnverifiedMetadata) throws(VaultError) -> VerifiedTargets {
+        let place = folder.path.appending(metadata.document.hostedName).string
         let delegation = try delegation()
-        let targets = try VerifiedTargets(verifying: metadata, as: delegation, by: .targets)
+        guard delegation.trust.isMet(by: metadata) else {
+            throw VaultError(
+                .untrusted, "it is not signed by the team's keys in \(vault.settings.string)", at: place,
+                remedy: "get the team's site again, or its new public key from the team itself")
+        }
+        return try VerifiedTargets(verifying: metadata, as: delegation, by: .targets)
+    }
+
+    /// The team's newest metadata, unless the site lists it already; its files are in the site then.
+    ///
+    /// - Throws: `untrusted` for metadata that the team did not sign, that is older than what the site lists, or that
+    ///   has expired; `corrupt` for a file that is not the one that was signed for; `missing`.
+    func run(after listed: MetadataReference?) throws(VaultError) -> SignedMetadata? {
+        let metadata = try newest()
+        let path = folder.path.appending(metadata.document.hostedName)
+        let file = SignedMetadata(metadata)
+        guard listed.map({ $0.version <= metadata.document.version }) ?? true else {
+            throw VaultError(
+                .untrusted, "it is older than version \(listed?.version ?? 0), which the site lists",
+                at: path.string, remedy: "get the team's newest site")
+        }
+        let targets = try verified(metadata)
+        let delegation = try delegation()
         guard targets.delegations == nil else {
             throw VaultError(
                 .untrusted, "it delegates to others, which a team can't", at: path.string,

@@ -40,6 +40,7 @@ struct MetadataSigning {
             return nil
         }
         let merged = try keys.sign(SignedMetadata(waiting), for: trusts)
+            .keeping(onlySignaturesOf: trusts.flatMap(\.keys))
         let isMet = try isMet(trusts, by: merged)
         guard isMet, period.isDue(role, expiring: waiting.document.expires) else {
             try pending.write(merged)
@@ -50,6 +51,17 @@ struct MetadataSigning {
             .untrusted,
             "it was signed too long ago: it would expire at \(waiting.document.expires), sooner than vault.json allows",
             at: pending.path(of: merged).string, remedy: "sign it once more: it was written anew")
+    }
+
+    /// What waits with all its signatures, says the same and is to be believed for longer than what is published.
+    func waiting(
+        _ role: MetadataRole, for trusts: [RoleTrust], lastingBeyond expires: UTCTime, _ content: Content
+    ) throws(VaultError) -> SignedMetadata? {
+        guard let waiting = try pending.file(of: role), waiting.document.expires > expires,
+            try says(waiting, content)
+        else { return nil }
+        let file = SignedMetadata(waiting).keeping(onlySignaturesOf: trusts.flatMap(\.keys))
+        return try isMet(trusts, by: file) ? file : nil
     }
 
     func isMet(_ trusts: [RoleTrust], by file: SignedMetadata) throws(VaultError) -> Bool {

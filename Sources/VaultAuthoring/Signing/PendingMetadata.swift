@@ -1,7 +1,14 @@
 import SystemPackage
 import UpdateFramework
-import VaultErrors
+public import VaultErrors
 import VaultFileSystem
+
+extension VaultFolder {
+    /// The files that wait for signatures, by their names.
+    public func pendingFiles() throws(VaultError) -> [String] {
+        try MetadataFolder(pending).versions().map(\.hostedName).sorted()
+    }
+}
 
 /// Metadata that waits for signatures, in a vault's `pending/`. A file there has the form and the name that it will
 /// have in the site; it is signed where the keys are kept, by any tool that knows the form.

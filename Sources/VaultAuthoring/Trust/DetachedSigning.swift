@@ -31,6 +31,12 @@ public struct DetachedSigning: Sendable {
     public func run(
         keys: [FilePath], copies: [FilePath], passphrase: PassphraseSource?
     ) throws(VaultError) -> Report {
+        let timestamp = path.removingLastComponent().appending(MetadataRole.timestamp.fileName)
+        guard try !FileSystem.exists(timestamp) else {
+            throw VaultError(
+                .usage, "it is published already, and published files never change", at: path.string,
+                remedy: "sign the file in pending/")
+        }
         let metadata = try read(path)
         var file = SignedMetadata(metadata)
         for copy in copies { file = try file.merging(try read(copy)) }
@@ -39,7 +45,7 @@ public struct DetachedSigning: Sendable {
         return Report(
             role: metadata.document.role, version: metadata.document.version,
             expires: metadata.document.expires, signatures: try file.unverified.keyIDs.count,
-            content: try Self.content(of: metadata))
+            content: try Self.content(of: try file.unverified))
     }
 
     private static func content(of metadata: UnverifiedMetadata) throws(VaultError) -> [String] {
@@ -50,7 +56,8 @@ public struct DetachedSigning: Sendable {
         return try TopLevelRole.allCases.map { role throws(VaultError) in
             let trust = try metadata.rootTrust(in: role)
             let keys = trust.keys.map { String($0.id.description.prefix(16)) }.joined(separator: ", ")
-            return "\(role.rawValue): \(trust.threshold) of \(keys)"
+            let signed = role == .root ? "; signed by \(trust.signers(of: metadata).count) of these" : ""
+            return "\(role.rawValue): \(trust.threshold) of \(keys)\(signed)"
         }
     }
 

@@ -47,6 +47,11 @@ public struct TrustChange: Sendable {
         if try !FileSystem.exists(own), try FileSystem.exists(next) {
             try FileSystem.move(next, to: own, replacing: false)
         }
+        guard try FileSystem.exists(own) else {
+            throw VaultError(
+                .key, "the key that is to be replaced is not here", at: own.string,
+                remedy: "if it is kept elsewhere or lost: add-key, publish, remove-key")
+        }
         let old = try SigningKey(reading: own, passphrase: passphrase).publicKey
         if try !state.root.waits(for: old, in: role) {
             try replace(old, at: own, by: next, role, state)

@@ -15,9 +15,10 @@ public struct TrustSummary: Sendable {
 
         /// Nil while there is time.
         public var warning: String? {
-            isDue
-                ? "\(role) version \(version) expires at \(expires), in \(daysLeft) days: publish before then"
-                : nil
+            guard isDue else { return nil }
+            return daysLeft < 0
+                ? "\(role) version \(version) expired \(-daysLeft) days ago: clients take nothing new until it is published"
+                : "\(role) version \(version) expires at \(expires), in \(daysLeft) days: publish before then"
         }
     }
 

@@ -23,7 +23,9 @@ struct Publish: AsyncParsableCommand {
             vault.json is no longer listed; declared again, it begins at version 1 with a fresh content key.
 
             Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks; one of them must open \
-            the previous versions. Upload site/ in this order: targets/ first, then metadata/, timestamp.json last.
+            the previous versions. What must be signed by keys that are kept elsewhere waits in pending/ (exit code 77); see \
+            'assetvault trust'. Upload site/ in this order: targets/, then metadata/ without roots, timestamp.json, and new \
+            N.root.json last.
 
             EXAMPLE
               assetvault publish my-game --pack levels/one=../assets/level-one
@@ -105,6 +107,11 @@ extension PublicationReport {
             Talk.answer(
                 "\(pack.change.rawValue)  \(pack.id)  version \(pack.version)  \(pack.length) bytes, \(pack.pieces) pieces\(reuse)"
             )
+            if pack.isPinned {
+                Talk.note(
+                    "\(pack.id) was restored to version \(pack.version); 'assetvault restore --latest' lists its source again"
+                )
+            }
             for key in pack.droppedKeys {
                 Talk.note("\(pack.id) is no longer sealed for the vault key '\(key)'")
             }
@@ -123,6 +130,7 @@ extension PublicationReport {
                         "length": .integer(Int64(clamping: pack.length)),
                         "pieces": .integer(Int64(pack.pieces)),
                         "reusedPieces": .integer(Int64(pack.reusedPieces)),
+                        "pinned": .bool(pack.isPinned),
                         "droppedKeys": .array(pack.droppedKeys.map { .string($0.description) }),
                     ]
                 }),

@@ -45,7 +45,9 @@ extension Talk {
     static func wrote(_ files: [String]) {
         guard !files.isEmpty else { return note("nothing changed") }
         let list = files.count > 12 ? "\(files.count) files of metadata" : files.joined(separator: ", ")
-        guard files.contains(MetadataRole.timestamp.fileName) else { return note("wrote \(list)") }
+        guard files.contains(MetadataRole.timestamp.fileName) else {
+            return note("wrote \(list); upload targets/ first, then metadata/")
+        }
         let hasRoot = files.contains { $0.hasSuffix(".root.json") }
         note(
             "wrote \(list); upload targets/ first, \(hasRoot ? "then timestamp.json, roots last" : "timestamp.json last")"

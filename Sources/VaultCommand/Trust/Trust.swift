@@ -41,7 +41,7 @@ extension TopLevelRole: ExpressibleByArgument {}
 extension TrustChange.Report {
     func tell() {
         for warning in warnings { Talk.note("warning: \(warning)") }
-        Talk.wrote(written)
+        if !written.isEmpty || warnings.isEmpty { Talk.wrote(written) }
     }
 }
 

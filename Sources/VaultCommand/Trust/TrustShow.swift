@@ -31,6 +31,10 @@ struct TrustShow: AsyncParsableCommand {
     func run() async throws {
         let vault = VaultFolder(FilePath(subject))
         let isVault = try FileSystem.exists(vault.settings)
+        if !isVault, !subject.contains("://"), try !FileSystem.exists(FilePath(subject)) {
+            throw VaultError(
+                .missing, "there is no vault or site here", at: subject, remedy: "check the path or URL")
+        }
         let site = try isVault ? SiteLocation(path: vault.site) : SiteLocation(subject)
         let root = trust.map { FilePath($0) } ?? (isVault ? vault.trustedRoot : nil)
         let pinned = try root.map { path throws(VaultError) in
@@ -44,9 +48,14 @@ struct TrustShow: AsyncParsableCommand {
         if json { return Talk.answer(bytes: JSONValue.object(summary.json).pretty()) }
         for role in summary.roles {
             Talk.answer(
-                "\(role.role)  version \(role.version)  expires \(role.expires), \(role.daysLeft) days left  \(role.trust.threshold) of \(role.trust.keys.count) keys"
+                "\(role.role)  version \(role.version)  expires \(role.expires), \(max(0, role.daysLeft)) days left  \(role.trust.threshold) of \(role.trust.keys.count) keys"
             )
             for key in role.trust.keys { Talk.answer("  \(key.id)  \(key.key.kind)") }
+        }
+        if isVault {
+            for name in try vault.pendingFiles() {
+                Talk.note("\(vault.pending)/\(name) waits for signatures")
+            }
         }
         for warning in summary.warnings { Talk.note("warning: \(warning)") }
     }

@@ -46,7 +46,7 @@ struct TeamRefusalTests {
     @Test func anotherKey() async throws {
         let stranger = try await workshop.makeKey("stranger")
         try await studio.forgeTeam(version: 2, key: stranger.key)
-        try await studio.refuses(76, naming: "2.dlc1.json")
+        try await studio.keepsTheLast(naming: "2.dlc1.json")
     }
 
     @Test func itWasRolledBack() async throws {
@@ -55,20 +55,20 @@ struct TeamRefusalTests {
         try await studio.publishTeam()
         try await workshop.publish()
         try FileManager.default.removeItem(atPath: folder["team/site/metadata/2.dlc1.json"])
-        try await studio.refuses(76, naming: "1.dlc1.json", "older")
+        try await studio.keepsTheLast(naming: "1.dlc1.json", "older")
         // Under the newer name it is no newer.
         try folder.write("team/site/metadata/3.dlc1.json", first)
-        try await studio.refuses(76, naming: "3.dlc1.json")
+        try await studio.keepsTheLast(naming: "3.dlc1.json")
     }
 
     @Test func whatIsNewHasExpired() async throws {
         try await studio.forgeTeam(version: 2) { $0["expires"] = "2020-01-01T00:00:00Z" }
-        try await studio.refuses(76, naming: "2.dlc1.json", "expired at 2020-01-01")
+        try await studio.keepsTheLast(naming: "2.dlc1.json", "expired at 2020-01-01")
     }
 
     @Test func itIsNoMetadata() async throws {
         try folder.write("team/site/metadata/2.dlc1.json", "{")
-        try await studio.refuses(76, naming: "2.dlc1.json")
+        try await studio.keepsTheLast(naming: "2.dlc1.json")
     }
 
     @Test func aDamagedPack() async throws {
@@ -80,10 +80,10 @@ struct TeamRefusalTests {
         var bytes = try folder.bytes("team/\(pack)")
         bytes[bytes.count / 2] ^= 1
         try folder.write("team/\(pack)", bytes)
-        try await studio.refuses(65, naming: ".avpack", "not the file that the team signed for")
+        try await studio.keepsTheLast(naming: ".avpack", "not the file that the team signed for")
         #expect(try !folder.exists("vault/\(pack)"))
         try FileManager.default.removeItem(atPath: folder["team/\(pack)"])
-        try await studio.refuses(66, naming: ".avpack")
+        try await studio.keepsTheLast(naming: ".avpack")
     }
 
     @Test func theTeamHasPublishedNothing() async throws {
