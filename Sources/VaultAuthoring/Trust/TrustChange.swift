@@ -52,6 +52,14 @@ public struct TrustChange: Sendable {
                 .key, "the key that is to be replaced is not here", at: own.string,
                 remedy: "if it is kept elsewhere or lost: add-key, publish, remove-key")
         }
+        if try FileSystem.exists(next) {
+            // Or a publication has ended it, but for the files' names.
+            let fresh = try SigningKey(reading: next, passphrase: passphrase).publicKey
+            if state.current.root.trust(in: role).keys.contains(where: { $0.key == fresh }) {
+                let old = try SigningKey(reading: own, passphrase: passphrase).publicKey
+                try rename(old, at: own, replacedBy: next, role)
+            }
+        }
         let old = try SigningKey(reading: own, passphrase: passphrase).publicKey
         if try !state.root.waits(for: old, in: role) {
             try replace(old, at: own, by: next, role, state)
@@ -71,7 +79,13 @@ public struct TrustChange: Sendable {
             try state.signing.pending.write(
                 try state.root.changed(by: .replaceKey(old, by: fresh, in: role)))
         }
-        // Names are for people: for which role a key signs is said by the root.
+        try rename(old, at: own, replacedBy: next, role)
+    }
+
+    /// Names are for people: for which role a key signs is said by the root.
+    private func rename(
+        _ old: VerifyingKey, at own: FilePath, replacedBy next: FilePath, _ role: TopLevelRole
+    ) throws(VaultError) {
         let name = "\(role.rawValue).\(MetadataKey(old).id.description.prefix(8)).pem"
         try FileSystem.move(own, to: vault.keys.appending(name), replacing: true)
         try FileSystem.move(next, to: own, replacing: true)
