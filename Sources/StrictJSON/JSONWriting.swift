@@ -15,8 +15,16 @@ extension JSONValue {
         return bytes
     }
 
+    /// Sorted keys, no white space but a newline at the end; the same value always gives the same bytes.
+    public func compact() -> [UInt8] {
+        var bytes: [UInt8] = []
+        write(to: &bytes, layout: .compact, depth: 0)
+        bytes.append(UInt8(ascii: "\n"))
+        return bytes
+    }
+
     private enum Layout {
-        case canonical, pretty
+        case canonical, compact, pretty
     }
 
     private func write(to bytes: inout [UInt8], layout: Layout, depth: Int) {
@@ -69,7 +77,7 @@ extension JSONValue {
             case UInt8(ascii: "\""), UInt8(ascii: "\\"):
                 bytes.append(UInt8(ascii: "\\"))
                 bytes.append(byte)
-            case 0x00..<0x20 where layout == .pretty:
+            case 0x00..<0x20 where layout != .canonical:
                 let digits = String(byte, radix: 16)
                 bytes.append(contentsOf: "\\u00\(digits.count == 1 ? "0" : "")\(digits)".utf8)
             default:

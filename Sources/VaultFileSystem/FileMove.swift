@@ -66,14 +66,19 @@ public struct FileMove: ~Copyable, Sendable {
         try oldFolder.synchronize()
     }
 
-    /// Copies a file durably. An existing target throws `.unwritable`.
+    /// Copies a file durably. An existing target throws `.unwritable`, a file of another length `.corrupt`.
     ///
     /// - Parameter verify: looks at the copy before it gets its name, and throws to refuse it.
     public static func copy(
-        _ source: FilePath, to target: FilePath, permissions: UInt16,
+        _ source: FilePath, of length: UInt64, to target: FilePath, permissions: UInt16,
         verify: (borrowing OpenFile) throws(VaultError) -> Void
     ) throws(VaultError) {
         let file = try OpenFile(reading: source)
+        guard try file.status().size == length else {
+            throw VaultError(
+                .corrupt, "it has \(try file.status().size) bytes, not \(length)", at: source.string,
+                remedy: "get the file again")
+        }
         try verifiedCopy(of: file, for: target, verify: verify)
             .commit(permissions: permissions, replacing: false)
     }

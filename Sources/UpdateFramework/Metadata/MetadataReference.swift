@@ -22,11 +22,6 @@ public struct MetadataReference: Sendable, Hashable {
         )
     }
 
-    /// The version alone: enough where a signature follows, and short where there are thousands.
-    public var withoutHashes: MetadataReference {
-        MetadataReference(version: version, length: nil, hashes: nil)
-    }
-
     init(parsing value: JSONValue, place: @autoclosure () -> String) throws(VaultError) {
         let object = try value.asObject(at: place())
         version = try object.version(at: place())

@@ -31,7 +31,10 @@ public struct SignedMetadata: Sendable, Hashable {
                 "keyid": .string(id.description), "sig": .string(Hexadecimal.encode(signature)),
             ])
         }
-        bytes = JSONValue.object(["signatures": .array(list), "signed": .object(draft.signed)]).pretty()
+        let file = JSONValue.object(["signatures": .array(list), "signed": .object(draft.signed)])
+        // What is read often, and may list thousands, is short; the rest is for people, too.
+        let isShort = draft.role == .snapshot || draft.role.topLevel == nil
+        bytes = isShort ? file.compact() : file.pretty()
     }
 
     /// The metadata with one more signature, under the ID that the specification defines for the key.
@@ -58,7 +61,7 @@ public struct SignedMetadata: Sendable, Hashable {
                 .untrusted, "it is no copy of \(hostedName): it says something else",
                 at: copy.document.place, remedy: "sign the file that is to be published")
         }
-        return SignedMetadata(draft, signatures: signatures.merging(copy.signatures) { $1 })
+        return SignedMetadata(draft, signatures: signatures.merging(copy.signatures) { mine, _ in mine })
     }
 
     /// The metadata without the signatures of any but these keys.

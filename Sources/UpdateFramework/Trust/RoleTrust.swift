@@ -89,6 +89,26 @@ public struct RoleTrust: Sendable, Hashable {
 }
 
 extension UnverifiedMetadata {
+    /// Whom targets that nobody believes yet would delegate to; bins count as one, the first.
+    ///
+    /// - Throws: `untrusted` when they are malformed.
+    public var delegations: [Delegation] {
+        get throws(VaultError) {
+            let place = document.place
+            do throws(VaultError) {
+                guard let json = try document.signed.optionalObject("delegations", at: place) else {
+                    return []
+                }
+                switch try Delegations(parsing: json, place: place) {
+                case .roles(let roles): return roles
+                case .bins(let bins): return bins.delegation(at: 0).map { [$0] } ?? []
+                }
+            } catch {
+                throw error.asUntrusted
+            }
+        }
+    }
+
     /// Whom a root that nobody believes yet would name for a role.
     ///
     /// - Throws: `untrusted` when it is no root, or malformed.

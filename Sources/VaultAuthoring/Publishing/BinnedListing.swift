@@ -6,6 +6,11 @@ import VaultErrors
 struct BinnedListing {
     static let name = "packs"
 
+    /// Whether a role has the name of one of these; no team's has.
+    static func isOwn(_ role: MetadataRole) -> Bool {
+        role.name == name || role.name.hasPrefix("\(name)-")
+    }
+
     let bins: HashBins
     private let role: MetadataRole
     private let trust: RoleTrust

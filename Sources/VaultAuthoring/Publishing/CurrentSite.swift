@@ -26,11 +26,16 @@ struct CurrentSite {
         try vault.requireNewest(tree)
     }
 
-    /// The roles that the vault signs itself: the top-level targets and the bins below them.
-    func ownRoles(_ structure: SiteStructure) -> [VerifiedTargets] {
+    /// The roles that the vault signs itself: the top-level targets and the bins below them. Those of teams, also of a team
+    /// that is none any more, never are.
+    private var ownRoles: [VerifiedTargets] {
         guard let tree else { return [] }
-        let teams = Set(structure.teams.map(\.role))
-        return [tree.chain.targets] + tree.delegatedRoles.filter { !teams.contains($0.document.role) }
+        return [tree.chain.targets] + tree.delegatedRoles.filter { BinnedListing.isOwn($0.document.role) }
+    }
+
+    /// What they list, as far as clients find it there.
+    var ownListing: OwnListing {
+        OwnListing(of: ownRoles.flatMap(\.records).filter { (try? tree?.record(at: $0.path)) == $0 })
     }
 }
 
@@ -40,10 +45,17 @@ struct OwnListing {
     /// Targets that are no packs of this program; they stay listed.
     let foreign: [TargetRecord]
 
-    init(_ roles: [VerifiedTargets]) {
-        let published = roles.map { PublishedPacks(of: $0) }
-        packs = published.flatMap(\.listings)
-        let ours = Set(packs.map { Array($0.target.path.utf8) })
-        foreign = roles.flatMap(\.records).filter { !ours.contains(Array($0.path.utf8)) }
+    init(of records: [TargetRecord]) {
+        var packs: [PublishedPacks.Listing] = []
+        var foreign: [TargetRecord] = []
+        for record in records {
+            if let listing = try? PublishedPacks.Listing(record) {
+                packs.append(listing)
+            } else {
+                foreign.append(record)
+            }
+        }
+        self.packs = packs
+        self.foreign = foreign
     }
 }

@@ -21,10 +21,19 @@ struct PackHistory {
     /// The record of one version; `newest` is what the site lists now.
     func pack(_ id: PackID, version: UInt64, newest: PackDescriptor?) throws(VaultError) -> PackDescriptor {
         if let newest, newest.version == version { return newest }
+        var found: PackDescriptor?
         for file in try targetsFiles() {
             guard let listing = try listing(of: id, in: file), listing.version == version else { continue }
-            return listing
+            if let found, found.sha256 != listing.sha256 {
+                throw VaultError(
+                    .untrusted,
+                    "two packs were signed as version \(version) of '\(id)': \(found.sha256) and"
+                        + " \(listing.sha256)", at: folder.place(of: file.hostedName),
+                    remedy: "remove the file that is not yours, and find out who signed it")
+            }
+            found = found ?? listing
         }
+        if let found { return found }
         let kept = try versions(of: id)
         throw VaultError(
             .missing, "no metadata that is kept lists version \(version) of '\(id)'",

@@ -66,7 +66,7 @@ public struct Publication: Sendable {
         savingSettings isChanged: Bool, _ onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) -> PublicationReport {
         let site = try await PublishedState(of: vault, settings, passphrase: order.passphrase)
-        let listing = OwnListing(site.ownRoles)
+        let listing = site.ownListing
         try publisher.removeAbandonedScratch(of: settings.packs.map(\.id) + listing.packs.map(\.pack.id))
         try FileSystem.createFolders(vault.targets, permissions: 0o755)
         try checkSources()
@@ -103,7 +103,8 @@ public struct Publication: Sendable {
     private func waitingPacks() throws(VaultError) -> [PackID: PackDescriptor] {
         let pending = PendingMetadata(vault: vault)
         var packs: [PackID: PackDescriptor] = [:]
-        for role in try pending.roles() where role.type == .targets {
+        for role in try pending.roles()
+        where role == .targets || role == settings.structure.ownRole || BinnedListing.isOwn(role) {
             for (path, json) in try pending.file(of: role)?.document.signed.object("targets", at: "pending")
                 ?? [:]
             {

@@ -20,11 +20,11 @@ enum PublishedState {
         }
     }
 
-    /// The roles that the vault signs itself, as they are published.
-    var ownRoles: [VerifiedTargets] {
+    /// What the vault itself lists, as it is published.
+    var ownListing: OwnListing {
         switch self {
-        case .site(let current, let structure, _): current.ownRoles(structure)
-        case .part(_, let targets, _, _): targets.map { [$0] } ?? []
+        case .site(let current, _, _): current.ownListing
+        case .part(_, let targets, _, _): OwnListing(of: targets?.records ?? [])
         }
     }
 

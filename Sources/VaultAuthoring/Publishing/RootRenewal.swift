@@ -21,7 +21,9 @@ struct RootRenewal {
                 try pending.remove(.root)
                 return try run()
             }
-            let file = try signing.keys.sign(SignedMetadata(waiting), for: trusts(of: waiting))
+            let trusts = try trusts(of: waiting)
+            let file = try signing.keys.sign(SignedMetadata(waiting), for: trusts)
+                .keeping(onlySignaturesOf: trusts.flatMap(\.keys))
             if try isComplete(file) { return Outcome(successor: file) }
             try pending.write(file)
             return try self.waiting(file)

@@ -45,16 +45,16 @@ struct SiteRenewal {
             let old = published[listing.role]
             if let file = try waiting(listing, after: old) {
                 files.append(file)
-                references[listing.role] = reference(to: file)
+                references[listing.role] = file.reference
             } else if let old, try !isDue(old, listing) {
-                references[listing.role] = listed(old)
+                references[listing.role] = old.reference
             } else if let file = try sign(listing, after: old) {
                 files.append(file)
-                references[listing.role] = reference(to: file)
+                references[listing.role] = file.reference
             } else if let old, try !mustChange(old, listing), signing.period.now < old.expires,
                 signing.period.offlineUntil == nil
             {
-                references[listing.role] = listed(old)
+                references[listing.role] = old.reference
                 warnings.append(
                     "\(listing.role) version \(old.version) expires at \(old.expires): sign what waits in"
                         + " \(signing.pending.folder) before then")
@@ -107,16 +107,6 @@ struct SiteRenewal {
         guard let current else { return [:] }
         let roles = current.delegatedRoles + [current.chain.targets]
         return Dictionary(roles.map { ($0.document.role, $0) }) { $1 }
-    }
-
-    /// What the snapshot says of a role that stays as it is.
-    private func listed(_ old: VerifiedTargets) -> MetadataReference? {
-        current?.chain.snapshot[old.document.role]
-    }
-
-    /// What the snapshot says of a new file. Of delegated roles, of which there may be thousands, the version is enough.
-    private func reference(to file: SignedMetadata) -> MetadataReference {
-        file.draft.role.topLevel == nil ? file.reference.withoutHashes : file.reference
     }
 
     private func sign(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError) -> SignedMetadata? {

@@ -38,7 +38,7 @@ struct TeamImport {
         let outside = targets.records.filter { !delegation.covers($0.path) }
         guard let first = outside.first else { return [] }
         return [
-            "the team '\(team.role)' lists \(outside.count) packs outside of \(team.paths.joined(separator: ", "));"
+            "the team '\(team.role)' lists \(outside.count) \(outside.count == 1 ? "target" : "targets") outside of \(team.paths.joined(separator: ", "));"
                 + " they exist for no client: \(first.path.beginning)"
         ]
     }
@@ -115,7 +115,8 @@ struct TeamImport {
         if try FileSystem.exists(target) { return }
         let source = site.appending("targets").appending(record.hostedPath)
         try FileSystem.createFolders(folder, permissions: 0o755)
-        try FileMove.copy(source, to: target, permissions: 0o644) { copy throws(VaultError) in
+        try FileMove.copy(source, of: record.length, to: target, permissions: 0o644) {
+            copy throws(VaultError) in
             guard try copy.status().size == record.length, try copy.sha256() == record.hashes.sha256 else {
                 throw VaultError(
                     .corrupt, "it is not the file that the team signed for", at: source.string,

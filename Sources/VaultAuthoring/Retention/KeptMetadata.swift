@@ -17,7 +17,8 @@ struct KeptMetadata {
 
     /// - Parameter versions: how many versions of each pack stay.
     init(
-        in folder: MetadataFolder, tree: TargetTree, now: UTCTime, versions: Int
+        in folder: MetadataFolder, tree: TargetTree, now: UTCTime, versions: Int,
+        signedBy signers: PackSigners
     ) throws(VaultError) {
         files = try folder.versions()
         kept = Set(files.filter { $0.role == .root })
@@ -25,7 +26,9 @@ struct KeptMetadata {
         for role in [tree.chain.targets] + tree.delegatedRoles { keep(role.document.role, role.version) }
         keep(.snapshot, tree.chain.snapshot.version)
         for file in files where file.role == .snapshot {
-            guard let snapshot = try read(file, in: folder), now < snapshot.document.expires else { continue }
+            guard let snapshot = try? read(file, in: folder), now < snapshot.document.expires else {
+                continue
+            }
             kept.insert(file)
             for (name, value) in try snapshot.document.signed.object("meta", at: file.hostedName) {
                 guard case .object(let reference) = value, case .integer(let version)? = reference["version"]
@@ -34,7 +37,7 @@ struct KeptMetadata {
                 for file in listed { try keepWithTargets(file, in: folder) }
             }
         }
-        try keepNewest(versions, in: folder)
+        try keepNewest(versions, in: folder, signers)
     }
 
     /// Keeps what is sealed and waits for a signature.
@@ -62,17 +65,26 @@ struct KeptMetadata {
     }
 
     /// The newest file that lists each of the last versions of a pack.
-    private mutating func keepNewest(_ count: Int, in folder: MetadataFolder) throws(VaultError) {
-        var seen: [[UInt8]: Set<UInt64>] = [:]
+    private mutating func keepNewest(_ count: Int, in folder: MetadataFolder, _ signers: PackSigners)
+        throws(VaultError)
+    {
+        var listings: [[UInt8]: [UInt64: (file: MetadataVersion, target: String)]] = [:]
         for file in files.filter({ $0.role?.type == .targets }).sorted(by: { $0.version > $1.version }) {
-            for record in try records(of: file, in: folder) {
+            guard let metadata = try? read(file, in: folder) else { continue }
+            for record in try records(of: file, in: folder) where signers.speak(for: record, in: metadata) {
                 if lastListing[record.hostedPath] == nil { lastListing[record.hostedPath] = file }
                 guard let pack = try? PublishedPacks.Listing(record).pack else { continue }
                 let path = Array(record.path.utf8)
-                guard seen[path, default: []].count < count || seen[path, default: []].contains(pack.version)
-                else { continue }
-                if seen[path, default: []].insert(pack.version).inserted { kept.insert(file) }
-                keptTargets.insert(record.hostedPath)
+                if listings[path]?[pack.version] == nil {
+                    listings[path, default: [:]][pack.version] = (file, record.hostedPath)
+                }
+            }
+        }
+        for versions in listings.values {
+            for version in versions.keys.sorted(by: >).prefix(count) {
+                guard let listing = versions[version] else { continue }
+                kept.insert(listing.file)
+                keptTargets.insert(listing.target)
             }
         }
     }

@@ -56,7 +56,8 @@ public struct SitePruning: Sendable {
         let current = try await CurrentSite(of: vault)
         guard let tree = current.tree else { return [] }
         var metadata = try KeptMetadata(
-            in: MetadataFolder(vault.metadata), tree: tree, now: now, versions: kept)
+            in: MetadataFolder(vault.metadata), tree: tree, now: now, versions: kept,
+            signedBy: try PackSigners(of: vault, tree))
         try metadata.keepTargets(listedIn: MetadataFolder(vault.pending))
         var removals: [Removal] = []
         for file in metadata.files where !metadata.kept.contains(file) {
@@ -90,7 +91,8 @@ public struct SitePruning: Sendable {
         var folders = ["packs"]
         while let folder = folders.popLast() {
             let path = vault.targets.appending(folder)
-            guard try FileSystem.exists(path) else { continue }
+            // A link may lead anywhere.
+            guard try FileSystem.status(of: path)?.kind == .folder else { continue }
             for name in try Folder(opening: path).names().map({ String(decoding: $0, as: UTF8.self) })
                 .sorted()
             {

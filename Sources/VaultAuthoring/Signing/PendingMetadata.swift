@@ -1,5 +1,7 @@
+import StrictJSON
 import SystemPackage
 import UpdateFramework
+import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 
@@ -26,6 +28,10 @@ struct PendingMetadata {
         let bytes = try DurableFile.read(path, limit: role.sizeLimit)
         do throws(VaultError) {
             let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: path.string)
+            guard try written().contains(Self.digest(of: metadata.document.signed)) else {
+                throw VaultError(
+                    .corrupt, "it does not say what this vault wrote there", at: path.string, remedy: "")
+            }
             guard metadata.document.version == newest else {
                 throw VaultError(
                     .corrupt, "its version is \(metadata.document.version)", at: path.string, remedy: "")
@@ -44,6 +50,7 @@ struct PendingMetadata {
     }
 
     func write(_ file: SignedMetadata) throws(VaultError) {
+        try note(file)
         try FileSystem.createFolders(vault.pending, permissions: 0o755)
         try DurableFile.write(file.bytes.span, to: path(of: file), permissions: 0o644, replacing: true)
     }
@@ -53,6 +60,37 @@ struct PendingMetadata {
         for version in try versions(of: role) {
             try FileSystem.unlink(vault.pending.appending(role.hostedName(version: version)))
         }
+    }
+
+    /// Digests of what the vault wrote: `pending/` travels, and nobody may add to what the vault's own keys sign.
+    private func written() throws(VaultError) -> Set<Digest> {
+        guard try FileSystem.exists(vault.pendingDigests) else { return [] }
+        let lines = try DurableFile.read(vault.pendingDigests, limit: 16 << 20).split(
+            separator: UInt8(ascii: "\n"))
+        return Set(lines.compactMap { Digest(hex: String(decoding: $0.prefix(64), as: UTF8.self)) })
+    }
+
+    private func note(_ file: SignedMetadata) throws(VaultError) {
+        let digest = Self.digest(of: file.draft.signed)
+        // Only what is still there counts.
+        var lines = ["\(digest.hex)  \(file.hostedName)"]
+        let known = try written()
+        for version in try MetadataFolder(vault.pending).versions()
+        where version.hostedName != file.hostedName {
+            guard let role = version.role,
+                let bytes = try MetadataFolder(vault.pending).file(
+                    named: version.hostedName, limit: role.sizeLimit),
+                let other = try? UnverifiedMetadata(parsing: bytes, as: role, place: version.hostedName),
+                case let digest = Self.digest(of: other.document.signed), known.contains(digest)
+            else { continue }
+            lines.append("\(digest.hex)  \(version.hostedName)")
+        }
+        let bytes = Array((lines.joined(separator: "\n") + "\n").utf8)
+        try DurableFile.write(bytes.span, to: vault.pendingDigests, permissions: 0o644, replacing: true)
+    }
+
+    private static func digest(of signed: JSONObject) -> Digest {
+        SHA256.hash(JSONValue.object(signed).canonical().span)
     }
 
     private func versions(of role: MetadataRole) throws(VaultError) -> [Int64] {

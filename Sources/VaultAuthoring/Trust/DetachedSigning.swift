@@ -51,14 +51,21 @@ public struct DetachedSigning: Sendable {
     private static func content(of metadata: UnverifiedMetadata) throws(VaultError) -> [String] {
         guard metadata.document.role == .root else {
             let targets = try metadata.document.signed.optionalObject("targets", at: "signed")
-            return targets.map { ["lists \($0.count) targets"] } ?? []
+            let delegations = try metadata.delegations.map {
+                "delegates to \($0.role): \(names(of: $0.trust))"
+            }
+            return (targets.map { ["lists \($0.count) targets"] } ?? []) + delegations
         }
         return try TopLevelRole.allCases.map { role throws(VaultError) in
             let trust = try metadata.rootTrust(in: role)
-            let keys = trust.keys.map { String($0.id.description.prefix(16)) }.joined(separator: ", ")
             let signed = role == .root ? "; signed by \(trust.signers(of: metadata).count) of these" : ""
-            return "\(role.rawValue): \(trust.threshold) of \(keys)\(signed)"
+            return "\(role.rawValue): \(trust.threshold) of \(names(of: trust))\(signed)"
         }
+    }
+
+    /// By the IDs that the specification defines: whoever wrote the file may have called a key anything.
+    private static func names(of trust: RoleTrust) -> String {
+        trust.keys.map { MetadataKey($0.key).id.description.prefix(16) }.joined(separator: ", ")
     }
 
     private func read(_ path: FilePath) throws(VaultError) -> UnverifiedMetadata {

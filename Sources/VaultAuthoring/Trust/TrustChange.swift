@@ -113,7 +113,7 @@ public struct TrustChange: Sendable {
     }
 
     private func publish(_ state: State) async throws(VaultError) -> Report {
-        let listing = OwnListing(state.current.ownRoles(state.settings.structure))
+        let listing = state.current.ownListing
         let update = SiteUpdate(
             vault: vault, settings: state.settings, current: state.current, passphrase: passphrase,
             period: state.signing.period)

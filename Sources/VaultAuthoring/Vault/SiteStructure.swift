@@ -32,9 +32,9 @@ public struct SiteStructure: Sendable {
                     place: "\(place): team \(name)"))
         }
         if let count = try json.optionalInteger("bins", at: place) {
-            guard (2...16_384).contains(count), count.nonzeroBitCount == 1 else {
+            guard (2...8_192).contains(count), count.nonzeroBitCount == 1 else {
                 throw VaultError(
-                    .usage, "\(count) bins can't be made", at: place, remedy: "use a power of two up to 16384"
+                    .usage, "\(count) bins can't be made", at: place, remedy: "use a power of two up to 8192"
                 )
             }
             binBits = count.trailingZeroBitCount

@@ -9,6 +9,7 @@ import VaultFileSystem
 ///     keys/               vault.jwks, and signing keys as PEM files; secret, ignored by git
 ///     pending/            metadata that waits for signatures of keys that are kept elsewhere
 ///     trusted-root.json   what clients pin
+///     .pending            digests of what was written to pending/
 ///     .published          the version of the last timestamp that was published from here
 ///     site/               the signed static site, to be uploaded
 public struct VaultFolder: Sendable {
@@ -21,6 +22,8 @@ public struct VaultFolder: Sendable {
     public var vaultKeys: FilePath { keys.appending("vault.jwks") }
     public var trustedRoot: FilePath { path.appending("trusted-root.json") }
     public var pending: FilePath { path.appending("pending") }
+    /// The SHA-256 of what was written to `pending/`.
+    var pendingDigests: FilePath { path.appending(".pending") }
     public var site: FilePath { path.appending("site") }
     public var metadata: FilePath { site.appending("metadata") }
     public var targets: FilePath { site.appending("targets") }

@@ -40,7 +40,7 @@ struct TrustSign: AsyncParsableCommand {
         let report = try DetachedSigning(of: FilePath(file)).run(
             keys: keys.map { FilePath($0) }, copies: copies.map { FilePath($0) },
             passphrase: try signing.passphrase())
-        for line in report.content { Talk.note("  \(line)") }
+        for line in report.content { Talk.note("  \(line.escapingControls)") }
         Talk.note(
             "\(file): \(report.role) version \(report.version), expires \(report.expires), has \(report.signatures) signatures"
         )

@@ -48,7 +48,7 @@ struct RandomlyKilledTests {
             try await readers.expectBelief(seeing: [Tree(folder["level"])], withPython: false, hint)
         }
         print("\(rounds) rounds: \(killed) killed, \(refused) refused")
-        #expect(killed > rounds / 5, "\(killed) of \(rounds)")
+        #expect(killed > 0, "\(killed) of \(rounds)")
         try await workshop.publish()
         try await Command.run("audit", workshop.site).succeeded()
         // A key that nothing names yet waits for the next rotation.
