@@ -1,0 +1,68 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// What others left lying about in a vault is never signed by its owner, and decides nothing.
+struct ForeignWordTests {
+    let studio: Studio
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        studio = try await Studio()
+        (workshop, folder) = (studio.workshop, studio.folder)
+    }
+
+    /// A team that goes takes what it listed with it, also what nobody could see.
+    @Test func aTeamThatWasRemoved() async throws {
+        try folder.write("foreign/file", "the team's idea of the studio's pack")
+        try await studio.publishTeam("--pack", "premium=\(folder["foreign"])")
+        try await workshop.publish()
+        try workshop.settings { $0["teams"] = nil }
+        try await workshop.trust("rotate", "targets").succeeded()
+        try await workshop.publish()
+        let newest = try #require(
+            try workshop.metadata().filter { $0.hasSuffix(".targets.json") }.max { $0 < $1 })
+        let listed = try folder.json("vault/site/metadata/\(newest)")["signed", "targets"]?.members
+        #expect(listed?.keys == ["packs/level.avpack"])
+        try await workshop.fetch(into: folder["player"]).succeeded()
+    }
+
+    /// Only what the vault itself wrote to `pending/` gets the signatures of its keys.
+    @Test func aRootThatNobodyAskedFor() async throws {
+        let stranger = try await workshop.makeKey("stranger")
+        let safe = try workshop.takeAway("root.pem")
+        try await workshop.trust("add-key", "targets", stranger.publicKey).succeeded()
+        let evil = try folder.bytes("vault/pending/2.root.json")
+        try FileManager.default.removeItem(atPath: folder["vault/pending/2.root.json"])
+        try FileManager.default.removeItem(atPath: folder["vault/.pending"])
+        try await Tool.run("mv", safe, folder["vault/keys/root.pem"])
+        try folder.write("vault/pending/2.root.json", evil)
+        let before = try Tree("\(workshop.site)/metadata")
+        try folder.write("level/file", "the studio's second")
+        try await Command.run("publish", workshop.vault).failed(65, naming: "2.root.json", "remove it")
+        #expect(try Tree("\(workshop.site)/metadata") == before)
+        try FileManager.default.removeItem(atPath: folder["vault/pending/2.root.json"])
+        try await workshop.publish()
+    }
+
+    /// Whoever signs sees whose keys they are, whatever the file calls them.
+    @Test func keysUnderFalseNames() async throws {
+        let stranger = try await workshop.makeKey("stranger")
+        let safe = try workshop.takeAway("root.pem")
+        try await workshop.trust("add-key", "targets", stranger.publicKey).succeeded()
+        let file = folder["vault/pending/2.root.json"]
+        let honest = try await Command.run("trust", "sign", file, "--key", safe).succeeded().errorText
+        let named = try await workshop.roles().values.map(\.keys)
+        let own = try #require(named.first?.first)
+        var text = String(decoding: try folder.bytes("vault/pending/2.root.json"), as: UTF8.self)
+        let keys = try folder.json("vault/pending/2.root.json")["signed", "keys"]?.members?.keys ?? []
+        let foreign = try #require(keys.first { key in !named.contains { $0.contains(key) } })
+        #expect(honest.contains(foreign.prefix(16)))
+        text = text.replacing(foreign, with: "\(own.prefix(60))ffff")
+        try folder.write("copy/2.root.json", Array(text.utf8))
+        let shown = try await Command.run("trust", "sign", folder["copy/2.root.json"], "--key", safe)
+            .succeeded().errorText
+        #expect(shown.contains(foreign.prefix(16)), "\(shown)")
+    }
+}
