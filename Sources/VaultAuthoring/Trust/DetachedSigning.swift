@@ -32,7 +32,8 @@ public struct DetachedSigning: Sendable {
         keys: [FilePath], copies: [FilePath], passphrase: PassphraseSource?
     ) throws(VaultError) -> Report {
         let timestamp = path.removingLastComponent().appending(MetadataRole.timestamp.fileName)
-        guard try path == timestamp || !FileSystem.exists(timestamp) else {
+        let isPublished = path == timestamp ? false : try FileSystem.exists(timestamp)
+        guard !isPublished else {
             throw VaultError(
                 .usage, "it is published already, and published files never change", at: path.string,
                 remedy: "sign the file in pending/")
