@@ -22,6 +22,26 @@ struct OfflineMediaTests {
         try await workshop.fetch(into: folder["store-\(days)"], through: ["faketime", "+\(days) days"])
     }
 
+    /// Where keys are kept elsewhere the media are not ready before all is signed, and that is said.
+    @Test func withKeysElsewhere() async throws {
+        let keys = [try workshop.takeAway("root.pem"), try workshop.takeAway("targets.pem")]
+        let command = ["publish", workshop.vault, "--offline-until", day(500)]
+        for _ in 0..<3 {
+            let result = try await Command.run(command)
+            guard result.exitCode == 77 else { break }
+            for name in try workshop.pending() {
+                let key = keys[name.contains("root") ? 0 : 1]
+                try await Command.run("trust", "sign", folder["vault/pending/\(name)"], "--key", key)
+                    .succeeded()
+            }
+        }
+        try await Command.run(command).succeeded()
+        #expect(try workshop.pending() == [])
+        for role in try await workshop.roles().values {
+            #expect(role.expires == "\(day(500))T23:59:59Z", "\(role.role)")
+        }
+    }
+
     @Test(arguments: [nil, 4] as [Int64?]) func allRolesLast(bins: Int64?) async throws {
         if let bins { try workshop.settings { $0["bins"] = .integer(bins) } }
         try await workshop.publish("--offline-until", day(500))

@@ -65,6 +65,21 @@ struct PruneTests {
             66, naming: "5, 4")
     }
 
+    /// The last versions are the last ones also after a move to bins, whose files are counted anew.
+    @Test func acrossAMoveToBins() async throws {
+        try workshop.settings { $0["bins"] = 2 }
+        try folder.write("level/file", "version 6")
+        try await workshop.publish(through: ["faketime", "+40 days"])
+        try await workshop.publish(through: ["faketime", "+80 days"])
+        try await prune(after: 120, "--keep", "3", "--grace", "0d").succeeded()
+        for (index, pack) in packs.enumerated() {
+            #expect(try folder.exists("vault/site/\(pack)") == (index >= 3), "version \(index + 1)")
+        }
+        try await Command.run(
+            "restore", workshop.vault, "level", "--version", "4", through: ["faketime", "+81 days"]
+        ).succeeded()
+    }
+
     /// What an unexpired snapshot names stays, however many versions ago: a client may hold it.
     @Test func unexpiredSnapshots() async throws {
         let before = try Tree(workshop.site)

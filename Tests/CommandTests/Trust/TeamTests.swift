@@ -39,6 +39,19 @@ struct TeamTests {
         try await Command.run(["audit", workshop.site, "--trust", workshop.root] + workshop.keys).succeeded()
     }
 
+    /// A new key, known to the studio, is all that it takes; the packs are sealed anew.
+    @Test func aLostKey() async throws {
+        let studio = try await Studio()
+        let (workshop, folder) = (studio.workshop, studio.folder)
+        let readers = try await Readers(of: workshop, pack: "dlc1/one")
+        let fresh = try await workshop.makeKey("fresh")
+        try await Tool.run("mv", fresh.key, folder["team/keys/dlc1.pem"])
+        try await Tool.run("mv", fresh.publicKey, folder["team/dlc1.pub.pem"])
+        try await studio.publishTeam()
+        try await workshop.publish()
+        try await readers.expectBelief(seeing: [Tree(folder["one"])])
+    }
+
     /// The team's vault begins anew where it was killed, and has no root to change.
     @Test func theTeamsVault() async throws {
         let studio = try await Studio()
