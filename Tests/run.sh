@@ -34,7 +34,7 @@ suites=$(swift test list --skip-build "$@" 2>/dev/null | sed -n 's/^\([A-Za-z]*T
 for tests in $suites; do
     echo "-- $tests"
     # A suite that hangs fails, well within the time that CI gives.
-    timeout -k 10 1200 swift test --skip-build --no-parallel "$@" --filter "^$tests\."
+    timeout -k 10 2400 swift test --skip-build --no-parallel "$@" --filter "^$tests\."
 done
 
 echo "== outside judges"
