@@ -37,7 +37,10 @@ import VaultFileSystem
         let vault = try await TestVault.published()
         let file = vault.metadata.appending(name)
         let text = String(decoding: try vault.read(file), as: UTF8.self)
-        try vault.write(Array(text.replacing("\"version\": 1", with: "\"version\": 2").utf8), to: file)
+        // Some files have white space.
+        let tampered = text.replacing(/"version": ?1/, with: "\"version\": 2")
+        try #require(tampered != text)
+        try vault.write(Array(tampered.utf8), to: file)
         expectDistrust(try await vault.audit(pinned: false))
     }
 
