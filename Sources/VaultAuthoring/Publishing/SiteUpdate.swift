@@ -71,7 +71,8 @@ struct SiteUpdate {
     private func publishAlone(_ root: SignedMetadata, _ signing: MetadataSigning) async throws(VaultError)
         -> Bool
     {
-        guard current.tree != nil else { return false }
+        // One that would have to be renewed at once brings nobody further.
+        guard current.tree != nil, !period.isDue(.root, expiring: root.draft.expires) else { return false }
         do throws(VaultError) {
             // Whether something has expired meanwhile is no matter of the root.
             try await MetadataFolder(vault.metadata).publish([root], now: .earliest)
