@@ -37,6 +37,11 @@ public struct MetadataFolder: MetadataSource {
         }
     }
 
+    /// The highest version of a role's file in the folder; nil without any.
+    public func newestVersion(of role: MetadataRole) throws(VaultError) -> Int64? {
+        try versions().filter { $0.fileName == role.fileName }.map(\.version).max()
+    }
+
     /// For new metadata of each role a version above every one that the folder has a file of.
     public func nextVersions() throws(VaultError) -> NextVersions {
         var highest: [String: Int64] = [:]

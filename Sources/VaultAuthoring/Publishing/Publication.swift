@@ -72,14 +72,15 @@ public struct Publication: Sendable {
         try checkSources()
         let waiting = try waitingPacks()
         let publishedPacks = Dictionary(listing.packs.map { ($0.pack.id, $0.pack) }) { first, _ in first }
+        let history = try settings.packs.contains { $0.pin != nil } ? site.history : nil
         var report: [PublicationReport.Pack] = []
         var records = listing.foreign
         for pack in settings.packs {
             onPack(pack.id, 0)
             let published = publishedPacks[pack.id]
             let result: SealingResult
-            if let version = pack.pin {
-                let earlier = try site.history.pack(pack.id, version: version, newest: published)
+            if let version = pack.pin, let history {
+                let earlier = try history.pack(pack.id, version: version, newest: published)
                 result = try await publisher.restore(earlier, offer: pack.offer, newest: published)
             } else {
                 result = try await publisher.seal(pack, after: waiting[pack.id] ?? published) { done in

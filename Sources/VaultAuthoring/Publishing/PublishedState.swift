@@ -5,7 +5,7 @@ import VaultKeys
 
 /// What a vault has published: a site, or a team's part of one.
 enum PublishedState {
-    case site(CurrentSite, SiteStructure, VaultFolder)
+    case site(CurrentSite, VaultFolder)
     case part(MetadataRole, VerifiedTargets?, RoleTrust, VaultFolder)
 
     init(
@@ -16,14 +16,14 @@ enum PublishedState {
             let trust = RoleTrust([MetadataKey(try keys.ownKey(of: role))])
             self = .part(role, try TeamUpdate.published(by: role, in: vault, trust: trust), trust, vault)
         } else {
-            self = .site(try await CurrentSite(of: vault), settings.structure, vault)
+            self = .site(try await CurrentSite(of: vault), vault)
         }
     }
 
     /// What the vault itself lists, as it is published.
     var ownListing: OwnListing {
         switch self {
-        case .site(let current, _, _): current.ownListing
+        case .site(let current, _): current.ownListing
         case .part(_, let targets, _, _): OwnListing(of: targets?.records ?? [])
         }
     }
@@ -32,7 +32,7 @@ enum PublishedState {
     var history: PackHistory {
         get throws(VaultError) {
             switch self {
-            case .site(_, _, let vault):
+            case .site(_, let vault):
                 return PackHistory(
                     of: vault, signedBy: try RootHistory(of: vault).roots.map { $0.trust(in: .targets) })
             case .part(_, _, let trust, let vault): return PackHistory(of: vault, signedBy: [trust])
@@ -46,7 +46,7 @@ enum PublishedState {
         let period = SigningPeriod(
             lifetime: settings.lifetime, now: order.now, offlineUntil: order.offlineUntil)
         switch self {
-        case .site(let current, _, let vault):
+        case .site(let current, let vault):
             return try await SiteUpdate(
                 vault: vault, settings: settings, current: current, passphrase: order.passphrase,
                 period: period

@@ -36,13 +36,13 @@ struct RootRenewal {
     }
 
     /// Whether clients of the published root believe it.
-    func isComplete(_ file: SignedMetadata) throws(VaultError) -> Bool {
+    private func isComplete(_ file: SignedMetadata) throws(VaultError) -> Bool {
         let metadata = try file.unverified
         return (try? root.successor(verifying: metadata)) != nil
     }
 
     /// Signs a root with the keys at hand that either root names for it.
-    func sign(_ file: SignedMetadata) throws(VaultError) -> SignedMetadata {
+    private func sign(_ file: SignedMetadata) throws(VaultError) -> SignedMetadata {
         try signing.keys.sign(file, for: trusts(of: try file.unverified))
     }
 
@@ -53,7 +53,12 @@ struct RootRenewal {
     private func renewed() throws(VaultError) -> SignedMetadata {
         var roles: [TopLevelRole: RoleTrust] = [:]
         for role in TopLevelRole.allCases { roles[role] = root.trust(in: role) }
-        return try sign(
+        return try next(naming: roles)
+    }
+
+    /// The root that follows the published one, signed with the keys at hand.
+    func next(naming roles: [TopLevelRole: RoleTrust]) throws(VaultError) -> SignedMetadata {
+        try sign(
             SignedMetadata(
                 try .root(
                     version: root.version + 1, expires: signing.period.expiry(of: .root), roles: roles,

@@ -21,7 +21,7 @@ struct SiteUpdate {
     /// - Parameter records: what the vault itself lists.
     /// - Throws: `key` when something must be signed elsewhere first; it waits in `pending/` then.
     func run(listing records: [TargetRecord]) async throws(VaultError) -> Outcome {
-        let signing = try signing()
+        let signing = try MetadataSigning(for: vault, passphrase: passphrase, period: period)
         let root = try RootRenewal(root: current.root, signing: signing).run()
         if let file = root.successor, try await publishAlone(file, signing) {
             var outcome = try await SiteUpdate(
@@ -36,11 +36,14 @@ struct SiteUpdate {
         }
         var renewal = SiteRenewal(
             current: current.tree, root: current.root, successor: successor, signing: signing)
-        var deliveries = TeamDeliveries(vault: vault, now: period.now)
-        for team in settings.structure.teams {
-            try deliveries.take(from: team, after: current.tree?.chain.snapshot[team.role])
+        let teams = try settings.structure.teams.map { team throws(VaultError) in
+            try TeamImport(from: team, into: vault, now: period.now)
         }
-        let listings = try listings(of: records, under: renewal)
+        var deliveries = TeamDeliveries()
+        for team in teams {
+            try deliveries.take(team, after: current.tree?.chain.snapshot[team.team.role])
+        }
+        let listings = try listings(of: records, with: teams, under: renewal)
         guard let files = try renewal.files(listing: listings, importing: deliveries.files) else {
             let names = renewal.waiting.map { "\(vault.pending.string)/\($0)" }.joined(separator: ", ")
             throw signing.keys.failure(
@@ -59,12 +62,6 @@ struct SiteUpdate {
         return Outcome(
             written: all.map(\.hostedName),
             warnings: root.warnings + renewal.warnings + deliveries.warnings + teamWarnings(tree))
-    }
-
-    private func signing() throws(VaultError) -> MetadataSigning {
-        MetadataSigning(
-            keys: try SigningKeys(of: vault, passphrase: passphrase), pending: PendingMetadata(vault: vault),
-            versions: try MetadataFolder(vault.metadata).nextVersions(), period: period)
     }
 
     /// A root under which what is published already holds, as when it only names more keys, waits for nothing else.
@@ -97,12 +94,10 @@ struct SiteUpdate {
 
     /// Which role lists what: teams their own, the bins or the top-level targets all else.
     private func listings(
-        of records: [TargetRecord], under renewal: SiteRenewal
+        of records: [TargetRecord], with teams: [TeamImport], under renewal: SiteRenewal
     ) throws(VaultError) -> [SiteRenewal.Listing] {
         let trusts = renewal.trusts(of: .targets)
-        var delegations = try settings.structure.teams.map { team throws(VaultError) in
-            try TeamImport(vault: vault, team: team, now: period.now).delegation()
-        }
+        var delegations = teams.map(\.delegation)
         for record in records {
             guard let team = delegations.first(where: { $0.covers(record.path) }) else { continue }
             throw VaultError(

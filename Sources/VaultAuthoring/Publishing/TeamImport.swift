@@ -12,10 +12,16 @@ struct TeamImport {
     let vault: VaultFolder
     let team: SiteStructure.Team
     let now: UTCTime
+    /// What the vault that lists the team's packs delegates to it.
+    let delegation: Delegation
 
     private static let keyLimit = 1 << 16
 
-    func delegation() throws(VaultError) -> Delegation {
+    /// Reads the team's public keys.
+    init(from team: SiteStructure.Team, into vault: VaultFolder, now: UTCTime) throws(VaultError) {
+        self.vault = vault
+        self.team = team
+        self.now = now
         var keys: [MetadataKey] = []
         for name in team.keys {
             let path = vault.path.pushing(name)
@@ -27,14 +33,13 @@ struct TeamImport {
             }
             keys.append(MetadataKey(key))
         }
-        return Delegation(
+        delegation = Delegation(
             to: team.role, of: .paths(team.paths), trust: RoleTrust(keys, threshold: team.threshold))
     }
 
     /// What the team lists for nobody: outside of its paths.
-    func warnings() throws(VaultError) -> [String] {
+    var warnings: [String] {
         guard let targets = try? verified(newest()) else { return [] }
-        let delegation = try delegation()
         let outside = targets.records.filter { !delegation.covers($0.path) }
         guard let first = outside.first else { return [] }
         return [
@@ -48,8 +53,7 @@ struct TeamImport {
 
     /// The team's metadata of the highest version.
     private func newest() throws(VaultError) -> UnverifiedMetadata {
-        let versions = try folder.versions().filter { $0.fileName == team.role.fileName }
-        guard let newest = versions.map(\.version).max() else {
+        guard let newest = try folder.newestVersion(of: team.role) else {
             throw VaultError(
                 .missing, "the team '\(team.role)' has published nothing there", at: folder.path.string,
                 remedy: "correct its \"site\" in \(vault.settings.string), or let the team publish first")
@@ -67,7 +71,6 @@ struct TeamImport {
 
     private func verified(_ metadata: UnverifiedMetadata) throws(VaultError) -> VerifiedTargets {
         let place = folder.path.appending(metadata.document.hostedName).string
-        let delegation = try delegation()
         guard delegation.trust.isMet(by: metadata) else {
             throw VaultError(
                 .untrusted, "it is not signed by the team's keys in \(vault.settings.string)", at: place,
@@ -90,7 +93,6 @@ struct TeamImport {
                 at: path.string, remedy: "get the team's newest site")
         }
         let targets = try verified(metadata)
-        let delegation = try delegation()
         guard targets.delegations == nil else {
             throw VaultError(
                 .untrusted, "it delegates to others, which a team can't", at: path.string,

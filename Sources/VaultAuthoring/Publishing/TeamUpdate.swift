@@ -19,8 +19,7 @@ struct TeamUpdate {
         -> VerifiedTargets?
     {
         let folder = MetadataFolder(vault.metadata)
-        let versions = try folder.versions().filter { $0.fileName == role.fileName }
-        guard let newest = versions.map(\.version).max() else { return nil }
+        guard let newest = try folder.newestVersion(of: role) else { return nil }
         let path = folder.path.appending(role.hostedName(version: newest))
         let bytes = try DurableFile.read(path, limit: role.sizeLimit)
         let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: path.string)
@@ -34,11 +33,8 @@ struct TeamUpdate {
         -> SiteUpdate.Outcome
     {
         let folder = MetadataFolder(vault.metadata)
-        let keys = try SigningKeys(of: vault, passphrase: passphrase)
-        let trust = RoleTrust([MetadataKey(try keys.ownKey(of: role))])
-        let signing = MetadataSigning(
-            keys: keys, pending: PendingMetadata(vault: vault), versions: try folder.nextVersions(),
-            period: period)
+        let signing = try MetadataSigning(for: vault, passphrase: passphrase, period: period)
+        let trust = RoleTrust([MetadataKey(try signing.keys.ownKey(of: role))])
         if let old, !period.isDue(role, expiring: old.expires), old.records.hasSameContent(as: records) {
             return SiteUpdate.Outcome()
         }

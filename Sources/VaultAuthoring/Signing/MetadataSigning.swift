@@ -1,6 +1,7 @@
 import SystemPackage
 import UpdateFramework
 import VaultErrors
+import VaultKeys
 
 /// Turns content into signed metadata: with the keys at hand, or with signatures that were made elsewhere.
 struct MetadataSigning {
@@ -8,6 +9,16 @@ struct MetadataSigning {
     let pending: PendingMetadata
     let versions: NextVersions
     let period: SigningPeriod
+
+    /// With the vault's keys as they are now.
+    init(
+        for vault: VaultFolder, passphrase: PassphraseSource?, period: SigningPeriod
+    ) throws(VaultError) {
+        keys = try SigningKeys(of: vault, passphrase: passphrase)
+        pending = PendingMetadata(vault: vault)
+        versions = try MetadataFolder(vault.metadata).nextVersions()
+        self.period = period
+    }
 
     /// Metadata of a role as it would be with a version and an expiry.
     typealias Content = (Int64, UTCTime) throws(VaultError) -> MetadataDraft

@@ -23,7 +23,7 @@ struct PendingMetadata {
 
     /// What waits for a role, the highest version of it.
     func file(of role: MetadataRole) throws(VaultError) -> UnverifiedMetadata? {
-        guard let newest = try versions(of: role).max() else { return nil }
+        guard let newest = try MetadataFolder(vault.pending).newestVersion(of: role) else { return nil }
         let path = vault.pending.appending(role.hostedName(version: newest))
         let bytes = try DurableFile.read(path, limit: role.sizeLimit)
         do throws(VaultError) {

@@ -38,14 +38,6 @@ struct SigningKeys {
         return file
     }
 
-    /// Whether the keys at hand can sign for all of these.
-    func canSign(for trusts: [RoleTrust]) -> Bool {
-        let known = Set(keys.map(\.publicKey))
-        return trusts.allSatisfy { trust in
-            Set(trust.keys.map(\.key)).intersection(known).count >= trust.threshold
-        }
-    }
-
     /// The key in the role's own file, as `init` makes them.
     func ownKey(of role: MetadataRole) throws(VaultError) -> VerifyingKey {
         let path = vault.signingKey(of: role)

@@ -135,10 +135,8 @@ public struct TrustChange: Sendable {
                     remedy: "change the team's keys where its packs are listed")
             }
             current = try await CurrentSite(of: vault)
-            signing = MetadataSigning(
-                keys: try SigningKeys(of: vault, passphrase: passphrase),
-                pending: PendingMetadata(vault: vault),
-                versions: try MetadataFolder(vault.metadata).nextVersions(),
+            signing = try MetadataSigning(
+                for: vault, passphrase: passphrase,
                 period: SigningPeriod(lifetime: settings.lifetime, now: now))
         }
 
@@ -169,10 +167,6 @@ extension RootRenewal {
             let waits = change.isMade(in: trust) && !change.isMade(in: root.trust(in: change.role))
             if !waits { roles[change.role] = try change.apply(to: trust) }
         }
-        return try sign(
-            SignedMetadata(
-                try .root(
-                    version: root.version + 1, expires: signing.period.expiry(of: .root), roles: roles,
-                    carrying: root.json)))
+        return try next(naming: roles)
     }
 }
