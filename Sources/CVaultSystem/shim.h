@@ -115,6 +115,15 @@ static inline int vault_truncate(int file, int64_t count) {
     VAULT_RETRY(int, ftruncate(file, count));
 }
 
+// The next byte of data (3) or of a hole (4) from an offset on: SEEK_DATA and SEEK_HOLE.
+static inline int64_t vault_seek_data(int file, int64_t offset) {
+    VAULT_RETRY(int64_t, lseek(file, offset, 3));
+}
+
+static inline int64_t vault_seek_hole(int file, int64_t offset) {
+    VAULT_RETRY(int64_t, lseek(file, offset, 4));
+}
+
 static inline int vault_fsync(int file) {
     VAULT_RETRY(int, fsync(file));
 }

@@ -41,6 +41,19 @@ extension Folder {
         return removed
     }
 
+    /// Whether a living process is making something here.
+    public func holdsLivingScratch() throws(VaultError) -> Bool {
+        for name in try names() where ScratchName.matches(name) {
+            switch try status(of: name)?.kind {
+            case .file: if let file = try? openFile(name), try !file.tryLock(exclusive: false) { return true }
+            case .folder:
+                if let folder = try? openFolder(name), try !folder.tryLock(exclusive: false) { return true }
+            default: continue
+            }
+        }
+        return false
+    }
+
     private func removeIfAbandoned(_ name: [UInt8]) throws(VaultError) -> Bool {
         guard let status = try status(of: name), status.owner == geteuid() else { return false }
         switch status.kind {

@@ -2,7 +2,7 @@ import AssetVault
 
 func example(trustedRoot: [UInt8]) async throws -> [UInt8] {
     // README: begin
-    let client = VaultClient(
+    let client = try VaultClient(
         VaultConfiguration(
             site: try SiteLocation("https://cdn.example.com/game"),
             store: StoreLayout(root: "/var/lib/game"),

@@ -3,41 +3,42 @@ import UpdateFramework
 import VaultErrors
 import VaultSite
 
-/// The packs that a selection means, as a site lists them now.
+/// The packs that a selection may concern, as a site lists them now.
 struct SelectedPacks {
     /// In the order in which they are wanted.
-    let listings: [PublishedPacks.Listing]
+    let offers: [OfferedPack]
     /// Delegated roles that are not believed: what they may list is unknown.
     let refusals: [VaultError]
 
     /// Named packs are looked up one by one, so that of a large site only the metadata on their way is read. Throws
     /// `.missing` for one that the site does not list.
-    init(
-        _ selection: PackSelection, of site: Site, in chain: TrustChain, trust: MetadataStore, now: UTCTime
-    ) async throws(VaultError) {
+    init(_ selection: PackSelection, of access: SiteAccess, in listing: SiteAccess.Listing)
+        async throws(VaultError)
+    {
+        var offers: [OfferedPack] = []
         guard case .only(let ids) = selection else {
-            let tree = try await trust.tree(of: chain, from: site, now: now)
-            let published = PublishedPacks(of: tree).listings
+            let tree = try await access.trust.tree(of: listing.chain, from: listing.site, now: listing.now)
             refusals = tree.refusals.map(\.error)
-            listings =
-                if case .all = selection { published } else {
-                    published.filter { $0.pack.offer.policy == .essential }
-                        + published.filter { $0.pack.offer.policy == .prefetch }
-                }
+            for published in PublishedPacks(of: tree).listings {
+                offers.append(try access.offer(published, in: listing))
+            }
+            self.offers = offers
             return
         }
-        var listings: [PublishedPacks.Listing] = []
         for id in ids {
-            guard let record = try await trust.target(at: id.targetPath, in: chain, from: site, now: now)
+            guard
+                let record = try await access.trust.target(
+                    at: id.targetPath, in: listing.chain, from: listing.site, now: listing.now)
             else {
-                let tree = try await trust.tree(of: chain, from: site, now: now)
+                let tree = try await access.trust.tree(
+                    of: listing.chain, from: listing.site, now: listing.now)
                 throw VaultError(
                     .missing, "the site lists no pack '\(id)'", at: id.description,
                     remedy: Self.choice(among: PublishedPacks(of: tree)))
             }
-            listings.append(try PublishedPacks.Listing(record))
+            offers.append(try access.offer(PublishedPacks.Listing(record), in: listing))
         }
-        self.listings = listings
+        self.offers = offers
         refusals = []
     }
 

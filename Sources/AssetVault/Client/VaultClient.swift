@@ -1,199 +1,85 @@
 public import SealedPack
-public import SystemPackage
 public import UpdateFramework
-public import VaultArchive
 public import VaultErrors
 import VaultFileSystem
 import VaultKeys
-import VaultSite
 
-/// Fetches the packs of a site, proves them, opens them with injected keys and keeps them ready for use.
+/// The app's role: fetches the packs of a site, proves them, opens them with injected keys and keeps them ready for use.
 ///
 /// A client believes nothing but its trusted root: from it follow the metadata, from the metadata every length and
-/// digest. Any number of clients, in any number of processes, may use one store; each may be killed at any moment.
+/// digest. Any number of clients and downloaders, in any number of processes, may use one store; each may be killed at any
+/// moment, and none repeats what another has done. A task that is cancelled leaves what it has for the next one.
 public actor VaultClient {
-    private let configuration: VaultConfiguration
-    private let staging: PackStaging
+    let configuration: VaultConfiguration
+    let staging: PackStaging
+    let access: SiteAccess
+    let controls = WorkControls()
+    private let openings = Turns(1)
+    private let broadcast = StatusBroadcast()
+    /// What the site listed when it was asked last.
+    var listing: SiteAccess.Listing?
 
-    /// How long another process may take for a download that this one wants, too.
-    private static let patience = Duration.seconds(600)
-
-    public init(_ configuration: VaultConfiguration) {
+    /// Nothing is read or written yet. Throws `.usage` for a configuration that can't work.
+    public init(_ configuration: VaultConfiguration) throws(VaultError) {
+        try configuration.validate()
         self.configuration = configuration
-        staging = PackStaging(layout: configuration.store)
+        staging = PackStaging(layout: configuration.store, patience: configuration.patience)
+        access = SiteAccess(configuration)
     }
+
+    /// What happens to any pack, from now on.
+    public nonisolated var statusUpdates: StatusUpdates { StatusUpdates(broadcast, of: nil) }
+
+    /// What happens to one pack, from now on.
+    public nonisolated func statusUpdates(for id: PackID) -> StatusUpdates {
+        StatusUpdates(broadcast, of: id)
+    }
+
+    /// Ends all sequences of updates, after what was told so far. They end by themselves with the client.
+    public nonisolated func endStatusUpdates() { broadcast.end() }
 
     /// Brings the trusted metadata up to date. Throws `.untrusted` for whatever can't be believed, `.unavailable`.
     /// - Parameter now: the moment at which nothing may have expired.
     @discardableResult
     public func refresh(now: UTCTime = .now) async throws(VaultError) -> TrustChain {
-        try FileSystem.createFolders(configuration.store.shared, permissions: 0o700)
-        return try await trust.refresh(from: site, trusting: configuration.trustedRoot, now: now)
+        let listing = try await access.refresh(now: now)
+        self.listing = listing
+        return listing.chain
     }
 
-    /// Refreshes trust and brings the selected packs as far as it can: into permanent storage with a key,
-    /// else into shared storage. Packs that are there already cost nothing. A pack that fails leaves the others
+    /// Starts up: refreshes trust, opens what waits, and downloads what lacks. A pack that fails leaves the others
     /// and its own earlier version as they were; the first error is thrown when all were tried.
-    public func fetch(
-        _ selection: PackSelection = .automatic, now: UTCTime = .now,
-        onEvent: @Sendable (VaultEvent) -> Void = { _ in }
-    ) async throws(VaultError) {
+    public func fetch(_ selection: PackSelection = .automatic, now: UTCTime = .now) async throws(VaultError) {
         try await staging.recover()
-        let chain = try await refresh(now: now)
-        let selected = try await SelectedPacks(selection, of: site, in: chain, trust: trust, now: now)
-        let loaded = await staging.loaded(
-            among: selected.listings.map(\.pack), as: configuration.form, listedBy: ListingVersion(chain))
-        var firstError = selected.refusals.first
-        var work: ScratchFile?
-        for listing in selected.listings {
-            let id = listing.pack.id
-            guard !loaded.contains(id) else {
-                onEvent(.finished(id, .loaded))
-                continue
-            }
-            do throws(VaultError) {
-                if work == nil { work = try staging.beginWork() }
-                try await staging.recover(id)
-                try await stagePatiently(listing, in: chain, onEvent)
-            } catch {
-                firstError = firstError ?? error
-                try? await noteFailure(error, of: id)
-                onEvent(.finished(id, .failed))
-            }
-        }
-        _ = consume work
-        if let firstError { throw firstError }
-        try staging.clearEphemeral()
+        try await refresh(now: now)
+        try await stage(selection)
+        try await staging.clearEphemeral()
     }
 
-    /// All packs that the store knows, in order of their IDs.
-    public func status() async throws(VaultError) -> [PackStatus] {
-        try await VaultStore(configuration.store).status()
+    /// Stages what a selection lacks, by the metadata at hand.
+    func stage(_ selection: PackSelection) async throws(VaultError) {
+        guard let listing else { return }
+        let selected = try await SelectedPacks(selection, of: access, in: listing)
+        let form = configuration.keys == nil ? nil : Optional(configuration.form)
+        let stored = try await staging.storedPacks(
+            for: selected.offers, as: form, listedBy: listing.version)
+        let plan = Plan(
+            stored: stored, offered: selected.offers.map(\.pack), occasion: .app(selection),
+            policy: configuration.policy, sources: configuration.locations)
+        for id in plan.kept { broadcast.tell(.finished(id, .loaded)) }
+        let run = StagingRun(
+            stager: stager(configuration.keys), controls: controls, width: configuration.packsAtOnce)
+        let outcomes = try await run.run(plan, selected.offers)
+        if let refusal = selected.refusals.first { throw refusal }
+        for outcome in outcomes { _ = try outcome.result.get() }
+        if let refusal = plan.refusals.first { throw refusal.error }
     }
 
-    /// The stable path of a loaded pack; see ``VaultStore/path(of:)``.
-    public func path(of id: PackID) throws(VaultError) -> FilePath {
-        try VaultStore(configuration.store).path(of: id)
-    }
-
-    /// The bytes of one file of a loaded pack; see ``VaultStore/contents(of:in:keys:)``.
-    public func contents(of path: EntryPath, in id: PackID) async throws(VaultError) -> [UInt8] {
-        try await VaultStore(configuration.store).contents(of: path, in: id, keys: configuration.keys)
-    }
-
-    private var trust: MetadataStore { MetadataStore(folder: configuration.store.trust) }
-
-    private var site: Site { Site(configuration.site, transport: configuration.transport) }
-
-    /// Stages one pack; while another process downloads it, waits for what that brings.
-    private func stagePatiently(
-        _ listing: PublishedPacks.Listing, in chain: TrustChain, _ onEvent: @Sendable (VaultEvent) -> Void
-    ) async throws(VaultError) {
-        let deadline = ContinuousClock.now + Self.patience
-        while true {
-            do throws(VaultError) {
-                return try await stage(listing, in: chain, onEvent)
-            } catch {
-                guard error.category == .busy, ContinuousClock.now < deadline else { throw error }
-                do { try await Task.sleep(for: .milliseconds(200)) } catch {
-                    throw VaultError.cancelled(listing.pack.id.description)
-                }
-            }
-        }
-    }
-
-    /// Takes one pack from wherever it is to where it belongs.
-    private func stage(
-        _ published: PublishedPacks.Listing, in chain: TrustChain, _ onEvent: @Sendable (VaultEvent) -> Void
-    ) async throws(VaultError) {
-        let pack = published.pack
-        let listing = ListingVersion(chain)
-        let record = try staging.records.record(of: pack.id)
-        guard record.listing <= listing else {
-            return try await followFaster(record, of: pack.id, onEvent)
-        }
-        if record.isLoaded(pack, as: configuration.form, listedBy: listing) {
-            return onEvent(.finished(pack.id, .loaded))
-        }
-        if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256,
-            loaded.form == configuration.form || configuration.keys == nil
-        {
-            try await staging.settle(pack, listedBy: listing)
-            return onEvent(.finished(pack.id, .loaded))
-        }
-        let file = try await sharedPack(of: published, after: record, in: chain, onEvent)
-        try await transfer(file, of: pack, listedBy: listing, onEvent)
-    }
-
-    /// A process with newer metadata was faster: what it decided stays, and what it left for a key is opened.
-    private func followFaster(
-        _ record: PackRecord, of id: PackID, _ onEvent: @Sendable (VaultEvent) -> Void
-    ) async throws(VaultError) {
-        guard let waiting = record.waiting, let file = try provenPack(waiting) else {
-            return onEvent(.finished(id, PackStatus(id: id, record).state))
-        }
-        try await transfer(file, of: waiting, listedBy: record.listing, onEvent)
-    }
-
-    /// Shared to permanent, where there is a key.
-    private func transfer(
-        _ file: OpenFileReference, of pack: PackDescriptor, listedBy listing: ListingVersion,
-        _ onEvent: @Sendable (VaultEvent) -> Void
-    ) async throws(VaultError) {
-        guard let keys = configuration.keys else { return onEvent(.finished(pack.id, .toBeTransferred)) }
-        let source = try await OpenPack(
-            try PackFile(file, as: pack, named: pack.id.description), keys: keys)
-        switch configuration.form {
-        case .opened:
-            try await staging.open(source, of: pack, listedBy: listing) { done in
-                onEvent(.opening(pack.id, bytes: done, total: pack.openedSize))
-            }
-        case .sealed:
-            try await staging.keepSealed(file, of: pack, listedBy: listing)
-        }
-        onEvent(.finished(pack.id, .loaded))
-    }
-
-    /// The pack in shared storage, proven: it waits there already, or is downloaded.
-    private func sharedPack(
-        of listing: PublishedPacks.Listing, after record: PackRecord, in chain: TrustChain,
-        _ onEvent: @Sendable (VaultEvent) -> Void
-    ) async throws(VaultError) -> OpenFileReference {
-        let pack = listing.pack
-        if let waiting = try provenPack(pack) {
-            if record.waiting != pack || record.failure != nil {
-                try await staging.share(waiting, of: pack, listedBy: ListingVersion(chain))
-            }
-            return waiting
-        }
-        try FileSystem.createFolders(configuration.store.ephemeral, permissions: 0o700)
-        let download = PackDownload(
-            transport: configuration.transport, location: try site.location(of: listing.target, in: chain),
-            pack: pack,
-            path: configuration.store.partialDownload(of: pack))
-        let file = try await download.run { done in
-            onEvent(.downloading(pack.id, bytes: done, total: pack.length))
-        }
-        try await staging.share(file, of: pack, listedBy: ListingVersion(chain))
-        guard let shared = try staging.waitingPack(pack) else { throw staging.wasRemoved(pack) }
-        return shared
-    }
-
-    /// The pack that waits in shared storage. Whoever put it there proved it, but disks forget: a damaged one goes away.
-    private func provenPack(_ pack: PackDescriptor) throws(VaultError) -> OpenFileReference? {
-        guard let waiting = try staging.waitingPack(pack) else { return nil }
-        if try waiting.file.status().size == pack.length, try waiting.file.sha256() == pack.sha256 {
-            return waiting
-        }
-        try FileSystem.unlink(waiting.file.path)
-        return nil
-    }
-
-    private func noteFailure(_ error: VaultError, of id: PackID) async throws(VaultError) {
-        let control = try await staging.lock()
-        var record = try staging.records.record(of: id)
-        record.failure = error.problem
-        try staging.records.save(record, of: id)
-        _ = consume control
+    /// A stager in the app's role.
+    func stager(_ keys: (any KeyProvider)?) -> PackStager {
+        PackStager(
+            staging: staging, transport: configuration.transport, retries: configuration.retries,
+            role: .app(keys: keys, configuration.form), openings: openings
+        ) { [broadcast] in broadcast.tell($0) }
     }
 }

@@ -1,3 +1,4 @@
+import VaultErrors
 public import VaultKeys
 public import VaultTransport
 
@@ -5,6 +6,8 @@ public import VaultTransport
 public struct VaultConfiguration: Sendable {
     /// Where the site is hosted.
     public var site: SiteLocation
+    /// Other hosts of the same site, asked when the first one fails: for metadata as for packs.
+    public var mirrors: [SiteLocation] = []
     /// Where packs are kept.
     public var store: StoreLayout
     /// The site's root file, which came with the app. Needed for the first refresh only: the store pins it.
@@ -13,6 +16,14 @@ public struct VaultConfiguration: Sendable {
     public var keys: (any KeyProvider)?
     /// How packs stand in permanent storage.
     public var form: PackForm = .opened
+    /// How much may be downloaded and installed, and from where.
+    public var policy = PlanningPolicy()
+    /// How many packs are worked on at a time.
+    public var packsAtOnce = 4
+    /// When a failed transfer is tried again.
+    public var retries = RetryPolicy()
+    /// How long to wait for another process that is changing the store.
+    public var patience = Duration.seconds(30)
     public var transport: any Transport
 
     public init(
@@ -24,5 +35,26 @@ public struct VaultConfiguration: Sendable {
         self.trustedRoot = trustedRoot
         self.keys = keys
         self.transport = transport
+    }
+
+    var locations: [SiteLocation] { [site] + mirrors }
+
+    /// Throws `.usage` for what can't work.
+    func validate() throws(VaultError) {
+        let areas = [store.ephemeral, store.shared, store.permanent]
+        guard areas.allSatisfy({ !$0.isEmpty }), Set(areas).count == areas.count else {
+            throw VaultError(
+                .usage, "the three areas of a store must be three folders", at: store.shared.string,
+                remedy: "name a folder of its own for each")
+        }
+        guard packsAtOnce > 0 else {
+            throw VaultError(
+                .usage, "no pack may be worked on", at: "packsAtOnce", remedy: "set it to 1 or more")
+        }
+        guard locations.contains(where: policy.isAllowed) else {
+            throw VaultError(
+                .usage, "the site is on none of the allowed hosts", at: site.description,
+                remedy: "allow its host, or use a site on an allowed one")
+        }
     }
 }

@@ -46,3 +46,17 @@ extension PackStaging {
             remedy: "try again")
     }
 }
+
+extension PackStaging {
+    /// A damaged pack becomes a partial download again: what is sound in it needs not be fetched.
+    func returnForRepair(_ damaged: FilePath, of pack: PackDescriptor) throws(VaultError) {
+        let target = layout.partialDownload(of: pack)
+        try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
+        guard try !FileSystem.exists(target) else { return try FileSystem.unlink(damaged) }
+        do throws(VaultError) {
+            try FileMove(from: damaged, to: target) { _ in }.commit()
+        } catch {
+            throw error.category == .missing ? wasRemoved(pack) : error
+        }
+    }
+}

@@ -9,7 +9,7 @@ extension PackStaging {
 
     /// The packs that stand in permanent storage just as they are listed.
     func loaded(
-        among packs: [PackDescriptor], as form: PackForm, listedBy listing: ListingVersion
+        among packs: [PackDescriptor], as form: PackForm?, listedBy listing: ListingVersion
     ) async -> Set<PackID> {
         await withTaskGroup(of: [PackID].self) { group in
             for start in stride(from: 0, to: packs.count, by: Self.share) {
@@ -25,11 +25,14 @@ extension PackStaging {
     }
 
     /// Anything odd makes it false: whoever stages the pack then finds out.
-    private func isLoaded(_ pack: PackDescriptor, as form: PackForm, listedBy listing: ListingVersion) -> Bool
+    private func isLoaded(_ pack: PackDescriptor, as form: PackForm?, listedBy listing: ListingVersion)
+        -> Bool
     {
+        guard let record = try? records.record(of: pack.id), let form = form ?? record.loaded?.form else {
+            return false
+        }
         let version = layout.version(pack, as: form)
-        guard let record = try? records.record(of: pack.id),
-            record.isLoaded(pack, as: form, listedBy: listing),
+        guard record.isLoaded(pack, as: form, listedBy: listing),
             let current = try? FileSystem.status(of: layout.current(of: pack.id), followingLinks: true),
             let loaded = try? FileSystem.status(of: version), current.isSameFile(as: loaded)
         else { return false }
@@ -42,6 +45,6 @@ extension PackStaging {
 extension PackRecord {
     func isLoaded(_ pack: PackDescriptor, as form: PackForm, listedBy listing: ListingVersion) -> Bool {
         self.listing <= listing && loaded == Loaded(pack: pack, form: form) && waiting == nil
-            && failure == nil
+            && arriving == nil && failure == nil && !isRemoved
     }
 }

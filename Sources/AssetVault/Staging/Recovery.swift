@@ -60,13 +60,24 @@ extension PackStaging {
         return found
     }
 
+    /// The same for one pack.
+    func survey(_ id: PackID) async throws(VaultError) -> PackRecord {
+        let control = try await lock()
+        let record = try settled((try? records.record(of: id)) ?? PackRecord(), of: id)
+        _ = consume control
+        return record
+    }
+
     private func settle(_ id: PackID) throws(VaultError) {
         for folder in [layout.home(of: id), layout.waiting(of: id)] where try FileSystem.exists(folder) {
             try Folder(opening: folder).removeAbandonedScratch()
         }
+        StagingStep.scratchRecovered.reached()
         let saved = try? records.record(of: id)
         let record = try settled(saved ?? PackRecord(), of: id)
+        if record.isRemoved { return try finishRemoval(of: id, record) }
         if record != saved { try records.save(record, of: id) }
+        StagingStep.recordRecovered.reached()
         guard try FileSystem.exists(layout.home(of: id)) else { return }
         try removeVersions(of: id, in: try Folder(opening: layout.home(of: id)), except: record.loaded)
     }
@@ -78,8 +89,18 @@ extension PackStaging {
             record.waiting = nil
         }
         record.loaded = try current(of: id)
-        if let loaded = record.loaded, loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
+        if let loaded = record.loaded {
+            if loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
+            if loaded.pack.sha256 == record.arriving?.sha256 { record.arriving = nil }
+        }
+        if record.isOpening, try !isBeingOpened(id) { record.isOpening = false }
         return record
+    }
+
+    /// Whoever opens a pack has a scratch folder in its home, locked.
+    private func isBeingOpened(_ id: PackID) throws(VaultError) -> Bool {
+        guard try FileSystem.exists(layout.home(of: id)) else { return false }
+        return try Folder(opening: layout.home(of: id)).holdsLivingScratch()
     }
 
     /// What `current` points to, by the descriptor beside it; nil when it points to nothing, or nothing says to what.

@@ -5,16 +5,72 @@ import VaultFileSystem
 
 /// What goes away: it loses its final name first, so that nothing half-removed ever has one.
 extension PackStaging {
-    /// Removes partial downloads that no process holds.
-    func clearEphemeral() throws(VaultError) {
-        try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
-        let folder = try Folder(opening: layout.ephemeral)
-        for name in try folder.names() where name.suffix(5).elementsEqual(".part".utf8) {
-            guard let part = try? folder.updateFile(name), try part.tryLock(exclusive: true),
-                try folder.status(of: name)?.isSameFile(as: part.status()) == true
-            else { continue }
-            try folder.unlink(name)
+    /// Takes a pack out of the store. It stays away until it is asked for again. A version that somebody reads goes away
+    /// when it is free.
+    func remove(_ id: PackID) async throws(VaultError) {
+        let control = try await lock()
+        // A damaged record would only keep the pack from being removed.
+        var record = (try? records.record(of: id)) ?? PackRecord()
+        record.isRemoved = true
+        try records.save(record, of: id)
+        StagingStep.removalRecorded.reached()
+        try finishRemoval(of: id, record)
+        _ = consume control
+    }
+
+    /// Removes all that is left of a pack, as far as it is free.
+    func finishRemoval(of id: PackID, _ saved: PackRecord) throws(VaultError) {
+        if try FileSystem.exists(layout.home(of: id)) {
+            let home = try Folder(opening: layout.home(of: id))
+            if try home.status(of: "current") != nil {
+                try home.unlink("current")
+                try home.synchronize()
+            }
+            StagingStep.linkRemoved.reached()
+            try removeVersions(of: id, in: home, except: nil)
+            StagingStep.versionsRemoved.reached()
         }
+        try removeWaiting(of: id, except: nil)
+        StagingStep.waitingRemoved.reached()
+        if let arriving = saved.arriving { try discardDownload(of: arriving) }
+        var record = PackRecord()
+        record.generation = saved.generation
+        record.listing = saved.listing
+        record.isRemoved = true
+        if record != saved { try records.save(record, of: id) }
+    }
+
+    /// Removes the download of a pack, unless somebody works on it.
+    func discardDownload(of pack: PackDescriptor) throws(VaultError) {
+        for path in [layout.partialDownload(of: pack), layout.finishedDownload(of: pack)]
+        where try FileSystem.exists(path) {
+            try discardIfFree(path)
+        }
+    }
+
+    /// Removes downloads that no pack waits for.
+    func clearEphemeral() async throws(VaultError) {
+        guard try FileSystem.exists(layout.ephemeral) else { return }
+        let folder = try Folder(opening: layout.ephemeral)
+        guard try !folder.names().isEmpty else { return }
+        let control = try await lock()
+        let arriving = Set(
+            try records.ids().compactMap { (try? records.record(of: $0))?.arriving?.sha256.hex })
+        for name in try folder.names() {
+            let text = String(decoding: name, as: UTF8.self)
+            guard [".part", ".avpack", ".wanted"].contains(where: text.hasSuffix),
+                !arriving.contains(String(text.prefix(64)))
+            else { continue }
+            try discardIfFree(layout.ephemeral.appending(text))
+        }
+        _ = consume control
+    }
+
+    private func discardIfFree(_ path: FilePath) throws(VaultError) {
+        guard let file = try? OpenFile(updating: path), try file.tryLock(exclusive: true),
+            try FileSystem.status(of: path)?.isSameFile(as: file.status()) == true
+        else { return }
+        try FileSystem.unlink(path)
     }
 
     /// Packs that wait for their key, but for one.

@@ -13,16 +13,25 @@ struct PackRecord: Sendable, Equatable {
 
     /// Counts the times that the record was saved.
     var generation: Int64 = 0
+    /// On its way through ephemeral storage.
+    var arriving: PackDescriptor?
     /// Verified in shared storage, to be transferred.
     var waiting: PackDescriptor?
+    /// A process has begun to open the pack.
+    var isOpening = false
     /// What `current` points to.
     var loaded: Loaded?
     /// The metadata that decided on it: an older one, read by a slower process, decides nothing any more.
     var listing = ListingVersion()
     /// Why the last attempt failed.
     var failure: String?
+    /// The app wants it to go away. It stays so until the app asks for the pack again.
+    var isRemoved = false
 
     init() {}
+
+    /// Whether what this metadata lists may still decide: nothing newer did, and the app did not remove the pack.
+    func isOpen(to listing: ListingVersion) -> Bool { self.listing <= listing && !isRemoved }
 
     /// The file's bytes: a JSON object with the SHA-256 of its own canonical form without that member.
     var bytes: [UInt8] {
@@ -30,6 +39,9 @@ struct PackRecord: Sendable, Equatable {
             "format": .integer(1), "generation": .integer(generation),
             "rootVersion": .integer(listing.root), "snapshotVersion": .integer(listing.snapshot),
         ]
+        if let arriving { object["arriving"] = .object(arriving.json) }
+        if isOpening { object["opening"] = .bool(true) }
+        if isRemoved { object["removed"] = .bool(true) }
         if let waiting { object["waiting"] = .object(waiting.json) }
         if let loaded {
             object["loaded"] = .object([
@@ -56,9 +68,14 @@ struct PackRecord: Sendable, Equatable {
         listing = ListingVersion(
             root: try object.integer("rootVersion", at: place),
             snapshot: try object.integer("snapshotVersion", at: place))
+        arriving = try object.optionalObject("arriving", at: place).map { json throws(VaultError) in
+            try PackDescriptor(parsing: json, place: place)
+        }
         waiting = try object.optionalObject("waiting", at: place).map { json throws(VaultError) in
             try PackDescriptor(parsing: json, place: place)
         }
+        isOpening = object["opening"] == .bool(true)
+        isRemoved = object["removed"] == .bool(true)
         loaded = try object.optionalObject("loaded", at: place).map { json throws(VaultError) in
             guard let form = PackForm(rawValue: try json.string("form", at: place)) else {
                 throw VaultError(

@@ -29,26 +29,37 @@ struct PackRecords: Sendable {
         try DurableFile.write(next.bytes.span, to: path, permissions: 0o600, replacing: true)
     }
 
+    /// Whether anything of a pack is left in permanent storage.
+    func hasVersions(_ id: PackID) throws(VaultError) -> Bool {
+        let home = layout.home(of: id)
+        guard try FileSystem.exists(home) else { return false }
+        return try Folder(opening: home).names().contains { $0.first == UInt8(ascii: "@") }
+    }
+
     /// The IDs of all packs with a record, in order.
-    func ids() throws(VaultError) -> [PackID] {
-        var found: [PackID] = []
-        guard try FileSystem.exists(layout.states) else { return [] }
-        try collect(try Folder(opening: layout.states), prefix: "", into: &found)
+    func ids() throws(VaultError) -> [PackID] { try ids(below: layout.states) }
+
+    /// The IDs of all packs that wait in shared storage.
+    func waitingIDs() throws(VaultError) -> [PackID] { try ids(below: layout.packs) }
+
+    /// The IDs of the folders that hold something of the store's own.
+    private func ids(below area: FilePath) throws(VaultError) -> [PackID] {
+        var found: Set<PackID> = []
+        guard try FileSystem.exists(area) else { return [] }
+        try collect(try Folder(opening: area), prefix: "", into: &found)
         return found.sorted()
     }
 
-    private func collect(_ folder: borrowing Folder, prefix: String, into found: inout [PackID])
+    private func collect(_ folder: borrowing Folder, prefix: String, into found: inout Set<PackID>)
         throws(VaultError)
     {
         for name in try folder.names() {
             let text = String(decoding: name, as: UTF8.self)
-            guard try folder.status(of: name)?.kind == .folder else {
-                if text == "@record.json", let id = try? PackID(String(prefix.dropLast())) {
-                    found.append(id)
-                }
-                continue
+            if text.hasPrefix("@") {
+                if let id = try? PackID(String(prefix.dropLast())) { found.insert(id) }
+            } else if try folder.status(of: name)?.kind == .folder {
+                try collect(try folder.openFolder(name), prefix: prefix + text + "/", into: &found)
             }
-            try collect(try folder.openFolder(name), prefix: prefix + text + "/", into: &found)
         }
     }
 }

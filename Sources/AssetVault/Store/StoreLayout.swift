@@ -5,6 +5,8 @@ import VaultCrypto
 /// Where a client keeps things: three areas, each on its own file system if need be.
 ///
 ///     ephemeral/  SHA256.part                      downloads under way; may vanish at any time
+///                 SHA256.avpack                    a finished one, whole and proven
+///                 SHA256.wanted                    locked by the app that wants to take a download over
 ///     shared/     @lock @trust/ @state/ @work/     what downloader and app agree on
 ///                 packs/ID/@SHA256.avpack          whole, verified, still sealed
 ///     permanent/  ID/@VERSION-DIGEST/              an opened tree, never changed
@@ -40,6 +42,14 @@ public struct StoreLayout: Sendable, Hashable {
 
     func partialDownload(of pack: PackDescriptor) -> FilePath {
         ephemeral.appending("\(pack.sha256.hex).part")
+    }
+
+    func finishedDownload(of pack: PackDescriptor) -> FilePath {
+        ephemeral.appending("\(pack.sha256.hex).avpack")
+    }
+
+    func foregroundMark(of pack: PackDescriptor) -> FilePath {
+        ephemeral.appending("\(pack.sha256.hex).wanted")
     }
 
     func state(of id: PackID) -> FilePath {

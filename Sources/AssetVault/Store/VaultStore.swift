@@ -16,7 +16,34 @@ public struct VaultStore: Sendable {
     public func status() async throws(VaultError) -> [PackStatus] {
         // Where nobody ever took the lock nothing was staged, and nothing is made.
         guard try FileSystem.exists(layout.lock) else { return [] }
-        return try await PackStaging(layout: layout).survey().map { PackStatus(id: $0.id, $0.record) }
+        var found: [PackStatus] = []
+        for (id, record) in try await PackStaging(layout: layout).survey() {
+            found.append(try status(of: id, record))
+        }
+        return found
+    }
+
+    /// Where one pack stands; `.absent` for one that was never heard of.
+    public func status(of id: PackID) async throws(VaultError) -> PackStatus {
+        guard try FileSystem.exists(layout.lock) else {
+            return try status(of: id, PackRecord())
+        }
+        let record = try await PackStaging(layout: layout).survey(id)
+        return try status(of: id, record)
+    }
+
+    /// Whether a version of the pack is ready for use.
+    func isLoaded(_ id: PackID) throws(VaultError) -> Bool {
+        try FileSystem.status(of: layout.current(of: id), followingLinks: true) != nil
+    }
+
+    private func status(of id: PackID, _ record: PackRecord) throws(VaultError) -> PackStatus {
+        var present: UInt64?
+        if let arriving = record.arriving {
+            present = try DownloadFile(layout: layout, pack: arriving).presentCount()
+        }
+        let isThere = try record.isRemoved ? records.hasVersions(id) : false
+        return PackStatus(id: id, record, present: present, isThere: isThere)
     }
 
     /// The stable path of a pack in permanent storage: a link to its live version. Throws `.missing` before it
@@ -58,18 +85,5 @@ public struct VaultStore: Sendable {
             for index in part.indices { bytes.append(part[index]) }
         }
         return bytes
-    }
-}
-
-extension PackStatus {
-    init(id: PackID, _ record: PackRecord) {
-        self.id = id
-        state =
-            record.failure != nil
-            ? .failed : record.waiting != nil ? .toBeTransferred : record.loaded != nil ? .loaded : .absent
-        loadedVersion = record.loaded?.pack.version
-        form = record.loaded?.form
-        waitingVersion = record.waiting?.version
-        failure = record.failure
     }
 }

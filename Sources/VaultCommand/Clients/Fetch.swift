@@ -56,15 +56,15 @@ struct Fetch: AsyncParsableCommand {
             configuration.trustedRoot = try DurableFile.read(
                 FilePath(trust), limit: MetadataRole.root.sizeLimit)
         }
-        let progress = FetchProgress()
         let outcome: Result<Void, VaultError>
         do throws(VaultError) {
-            outcome = .success(
-                try await VaultClient(configuration).fetch(selection, now: .now) { progress.show($0) })
+            try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
+                try await client.fetch(selection)
+            }
+            outcome = .success(())
         } catch {
             outcome = .failure(error)
         }
-        progress.finish()
         if json { try await StatusReport(of: store.layout).answer() }
         try outcome.get()
     }

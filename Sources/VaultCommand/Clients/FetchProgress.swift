@@ -2,7 +2,7 @@ import AssetVault
 import SealedPack
 import Synchronization
 
-/// Turns a client's events into one bar a pack and step, and a line for each pack that is done. A failure is told by its
+/// Turns a client's updates into one bar a pack and step, and a line for each pack that is done. A failure is told by its
 /// error alone.
 final class FetchProgress: Sendable {
     private struct Step: Equatable {
@@ -17,17 +17,18 @@ final class FetchProgress: Sendable {
 
     private let shown = Mutex(Shown())
 
-    func show(_ event: VaultEvent) {
-        switch event {
-        case .downloading(let id, let bytes, let total): draw(Step(label: "fetching", id: id), bytes, total)
+    func show(_ update: StatusUpdate) {
+        switch update {
+        case .progress(let id, let bytes, let total): draw(Step(label: "fetching", id: id), bytes, total)
         case .opening(let id, let bytes, let total): draw(Step(label: "opening", id: id), bytes, total)
         case .finished(let id, let state):
             finish()
             switch state {
             case .loaded: Talk.note("loaded  \(id)")
             case .toBeTransferred: Talk.note("verified  \(id): it waits in shared storage for its key")
-            case .absent, .downloading, .failed: break
+            default: break
             }
+        case .began, .verifying, .transferring, .failed: break
         }
     }
 
@@ -37,6 +38,24 @@ final class FetchProgress: Sendable {
             shown.bar = nil
             shown.step = nil
         }
+    }
+
+    /// Runs `work` with a client and shows what it does; what came last is shown before this returns.
+    func whileShowing<Value: Sendable>(
+        _ configuration: VaultConfiguration,
+        _ work: @Sendable (VaultClient) async throws(VaultError) -> Value
+    ) async throws(VaultError) -> Value {
+        let client = try VaultClient(configuration)
+        let updates = client.statusUpdates
+        async let shown: Void = {
+            for await update in updates { show(update) }
+        }()
+        let result: Result<Value, VaultError>
+        do throws(VaultError) { result = .success(try await work(client)) } catch { result = .failure(error) }
+        client.endStatusUpdates()
+        await shown
+        finish()
+        return try result.get()
     }
 
     private func draw(_ step: Step, _ bytes: UInt64, _ total: UInt64) {

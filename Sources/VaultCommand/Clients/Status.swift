@@ -25,9 +25,9 @@ struct Status: AsyncParsableCommand {
         for pack in report.packs {
             let version =
                 pack.loadedVersion.map { "version \($0) \(pack.form?.rawValue ?? "")" } ?? "no version loaded"
-            let waiting = pack.waitingVersion.map { ", version \($0) waits for its key" } ?? ""
-            let failure = pack.failure.map { ", last attempt failed: \($0.escapingControls)" } ?? ""
-            Talk.answer("\(pack.state.rawValue)  \(pack.id)  \(version)\(waiting)\(failure)")
+            let waiting =
+                pack.waitingVersion.map { ", version \($0) waits for its key" } ?? ""
+            Talk.answer("\(pack.state.name)  \(pack.id)  \(version)\(waiting)\(pack.state.details)")
         }
     }
 }
@@ -47,11 +47,28 @@ struct StatusReport {
 
 extension PackStatus {
     fileprivate var json: JSONObject {
-        var object: JSONObject = ["id": .string(id.description), "state": .string(state.rawValue)]
+        var object: JSONObject = ["id": .string(id.description), "state": .string(state.name)]
         object["version"] = loadedVersion.map { .integer(Int64(clamping: $0)) }
         object["form"] = form.map { .string($0.rawValue) }
         object["waitingVersion"] = waitingVersion.map { .integer(Int64(clamping: $0)) }
-        object["failure"] = failure.map { .string($0) }
+        switch state {
+        case .failed(let reason): object["failure"] = .string(reason)
+        case .downloading(let bytes, let total):
+            object["bytes"] = .integer(Int64(clamping: bytes))
+            object["total"] = .integer(Int64(clamping: total))
+        default: break
+        }
         return object
+    }
+}
+
+extension PackState {
+    /// What there is to say beside the name.
+    fileprivate var details: String {
+        switch self {
+        case .failed(let reason): ", last attempt failed: \(reason.escapingControls)"
+        case .downloading(let bytes, let total): ", \(bytes) of \(total) bytes are there"
+        default: ""
+        }
     }
 }

@@ -1,0 +1,73 @@
+public import SealedPack
+
+/// Where a pack stands in a store.
+public enum PackState: Sendable, Hashable {
+    /// Nothing of it is there.
+    case absent
+    /// A part of it is in ephemeral storage, whether somebody works on it now or not: bytes that are there, and bytes in all.
+    case downloading(bytes: UInt64, total: UInt64)
+    /// Whole and proven, still in ephemeral storage.
+    case downloaded
+    /// Verified in shared storage; it waits for its key.
+    case toBeTransferred
+    /// A process decrypts it into permanent storage.
+    case opening
+    /// In permanent storage, ready for use.
+    case loaded
+    /// The last attempt failed; a version that was loaded before still is.
+    case failed(reason: String)
+    /// Being removed: a version of it is still in use.
+    case removing
+
+    /// The state's name, for scripts.
+    public var name: String {
+        switch self {
+        case .absent: "absent"
+        case .downloading: "downloading"
+        case .downloaded: "downloaded"
+        case .toBeTransferred: "toBeTransferred"
+        case .opening: "opening"
+        case .loaded: "loaded"
+        case .failed: "failed"
+        case .removing: "removing"
+        }
+    }
+}
+
+/// A pack of a store, for people and scripts.
+public struct PackStatus: Sendable, Hashable {
+    public let id: PackID
+    /// Of its newest version that the store knows.
+    public let state: PackState
+    /// The version that is ready for use.
+    public let loadedVersion: UInt64?
+    public let form: PackForm?
+    /// The version that waits in shared storage.
+    public let waitingVersion: UInt64?
+}
+
+extension PackStatus {
+    /// - Parameter present: bytes of the arriving version that are in ephemeral storage; nil for none.
+    /// - Parameter isThere: whether a version is left in permanent storage.
+    init(id: PackID, _ record: PackRecord, present: UInt64?, isThere: Bool) {
+        self.id = id
+        loadedVersion = record.loaded?.pack.version
+        form = record.loaded?.form
+        waitingVersion = record.waiting?.version
+        state =
+            if record.isRemoved {
+                isThere ? .removing : .absent
+            } else if let failure = record.failure {
+                .failed(reason: failure)
+            } else if record.isOpening {
+                .opening
+            } else if let arriving = record.arriving, let present {
+                present == arriving.length
+                    ? .downloaded : .downloading(bytes: present, total: arriving.length)
+            } else if record.waiting != nil {
+                .toBeTransferred
+            } else {
+                record.loaded == nil ? .absent : .loaded
+            }
+    }
+}

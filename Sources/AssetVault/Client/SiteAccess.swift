@@ -1,0 +1,65 @@
+import SealedPack
+import UpdateFramework
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+
+/// A site with its mirrors, and what is believed of it.
+struct SiteAccess: Sendable {
+    /// The best one first; not empty.
+    let mirrors: [Site]
+    let trust: MetadataStore
+    let trustedRoot: [UInt8]?
+
+    /// What a site lists, by metadata that were just verified.
+    struct Listing: Sendable {
+        let chain: TrustChain
+        /// The mirror that sent the metadata.
+        let site: Site
+        let now: UTCTime
+
+        var version: ListingVersion { ListingVersion(chain) }
+    }
+
+    init(_ configuration: VaultConfiguration) {
+        mirrors = configuration.locations.map { Site($0, transport: configuration.transport) }
+        trust = MetadataStore(folder: configuration.store.trust)
+        trustedRoot = configuration.trustedRoot
+    }
+
+    /// Brings the trusted metadata up to date from the first mirror that can. Each is asked by itself, so that
+    /// metadata of two are never mixed. Throws what the first one led to.
+    func refresh(now: UTCTime) async throws(VaultError) -> Listing {
+        try FileSystem.createFolders(trust.folder.removingLastComponent(), permissions: 0o700)
+        var firstError: VaultError?
+        for site in mirrors {
+            do throws(VaultError) {
+                let chain = try await trust.refresh(from: site, trusting: trustedRoot, now: now)
+                return Listing(chain: chain, site: site, now: now)
+            } catch {
+                firstError = firstError ?? error
+                guard error.category == .unavailable || error.category == .untrusted else { break }
+            }
+        }
+        throw firstError ?? VaultError(.usage, "no site was named", at: "site", remedy: "name one")
+    }
+
+    /// Bytes of the metadata that are kept.
+    func metadataBytes() throws(VaultError) -> UInt64 {
+        let folder = try Folder(opening: trust.folder)
+        var sum: UInt64 = 0
+        for name in try folder.names() { sum += try folder.status(of: name)?.size ?? 0 }
+        return sum
+    }
+
+    /// The pack, with all mirrors of its file: the one that sent the metadata is asked first.
+    func offer(_ published: PublishedPacks.Listing, in listing: Listing) throws(VaultError) -> OfferedPack {
+        var sites = [listing.site]
+        for site in mirrors where site.location != listing.site.location { sites.append(site) }
+        var locations: [SiteLocation] = []
+        for site in sites {
+            locations.append(try site.location(of: published.target, in: listing.chain))
+        }
+        return OfferedPack(pack: published.pack, version: listing.version, locations: locations)
+    }
+}

@@ -1,0 +1,38 @@
+public import SealedPack
+public import VaultErrors
+
+/// What happens to a pack, as it happens.
+public enum StatusUpdate: Sendable, Equatable {
+    /// A download begins, or goes on where an earlier one stopped.
+    case began(PackID)
+    /// Bytes of a download that are there, and bytes in all; not told for every byte.
+    case progress(PackID, bytes: UInt64, total: UInt64)
+    /// A file that is there is proven once more.
+    case verifying(PackID)
+    /// Bytes that were opened, and bytes in all.
+    case opening(PackID, bytes: UInt64, total: UInt64)
+    /// The pack moves on to the next area.
+    case transferring(PackID)
+    /// The pack is where it can be brought: loaded, or waiting for its key.
+    case finished(PackID, PackState)
+    case failed(PackID, VaultError)
+
+    public var id: PackID {
+        switch self {
+        case .began(let id), .progress(let id, _, _), .verifying(let id), .opening(let id, _, _),
+            .transferring(let id), .finished(let id, _), .failed(let id, _):
+            id
+        }
+    }
+
+    /// Whether a newer update of this kind makes an older one worthless.
+    var isPassing: Bool {
+        switch self {
+        case .progress, .opening: true
+        default: false
+        }
+    }
+}
+
+/// Tells updates to whoever is interested.
+typealias Observer = @Sendable (StatusUpdate) -> Void

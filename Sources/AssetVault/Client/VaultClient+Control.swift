@@ -1,0 +1,42 @@
+public import SealedPack
+public import VaultErrors
+public import VaultKeys
+
+/// What an app does with single packs.
+extension VaultClient {
+    /// Holds up the work on a pack; what came of it stays. It goes on with ``resume(_:)``, also in a call that is waiting.
+    public nonisolated func pause(_ id: PackID) { controls.pause(id) }
+
+    public nonisolated func resume(_ id: PackID) { controls.resume(id) }
+
+    /// Gives up the work on a pack: whoever waits for it gets an error. What came of it stays for another time.
+    public nonisolated func cancel(_ id: PackID) { controls.cancel(id) }
+
+    /// Takes a pack out of the store. It comes back only when it is asked for by its ID, or with all. A version that
+    /// somebody reads goes away when it is free.
+    public func remove(_ id: PackID) async throws(VaultError) {
+        controls.cancel(id)
+        try await staging.remove(id)
+        controls.resume(id)
+    }
+
+    /// Opens packs that wait in shared storage, without any network. A pack whose key is not there yet stays.
+    ///
+    /// - Parameters:
+    ///   - ids: the packs; nil for all that wait.
+    ///   - keys: pushed just now; nil asks the client's own key provider, which may know more than before.
+    /// - Returns: what is loaded by that.
+    /// - Throws: the first error, when all were tried; `.key` where a key is still missing.
+    @discardableResult
+    public func unlock(_ ids: [PackID]? = nil, with keys: (any KeyProvider)? = nil)
+        async throws(VaultError) -> [PackID]
+    {
+        guard let keys = keys ?? configuration.keys else {
+            throw VaultError(.key, "no key was given", at: "unlock", remedy: "give a key provider")
+        }
+        try await staging.recover()
+        return try await StagingRun(
+            stager: stager(keys), controls: controls, width: configuration.packsAtOnce
+        ).unlock(ids)
+    }
+}

@@ -1,0 +1,98 @@
+public import SealedPack
+public import VaultErrors
+import VaultSite
+
+/// What the site offers, and what of it is here.
+extension VaultClient {
+    /// All packs that the site lists, in the order of their IDs; asks it only where that was not done yet.
+    public var packs: [PackDescriptor] {
+        get async throws(VaultError) {
+            let listing = try await currentListing()
+            return try await SelectedPacks(.all, of: access, in: listing).offers.map(\.pack)
+        }
+    }
+
+    /// Throws `.missing` for a pack that the site does not list.
+    public func pack(withID id: PackID) async throws(VaultError) -> PackDescriptor {
+        let listing = try await currentListing()
+        let offers = try await SelectedPacks(.only([id]), of: access, in: listing).offers
+        guard let offer = offers.first else {
+            throw VaultError(
+                .missing, "the site lists no such pack", at: id.description, remedy: "check the ID")
+        }
+        return offer.pack
+    }
+
+    /// Where a pack stands in the store, whoever brought it there.
+    public func status(of id: PackID) async throws(VaultError) -> PackStatus {
+        try await VaultStore(configuration.store).status(of: id)
+    }
+
+    /// All packs that the store knows, in the order of their IDs.
+    public func status() async throws(VaultError) -> [PackStatus] {
+        try await VaultStore(configuration.store).status()
+    }
+
+    /// Makes sure that a pack is ready for use.
+    ///
+    /// - Parameter requireLatest: asks the site for a newer version first; else any version that is loaded will do, and the
+    ///   network is left alone.
+    /// - Throws: `.key` when the pack is there and its key is not.
+    public func ensureLocalAvailability(of id: PackID, requireLatest: Bool = false) async throws(VaultError) {
+        try await ensureLocalAvailability(of: [id], requireLatest: requireLatest)
+    }
+
+    /// The same for several packs; all are tried before the first error is thrown.
+    public func ensureLocalAvailability(of ids: [PackID], requireLatest: Bool = false)
+        async throws(VaultError)
+    {
+        let store = VaultStore(configuration.store)
+        var lacking = ids
+        if !requireLatest {
+            lacking = []
+            for id in ids where try !store.isLoaded(id) { lacking.append(id) }
+        }
+        guard !lacking.isEmpty else { return }
+        if requireLatest { try await refresh() } else { _ = try await currentListing() }
+        try await stage(.only(lacking))
+        for id in lacking {
+            guard try !store.isLoaded(id) else { continue }
+            throw VaultError(
+                .key, "the pack is verified and waits for its key", at: id.description,
+                remedy: "unlock it when the key is there")
+        }
+    }
+
+    /// What the site has for packs that are here.
+    public struct Updates: Sendable, Hashable {
+        /// Packs of which another version is listed than the one that is loaded or waits.
+        public let updated: [PackID]
+        /// Packs that are listed no more; they stay until they are removed.
+        public let withdrawn: [PackID]
+    }
+
+    /// Asks the site; nothing is downloaded but metadata.
+    public func checkForUpdates() async throws(VaultError) -> Updates {
+        try await refresh()
+        let offered = try await packs
+        let digests = Dictionary(offered.map { ($0.id, $0.sha256) }, uniquingKeysWith: { first, _ in first })
+        var updated: [PackID] = []
+        var withdrawn: [PackID] = []
+        for (id, record) in try await staging.survey() {
+            guard let present = record.waiting ?? record.loaded?.pack else { continue }
+            switch digests[id] {
+            case nil: withdrawn.append(id)
+            case present.sha256?: break
+            case .some: updated.append(id)
+            }
+        }
+        return Updates(updated: updated, withdrawn: withdrawn)
+    }
+
+    func currentListing() async throws(VaultError) -> SiteAccess.Listing {
+        if let listing { return listing }
+        let listing = try await access.refresh(now: .now)
+        self.listing = listing
+        return listing
+    }
+}

@@ -1,0 +1,22 @@
+import VaultErrors
+
+/// Lets so many tasks at a time do something.
+final class Turns: Sendable {
+    private let free: Awaited<Int>
+
+    init(_ count: Int) { free = Awaited(max(1, count)) }
+
+    /// Runs `body` when it is its turn. Throws when the task is cancelled before.
+    func take<R>(
+        for place: String, _ body: () async throws(VaultError) -> R
+    ) async throws(VaultError) -> R {
+        let isMine: Bool? = await free.wait { free in
+            guard free > 0 else { return nil }
+            free -= 1
+            return true
+        }
+        guard isMine != nil else { throw VaultError.cancelled(place) }
+        defer { free.change { $0 += 1 } }
+        return try await body()
+    }
+}

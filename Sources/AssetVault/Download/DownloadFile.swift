@@ -1,0 +1,82 @@
+import SealedPack
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// The file of one pack in ephemeral storage: `SHA256.part` while it is put together, `SHA256.avpack` once it is whole and
+/// proven. Who works on it holds its lock, which dies with its process.
+struct DownloadFile {
+    let layout: StoreLayout
+    let pack: PackDescriptor
+
+    /// The file, locked: a finished one, one that an earlier attempt left, or a new one. Throws `.busy` while another
+    /// process, or another task, has it.
+    func claim() throws(VaultError) -> OpenFileReference {
+        try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
+        let finished = layout.finishedDownload(of: pack)
+        return try claim(FileSystem.exists(finished) ? finished : layout.partialDownload(of: pack))
+    }
+
+    private func claim(_ path: FilePath) throws(VaultError) -> OpenFileReference {
+        let isThere = try FileSystem.exists(path)
+        let file: OpenFile
+        do throws(VaultError) {
+            if isThere {
+                file = try OpenFile(updating: path)
+            } else {
+                try requireRoom()
+                file = try OpenFile(creating: path, permissions: 0o600)
+            }
+        } catch {
+            // Made or moved on since it was looked for.
+            throw try FileSystem.exists(path) == isThere ? error : isTaken
+        }
+        // Whoever had the lock may have moved the file on, or thrown it away.
+        guard try file.tryLock(exclusive: true),
+            try FileSystem.status(of: path)?.isSameFile(as: file.status()) == true
+        else { throw isTaken }
+        return OpenFileReference(file)
+    }
+
+    /// Gives the whole, proven and saved file its name, before anything waits for the store's lock.
+    func finish(_ file: OpenFileReference) throws(VaultError) -> OpenFileReference {
+        let path = layout.finishedDownload(of: pack)
+        if file.file.path != path {
+            try FileSystem.move(file.file.path, to: path, replacing: true)
+            try Folder(opening: layout.ephemeral).synchronize()
+        }
+        // The same open file, and with it the lock, by its new name.
+        return OpenFileReference(try OpenFile(duplicating: file.file.descriptor, named: path))
+    }
+
+    /// Bytes that are there, whoever brings them: a hint for status and progress. Nil when there is no download.
+    func presentCount() throws(VaultError) -> UInt64? {
+        if try FileSystem.exists(layout.finishedDownload(of: pack)) { return pack.length }
+        do throws(VaultError) {
+            let file = try OpenFile(reading: layout.partialDownload(of: pack))
+            return try file.dataRanges(in: 0..<pack.length).reduce(0) { $0 + UInt64($1.count) }
+        } catch {
+            guard error.category == .missing else { throw error }
+            return nil
+        }
+    }
+
+    private var isTaken: VaultError {
+        VaultError(
+            .busy, "another process is downloading '\(pack.id)'",
+            at: layout.partialDownload(of: pack).string, remedy: "wait for it, or try again later")
+    }
+
+    /// Room that stays free beside the download.
+    private static let spareRoom: UInt64 = 16 << 20
+
+    private func requireRoom() throws(VaultError) {
+        let needed = pack.length + Self.spareRoom
+        let free = try FileSystem.availableSpace(at: layout.ephemeral)
+        guard needed <= free else {
+            throw VaultError(
+                .io, "the disk is full: \(needed) bytes are needed, \(free) are free",
+                at: layout.ephemeral.string, remedy: "free some space")
+        }
+    }
+}

@@ -1,0 +1,81 @@
+import VaultErrors
+import VaultTransport
+
+/// The mirrors of one pack, and what follows a failure: the next mirror, a pause, or the end.
+struct DownloadSources {
+    private struct Source {
+        let location: SiteLocation
+        var wrongAnswers = 0
+        var takesRanges = true
+    }
+
+    private var sources: [Source]
+    private var current = 0
+    /// Failures since something new arrived.
+    private var failures = 0
+    private let retries: RetryPolicy
+    private var generator = SystemRandomNumberGenerator()
+
+    /// How often one mirror may send wrong bytes: a bad piece is fetched once more even from the only one.
+    private static let tolerance = 2
+
+    /// - Parameter locations: not empty, the best one first.
+    init(_ locations: [SiteLocation], retries: RetryPolicy) {
+        sources = locations.map { Source(location: $0) }
+        self.retries = retries
+    }
+
+    var location: SiteLocation { sources[current].location }
+
+    /// Whether the mirror sends parts; known only once it was asked for one.
+    var takesRanges: Bool {
+        get { sources[current].takesRanges }
+        set { sources[current].takesRanges = newValue }
+    }
+
+    mutating func noteProgress() { failures = 0 }
+
+    /// Turns to the mirror to ask next, and says how long to wait before that. Throws the error when it is no use.
+    mutating func recover(from failure: TransferFailure) throws(VaultError) -> Duration {
+        let error = failure.error
+        let isAlone = sources.count == 1
+        switch error.category {
+        case .corrupt:
+            sources[current].wrongAnswers += 1
+            if sources[current].wrongAnswers >= Self.tolerance { try drop(error) } else { turn() }
+            return .zero
+        case .unavailable where failure.isLasting:
+            try drop(error)
+            return .zero
+        case .unavailable:
+            failures += 1
+            // Every mirror is asked before any is waited for.
+            let rounds = (failures + sources.count - 1) / sources.count
+            let mayTurn = !isAlone && failures % sources.count != 0
+            turn()
+            guard
+                let pause = retries.delay(
+                    afterFailures: rounds, error, using: &generator)
+            else { throw error }
+            return mayTurn ? .zero : pause
+        default: throw error
+        }
+    }
+
+    private mutating func turn() { current = (current + 1) % sources.count }
+
+    private mutating func drop(_ error: VaultError) throws(VaultError) {
+        guard sources.count > 1 else { throw error }
+        sources.remove(at: current)
+        current %= sources.count
+    }
+}
+
+/// Why a transfer ended early.
+struct TransferFailure: Error {
+    let error: VaultError
+    /// Whether the same mirror would give the same answer again.
+    var isLasting = false
+    /// How long the host asks to be left alone.
+    var retryAfter: Duration?
+}

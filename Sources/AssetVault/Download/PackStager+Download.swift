@@ -1,0 +1,64 @@
+import SealedPack
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+import VaultTransport
+
+/// A pack as a site lists it now, and where it is hosted.
+struct OfferedPack: Sendable {
+    let pack: PackDescriptor
+    let version: ListingVersion
+    /// Its mirrors, the best one first; not empty.
+    let locations: [SiteLocation]
+}
+
+extension PackStager {
+    /// How long somebody else's download may stand still before this one gives up.
+    private static let patience = Duration.seconds(120)
+
+    /// The whole, proven file in ephemeral storage. A download that another process has begun is adopted: a downloader
+    /// gives it up to the app, and of what an app is downloading the end is waited for.
+    func download(_ listing: OfferedPack) async throws(VaultError) -> OpenFileReference {
+        let pack = listing.pack
+        let file = DownloadFile(layout: staging.layout, pack: pack)
+        let mark = ForegroundMark(layout: staging.layout, pack: pack)
+        try await staging.noteArrival(of: pack, listedBy: listing.version)
+        var download = PackDownload(
+            transport: transport, file: file, sources: DownloadSources(listing.locations, retries: retries))
+        if case .downloader = role { download.givesWayTo = mark }
+        observer(.began(pack.id))
+        var told: UInt64 = .max
+        func tell(_ count: UInt64) {
+            guard count != told else { return }
+            told = count
+            observer(.progress(pack.id, bytes: count, total: pack.length))
+        }
+        var deadline = ContinuousClock.now + Self.patience
+        var raised: FileLock?
+        while true {
+            do throws(VaultError) {
+                let done = try await download.run(progress: tell)
+                _ = consume raised
+                return done
+            } catch {
+                guard error.category == .busy, case .app = role else { throw error }
+                if raised == nil { raised = try mark.raise() }
+                let before = told
+                if let count = try file.presentCount() { tell(count) }
+                if try isDone(listing) { throw staging.wasRemoved(pack) }
+                if told != before { deadline = ContinuousClock.now + Self.patience }
+                guard ContinuousClock.now < deadline else { throw error }
+                do { try await Task.sleep(for: .milliseconds(50)) } catch {
+                    throw VaultError.cancelled(pack.id.description)
+                }
+            }
+        }
+    }
+
+    /// Whether somebody else took the pack on to shared storage, or further.
+    private func isDone(_ listing: OfferedPack) throws(VaultError) -> Bool {
+        let record = try staging.records.record(of: listing.pack.id)
+        if record.waiting?.sha256 == listing.pack.sha256 { return true }
+        return record.loaded?.pack.sha256 == listing.pack.sha256 || record.listing > listing.version
+    }
+}

@@ -1,0 +1,50 @@
+import SealedPack
+import VaultErrors
+import VaultFileSystem
+
+extension PackStaging {
+    /// What the store has of the packs that are offered, and of those that wait though they are not. A pack that is loaded
+    /// just as it is offered, which of a large site nearly all are, is not looked at closely.
+    ///
+    /// - Parameter form: in which packs are to stand in permanent storage; nil where any will do.
+    func storedPacks(
+        for offers: [OfferedPack], as form: PackForm?, listedBy listing: ListingVersion
+    ) async throws(VaultError) -> [StoredPack] {
+        let packs = offers.map(\.pack)
+        let loaded = await self.loaded(among: packs, as: form, listedBy: listing)
+        var stored: [StoredPack] = []
+        stored.reserveCapacity(packs.count)
+        for pack in packs {
+            if loaded.contains(pack.id) {
+                stored.append(StoredPack(id: pack.id, loaded: pack))
+            } else {
+                stored.append(try storedPack(pack.id, as: form))
+            }
+        }
+        let known = Set(packs.map(\.id))
+        for id in try records.waitingIDs() where !known.contains(id) {
+            stored.append(try storedPack(id, as: form))
+        }
+        return stored
+    }
+
+    /// A record that can't be read says nothing: the pack is staged anew.
+    private func storedPack(_ id: PackID, as form: PackForm?) throws(VaultError) -> StoredPack {
+        var stored = StoredPack(id: id)
+        guard let record = try? records.record(of: id) else { return stored }
+        // In another form than is wanted it needs to be loaded again.
+        if let loaded = record.loaded, form == nil || loaded.form == form { stored.loaded = loaded.pack }
+        if let waiting = record.waiting, try FileSystem.exists(layout.waitingPack(waiting)) {
+            stored.waiting = waiting
+        }
+        if let arriving = record.arriving {
+            if try FileSystem.exists(layout.finishedDownload(of: arriving)) {
+                stored.downloaded = arriving
+            } else if try FileSystem.exists(layout.partialDownload(of: arriving)) {
+                stored.partial = arriving
+            }
+        }
+        stored.hasFailed = record.failure != nil
+        return stored
+    }
+}

@@ -1,0 +1,116 @@
+import SealedPack
+import StrictJSON
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// The last way of a pack, into permanent storage, and the one swing that makes it live.
+extension PackStaging {
+    /// To permanent, still sealed.
+    func keepSealed(_ file: OpenFileReference, of pack: PackDescriptor, listedBy listing: ListingVersion)
+        async throws(VaultError)
+    {
+        let target = layout.version(pack, as: .sealed)
+        try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
+        let arrival = try arrival(of: file, of: pack, at: target)
+        let control = try await lock()
+        if try !FileSystem.exists(target) {
+            try saveDescriptor(of: pack, as: .sealed)
+            try arrive(arrival, of: pack, at: target)
+            StagingStep.versionNamed.reached()
+        }
+        try publish(pack, as: .sealed, listedBy: listing)
+        _ = consume control
+    }
+
+    /// To permanent, opened: a tree is built aside, saved to the disk as a whole and renamed.
+    func open(
+        _ source: OpenPack, of pack: PackDescriptor, listedBy listing: ListingVersion,
+        progress: (UInt64) -> Void
+    ) async throws(VaultError) {
+        let home = layout.home(of: pack.id)
+        try FileSystem.createFolders(home, permissions: 0o755)
+        let version = layout.version(pack, as: .opened)
+        guard try !FileSystem.exists(version) else {
+            let control = try await lock()
+            guard try FileSystem.exists(version) else { throw wasRemoved(pack) }
+            try publish(pack, as: .opened, listedBy: listing)
+            _ = consume control
+            return
+        }
+        try requireRoom(for: pack, in: home)
+        let tree = try ScratchFolder(in: home)
+        try await noteOpening(of: pack)
+        var sink = try TreeSink(into: tree.path)
+        try await source.extract(to: &sink, progress: progress)
+        // Saved before the lock is taken: this may last.
+        try tree.folder.synchronizeFileSystem()
+        StagingStep.treeWritten.reached()
+        let control = try await lock()
+        if try FileSystem.exists(version) {
+            _ = consume tree
+        } else {
+            try saveDescriptor(of: pack, as: .opened)
+            StagingStep.descriptorSaved.reached()
+            try tree.commit(to: version, permissions: 0o755)
+            StagingStep.versionNamed.reached()
+        }
+        try publish(pack, as: .opened, listedBy: listing)
+        _ = consume control
+    }
+
+    /// Notes what newer metadata says of a pack that is loaded already, such as slots for other keys.
+    func settle(_ pack: PackDescriptor, listedBy listing: ListingVersion) async throws(VaultError) {
+        let control = try await lock()
+        let form = try records.record(of: pack.id).loaded?.form
+        if let form { try publish(pack, as: form, listedBy: listing) }
+        _ = consume control
+    }
+
+    /// Swings `current` to a complete version, records it and removes what it replaces. A process that was overtaken
+    /// by one with newer metadata changes nothing.
+    private func publish(_ pack: PackDescriptor, as form: PackForm, listedBy listing: ListingVersion)
+        throws(VaultError)
+    {
+        let home = try Folder(opening: layout.home(of: pack.id))
+        var record = try records.record(of: pack.id)
+        let isNewest = record.isOpen(to: listing)
+        if isNewest {
+            try saveDescriptor(of: pack, as: form)
+            try home.replaceLink("current", target: FilePath(layout.versionName(of: pack, as: form)))
+            StagingStep.currentSwung.reached()
+            record.loaded = PackRecord.Loaded(pack: pack, form: form)
+            record.waiting = nil
+            record.arriving = nil
+            record.isOpening = false
+            record.listing = listing
+            record.failure = nil
+        }
+        try removeWaiting(of: pack.id, except: record.waiting)
+        try removeVersions(of: pack.id, in: home, except: record.loaded)
+        // Last: a pack that is recorded as loaded is looked at no more.
+        if isNewest { try records.save(record, of: pack.id) }
+        StagingStep.publicationRecorded.reached()
+    }
+
+    /// The descriptor beside a version, so that whatever `current` points to explains itself.
+    private func saveDescriptor(of pack: PackDescriptor, as form: PackForm) throws(VaultError) {
+        let bytes = descriptorBytes(of: pack)
+        try DurableFile.write(
+            bytes.span, to: PackDescriptorFile.path(beside: layout.version(pack, as: form)),
+            permissions: 0o644, replacing: true)
+    }
+
+    func descriptorBytes(of pack: PackDescriptor) -> [UInt8] {
+        JSONValue.object(pack.json).canonical()
+    }
+
+    private func requireRoom(for pack: PackDescriptor, in home: FilePath) throws(VaultError) {
+        let needed = pack.openedSize + (16 << 20)
+        guard try FileSystem.availableSpace(at: home) >= needed else {
+            throw VaultError(
+                .io, "the disk is full: opening '\(pack.id)' takes \(needed) bytes", at: home.string,
+                remedy: "free some space")
+        }
+    }
+}

@@ -1,0 +1,127 @@
+import SealedPack
+import UpdateFramework
+import VaultErrors
+import VaultFileSystem
+import VaultKeys
+import VaultSite
+import VaultTransport
+
+/// Takes one pack from wherever it is to where its role wants it. What is done already is never done again, by whichever
+/// process it was done.
+struct PackStager: Sendable {
+    /// What a role does with a pack that is proven.
+    enum Role: Sendable {
+        /// Has no key: packs wait in shared storage.
+        case downloader
+        /// Opens packs with keys, if there are any, into permanent storage.
+        case app(keys: (any KeyProvider)?, PackForm)
+    }
+
+    let staging: PackStaging
+    let transport: any Transport
+    let retries: RetryPolicy
+    let role: Role
+    /// Opening a pack takes both cores and its share of memory.
+    let openings: Turns
+    let observer: Observer
+
+    /// Brings the pack on as far as the role can. Returns where it is then.
+    func stage(_ listing: OfferedPack) async throws(VaultError) -> PackState {
+        let pack = listing.pack
+        let record = try staging.records.record(of: pack.id)
+        guard record.listing <= listing.version else { return try await followFaster(record, of: pack.id) }
+        if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
+            if !record.isLoaded(pack, as: loaded.form, listedBy: listing.version) {
+                try await staging.settle(pack, listedBy: listing.version)
+            }
+            return .loaded
+        }
+        if let waiting = try provenPack(pack) {
+            if record.waiting != pack || record.failure != nil {
+                try await staging.share(waiting, of: pack, listedBy: listing.version)
+            }
+            return try await transfer(waiting, of: pack, listedBy: listing.version)
+        }
+        let file = try await download(listing)
+        return try await arrive(file, listing)
+    }
+
+    /// Opens a pack that waits in shared storage; nothing is downloaded.
+    func unlock(_ id: PackID) async throws(VaultError) -> PackState {
+        let record = try staging.records.record(of: id)
+        return try await followFaster(record, of: id)
+    }
+
+    private func isForm(_ form: PackForm) -> Bool {
+        guard case .app(_?, let wanted) = role else { return true }
+        return form == wanted
+    }
+
+    /// A process with newer metadata was faster: what it decided stays, and what it left for a key is opened.
+    private func followFaster(_ record: PackRecord, of id: PackID) async throws(VaultError) -> PackState {
+        guard let waiting = record.waiting, let file = try provenPack(waiting) else {
+            return record.loaded == nil ? .absent : .loaded
+        }
+        return try await transfer(file, of: waiting, listedBy: record.listing)
+    }
+
+    /// A finished download goes straight to permanent storage where there is a key for it, else to shared storage.
+    private func arrive(_ file: OpenFileReference, _ listing: OfferedPack) async throws(VaultError)
+        -> PackState
+    {
+        let pack = listing.pack
+        var refusal: VaultError?
+        if case .app(_?, _) = role {
+            do throws(VaultError) {
+                return try await transfer(file, of: pack, listedBy: listing.version)
+            } catch {
+                guard error.category == .key else { throw error }
+                refusal = error
+            }
+        }
+        observer(.transferring(pack.id))
+        try await staging.share(file, of: pack, listedBy: listing.version)
+        if let refusal { throw refusal }
+        return .toBeTransferred
+    }
+
+    /// To permanent storage, where there is a key.
+    private func transfer(
+        _ file: OpenFileReference, of pack: PackDescriptor, listedBy listing: ListingVersion
+    ) async throws(VaultError) -> PackState {
+        guard case .app(let keys?, let form) = role else { return .toBeTransferred }
+        return try await openings.take(for: pack.id.description) { () throws(VaultError) in
+            let source = try await OpenPack(
+                try PackFile(file, as: pack, named: pack.id.description), keys: keys)
+            switch form {
+            case .opened:
+                try await staging.open(source, of: pack, listedBy: listing) { done in
+                    observer(.opening(pack.id, bytes: done, total: pack.openedSize))
+                }
+                // Opened straight from ephemeral storage, its file is of no more use.
+                if file.file.path == staging.layout.finishedDownload(of: pack),
+                    try FileSystem.exists(file.file.path)
+                {
+                    try FileSystem.unlink(file.file.path)
+                }
+            case .sealed:
+                observer(.transferring(pack.id))
+                try await staging.keepSealed(file, of: pack, listedBy: listing)
+            }
+            StagingStep.downloadCleared.reached()
+            return .loaded
+        }
+    }
+
+    /// The pack that waits in shared storage. Whoever put it there proved it, but disks forget: a damaged one goes back
+    /// to be repaired, piece by piece.
+    private func provenPack(_ pack: PackDescriptor) throws(VaultError) -> OpenFileReference? {
+        guard let waiting = try staging.waitingPack(pack) else { return nil }
+        observer(.verifying(pack.id))
+        if try waiting.file.status().size == pack.length, try waiting.file.sha256() == pack.sha256 {
+            return waiting
+        }
+        try staging.returnForRepair(waiting.file.path, of: pack)
+        return nil
+    }
+}

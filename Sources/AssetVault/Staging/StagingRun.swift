@@ -1,0 +1,104 @@
+import SealedPack
+import Synchronization
+import VaultErrors
+
+/// Does what a plan says: removals first, then what only needs to be transferred, then the downloads, several at once. A
+/// pack that fails leaves all others, and its own earlier version, as they were.
+struct StagingRun: Sendable {
+    let stager: PackStager
+    let controls: WorkControls
+    /// How many packs are worked on at a time.
+    let width: Int
+
+    /// What became of one pack.
+    struct Outcome: Sendable {
+        let id: PackID
+        let result: Result<PackState, VaultError>
+    }
+
+    /// - Returns: the outcome of every pack that something was done with, in the order of the plan.
+    func run(_ plan: Plan, _ offers: [OfferedPack]) async throws(VaultError) -> [Outcome] {
+        let offered = Dictionary(offers.map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
+        for removal in plan.removals { try await remove(removal) }
+        // What waits although it is not listed needs no listing: its record says all.
+        let ids = plan.settled.map(\.id) + plan.transfers.map(\.pack.id) + plan.downloads.map(\.pack.id)
+        return try await run(ids.map { StagingTask(id: $0, offer: offered[$0]) })
+    }
+
+    func run(_ tasks: [StagingTask]) async throws(VaultError) -> [Outcome] {
+        guard !tasks.isEmpty else { return [] }
+        let work = try stager.staging.beginWork()
+        let outcomes = await outcomes(of: tasks)
+        _ = consume work
+        return outcomes
+    }
+
+    private func remove(_ removal: PlannedRemoval) async throws(VaultError) {
+        switch removal {
+        case .pack(let id): try await stager.staging.recover(id)
+        case .file(let file) where file.stage == .waiting:
+            // It goes away when a newer one takes its place: until then it is better than nothing.
+            break
+        case .file(let file): try stager.staging.discardDownload(of: file.pack)
+        }
+    }
+
+    private func outcomes(of tasks: [StagingTask]) async -> [Outcome] {
+        await withTaskGroup(of: (Int, Outcome).self) { group in
+            var found: [Int: Outcome] = [:]
+            var next = 0
+            while next < tasks.count || !group.isEmpty {
+                if next < tasks.count, next - found.count < width {
+                    let task = tasks[next]
+                    group.addTask { [next] in (next, await outcome(of: task)) }
+                    next += 1
+                } else if let (number, outcome) = await group.next() {
+                    found[number] = outcome
+                }
+            }
+            return tasks.indices.compactMap { found[$0] }
+        }
+    }
+
+    private func outcome(of task: StagingTask) async -> Outcome {
+        let id = task.id
+        let result: Result<PackState, VaultError>
+        do throws(VaultError) {
+            result = .success(try await controls.run(id) { () throws(VaultError) in try await stage(task) })
+        } catch {
+            // What was given up has not failed.
+            if !Task.isCancelled { try? await stager.staging.noteFailure(error, of: id) }
+            result = .failure(error)
+        }
+        switch result {
+        case .success(let state): stager.observer(.finished(id, state))
+        case .failure(let error): stager.observer(.failed(id, error))
+        }
+        return Outcome(id: id, result: result)
+    }
+
+    /// Other processes want the same packs: what one of them took on meanwhile is looked for where it is now.
+    private func stage(_ task: StagingTask) async throws(VaultError) -> PackState {
+        var attempts = 0
+        while true {
+            do throws(VaultError) {
+                try await stager.staging.recover(task.id)
+                guard let offer = task.offer else { return try await stager.unlock(task.id) }
+                return try await stager.stage(offer)
+            } catch {
+                attempts += 1
+                guard error.category == .busy, attempts < 20, case .app = stager.role else { throw error }
+                do { try await Task.sleep(for: .milliseconds(100)) } catch {
+                    throw VaultError.cancelled(task.id.description)
+                }
+            }
+        }
+    }
+}
+
+/// One pack to be worked on.
+struct StagingTask: Sendable {
+    let id: PackID
+    /// Nil for a pack that waits and only needs to be opened.
+    let offer: OfferedPack?
+}

@@ -1,0 +1,32 @@
+import VaultFileSystem
+
+/// The steps of a pack, each done when it is reached. Tests end the process at each of them; a release build does nothing.
+enum StagingStep: String, CaseIterable {
+    case downloadRecorded
+    case downloadClaimed
+    case tailProven
+    case pieceWritten
+    case downloadProven
+    case downloadNamed
+    case packShared
+    case shareRecorded
+    case openingRecorded
+    case treeWritten
+    case descriptorSaved
+    case versionNamed
+    case currentSwung
+    case publicationRecorded
+    case downloadCleared
+    case removalRecorded
+    case linkRemoved
+    case versionsRemoved
+    case waitingRemoved
+    case scratchRecovered
+    case recordRecovered
+
+    func reached() {
+        #if DEBUG
+            FailPoint.reach(rawValue)
+        #endif
+    }
+}

@@ -1,0 +1,127 @@
+import SystemPackage
+public import VaultErrors
+import VaultFileSystem
+
+/// A pack that is put together from bytes that arrive in any order, over any number of attempts.
+///
+/// Its file has the pack's full length from the start, with holes where bytes are missing. Nothing in it is believed for
+/// standing there: header and footer follow from the descriptor, the tail (index and catalog) has signed digests, and
+/// each piece has its digest in the index. So an attempt goes on with whatever an earlier one left, and a damaged piece
+/// is a missing one. Memory: 9 bytes a piece, and one piece that is arriving.
+public struct PackAssembly: ~Copyable, Sendable {
+    public let pack: PackDescriptor
+    let packFile: PackFile
+    /// Where each piece ends; nil until the tail is proven.
+    var pieceEnds: [UInt64]?
+    /// Which pieces are there, proven.
+    var isPresent: [Bool] = []
+    /// The first piece that may be missing.
+    private var firstMissing = 0
+    /// The piece that is arriving: its first bytes.
+    var arriving: (number: Int, bytes: [UInt8]) = (-1, [])
+    /// Pieces in a row that arrived with the wrong digest.
+    var wrongInARow = 0
+    /// A tail that is all there and wrong is fetched as a whole.
+    private var isTailWrong = false
+
+    /// Bytes that are there and proven, or in a tail that is still arriving.
+    public internal(set) var presentCount: UInt64 = 0
+
+    /// Takes over `file`, which its caller has locked: new, or from an earlier attempt.
+    public init(_ file: OpenFileReference, of pack: PackDescriptor) throws(VaultError) {
+        let packFile = try Self.prepare(file, of: pack)
+        self.init(pack: pack, packFile: packFile)
+    }
+
+    private init(pack: PackDescriptor, packFile: PackFile) {
+        self.pack = pack
+        self.packFile = packFile
+    }
+
+    /// Gives the file its length, its header and its footer.
+    private static func prepare(_ file: OpenFileReference, of pack: PackDescriptor) throws(VaultError)
+        -> PackFile
+    {
+        let place = file.file.path.string
+        if try file.file.status().size != pack.length { try file.file.truncate(to: 0) }
+        try file.file.allocate(pack.length)
+        try file.file.truncate(to: pack.length)
+        let header = pack.header.bytes
+        let footer = try pack.footer(place: place).bytes
+        try file.file.write(header.span, at: 0)
+        try file.file.write(footer.span, at: pack.length - UInt64(PackFooter.count))
+        return try PackFile(file, as: pack)
+    }
+
+    var file: OpenFile { _read { yield packFile.file } }
+    private var layout: PackLayout { packFile.footer.layout }
+    private var tail: Range<UInt64> { layout.indexOffset..<layout.footerOffset }
+
+    /// The bytes that are wanted next; nil when the pack is complete.
+    public mutating func wanted() throws(VaultError) -> Range<UInt64>? {
+        guard let pieceEnds else {
+            let start = isTailWrong ? tail.lowerBound : try endOfArrivedTail()
+            return start..<tail.upperBound
+        }
+        while firstMissing < isPresent.count, isPresent[firstMissing] { firstMissing += 1 }
+        guard firstMissing < isPresent.count else { return nil }
+        var end = firstMissing
+        while end < isPresent.count, !isPresent[end] { end += 1 }
+        let start = range(ofPiece: firstMissing).lowerBound
+        let held = arriving.number == firstMissing ? UInt64(arriving.bytes.count) : 0
+        return (start + held)..<pieceEnds[end - 1]
+    }
+
+    /// Whether nothing is known of what is there, so that the whole may as well be asked for.
+    public var isUnproven: Bool { pieceEnds == nil }
+
+    /// Looks at the tail when all of it has arrived, and then at the pieces. False when the tail is wrong: the next one
+    /// wanted is the whole tail. Throws `.corrupt` for an index that is signed and impossible.
+    public mutating func prove() async throws(VaultError) -> Bool {
+        guard pieceEnds == nil else { return true }
+        guard try endOfArrivedTail() == tail.upperBound else {
+            presentCount = try endOfArrivedTail() - tail.lowerBound
+            return true
+        }
+        isTailWrong = try !isCatalogSound()
+        guard !isTailWrong, let ends = try soundIndex() else {
+            isTailWrong = true
+            return false
+        }
+        pieceEnds = ends
+        isPresent = [Bool](repeating: false, count: ends.count)
+        presentCount = pack.length - (tail.lowerBound - PackLayout.piecesOffset)
+        try await surveyPieces()
+        return true
+    }
+
+    /// Saves the complete pack to the disk.
+    public consuming func finish() throws(VaultError) -> PackFile {
+        try file.synchronize()
+        return packFile
+    }
+
+    /// The tail arrives front to back: it ends where the first hole begins.
+    private func endOfArrivedTail() throws(VaultError) -> UInt64 {
+        guard let first = try file.dataRanges(in: tail).first, first.lowerBound == tail.lowerBound else {
+            return tail.lowerBound
+        }
+        return first.upperBound
+    }
+
+    private func isCatalogSound() throws(VaultError) -> Bool {
+        try file.sha256(of: layout.catalogOffset..<layout.footerOffset) == pack.catalogDigest
+    }
+
+    private func soundIndex() throws(VaultError) -> [UInt64]? {
+        guard try file.sha256(of: layout.indexOffset..<layout.catalogOffset) == pack.indexDigest else {
+            return nil
+        }
+        var ends: [UInt64] = []
+        ends.reserveCapacity(Int(layout.pieceCount))
+        try packFile.forEachIndexRecord { _, record, offset in
+            ends.append(offset + UInt64(record.ciphertextCount))
+        }
+        return ends
+    }
+}

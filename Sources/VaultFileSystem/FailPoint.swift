@@ -1,0 +1,28 @@
+#if DEBUG
+    import Glibc
+    import Synchronization
+
+    /// A place where a test lets the process die: `ASSETVAULT_FAIL_POINT=NAME`, or `NAME:3` for the third time that it is
+    /// reached. Debug builds only.
+    public enum FailPoint {
+        private static let wanted: (name: String, time: Int)? = {
+            let value = ProcessEnvironment.withValue(of: "ASSETVAULT_FAIL_POINT") { bytes in
+                String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+            }
+            guard let text = value else { return nil }
+            let parts = text.split(separator: ":", maxSplits: 1)
+            guard let name = parts.first else { return nil }
+            return (String(name), parts.count > 1 ? Int(parts[1]) ?? 1 : 1)
+        }()
+        private static let reached = Mutex(0)
+
+        public static func reach(_ name: String) {
+            guard let wanted, wanted.name == name else { return }
+            let times = reached.withLock { count in
+                count += 1
+                return count
+            }
+            if times == wanted.time { kill(getpid(), SIGKILL) }
+        }
+    }
+#endif

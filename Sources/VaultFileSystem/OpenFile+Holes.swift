@@ -1,0 +1,26 @@
+internal import CVaultSystem
+internal import SystemPackage
+public import VaultErrors
+
+/// Which bytes of a file were ever written. A hint: a file system may call a hole data, though never data a hole.
+extension OpenFile {
+    /// The parts of `range` that hold data, in order. All of it where the file system can't tell.
+    public func dataRanges(in range: Range<UInt64>) throws(VaultError) -> [Range<UInt64>] {
+        var found: [Range<UInt64>] = []
+        var position = range.lowerBound
+        while position < range.upperBound {
+            let data = vault_seek_data(descriptor, try offset(position, plus: 0))
+            if data == -Int64(ENXIO) { break }
+            if data == -Int64(EINVAL) || data == -Int64(EOPNOTSUPP) { return [range] }
+            let start = try UInt64(clamping: check(data, .reading, "look for data", path))
+            guard start < range.upperBound else { break }
+            let hole = vault_seek_hole(descriptor, try offset(start, plus: 0))
+            let end = try UInt64(clamping: check(hole, .reading, "look for holes", path))
+            // Another process may cut the file meanwhile: then nothing follows.
+            guard end > start else { break }
+            found.append(max(start, position)..<min(end, range.upperBound))
+            position = end
+        }
+        return found
+    }
+}
