@@ -1,0 +1,45 @@
+import SealedPack
+
+/// What brings one pack to the version that is offered.
+enum PackNeed {
+    /// Nobody asked for it here.
+    case nothing
+    /// It is loaded just as it is offered.
+    case keep
+    /// Its bytes are loaded; the record says something else of it, or that an attempt failed.
+    case settle
+    case transfer(StoredFile.Stage)
+    case download(PlannedDownload.Reason)
+
+    /// - Parameter isAsked: whether the app asks for packs that nobody gets unasked.
+    init(of pack: PackDescriptor, from stored: StoredPack, isAsked: Bool) {
+        if let loaded = stored.loaded, loaded.sha256 == pack.sha256 {
+            self = loaded == pack && !stored.hasFailed ? .keep : .settle
+            return
+        }
+        switch stored.files.first(where: { $0.pack.sha256 == pack.sha256 })?.stage {
+        case .partial: self = .download(.adoptedPartial)
+        case let whole?: self = .transfer(whole)
+        case nil where stored.isPresent: self = .download(.newerVersion)
+        case nil: self = pack.offer.policy != .onDemand || isAsked ? .download(.new) : .nothing
+        }
+    }
+
+    /// What a pack that the site no longer lists still needs: whole files were believed when they came.
+    init(ofUnlisted stored: StoredPack) {
+        if let waiting = stored.waiting, waiting.sha256 != stored.loaded?.sha256 {
+            self = .transfer(.waiting)
+        } else {
+            self = stored.loaded == nil ? .nothing : .keep
+        }
+    }
+
+    /// The file that it takes up.
+    var stage: StoredFile.Stage? {
+        switch self {
+        case .nothing, .keep, .settle, .download(.new), .download(.newerVersion): nil
+        case .transfer(let stage): stage
+        case .download(.adoptedPartial): .partial
+        }
+    }
+}

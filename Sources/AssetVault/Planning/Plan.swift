@@ -1,0 +1,112 @@
+import SealedPack
+import VaultTransport
+
+/// What is to be done with the packs of a store: a function of what it has and what is offered. The steps run in the order
+/// of the members. Where nothing is refused and nothing fails, the same question asked afterwards plans no more.
+struct Plan: Sendable {
+    private(set) var removals: [PlannedRemoval] = []
+    private(set) var transfers: [PlannedTransfer] = []
+    private(set) var downloads: [PlannedDownload] = []
+    /// Packs whose loaded version stays: it is what is offered, or the site no longer lists the pack.
+    private(set) var kept: [PackID] = []
+    /// The kept packs whose record is to say what is offered, as it is offered: no byte of them is needed for that.
+    private(set) var settled: [PackDescriptor] = []
+    private(set) var refusals: [PlanRefusal] = []
+
+    /// - Parameters:
+    ///   - stored: what the store has; of one pack only the first entry counts.
+    ///   - offered: what the site lists by verified metadata, in the order in which it is wanted. Where the app names
+    ///     packs, these are enough: all others are left alone.
+    ///   - sources: where packs can be downloaded from.
+    ///   - metadataBytes: what was downloaded to know what is offered.
+    init(
+        stored: [StoredPack], offered: [PackDescriptor], occasion: PlanningOccasion,
+        policy: PlanningPolicy = PlanningPolicy(), sources: [SiteLocation], metadataBytes: UInt64 = 0
+    ) {
+        let named = occasion.named
+        let places = Dictionary(zip(stored.map(\.id), stored.indices), uniquingKeysWith: min)
+        var limits = PlanLimits(policy, on: occasion, sources: sources, metadataBytes: metadataBytes)
+        var seen: Set<PackID> = []
+        for pack in offered where named?.contains(pack.id) ?? true {
+            guard seen.insert(pack.id).inserted else { continue }
+            let found = places[pack.id].map { stored[$0] } ?? StoredPack(id: pack.id)
+            add(pack, from: finishRemoval(of: found), on: occasion, isNamed: named != nil, &limits)
+        }
+        for found in stored where seen.insert(found.id).inserted {
+            let present = finishRemoval(of: found)
+            if named?.contains(found.id) ?? true {
+                addUnlisted(present, on: occasion, isNamed: named != nil)
+            }
+            if let next = present.waiting ?? present.loaded {
+                limits.countInstalled(next.openedSize, of: next)
+            }
+        }
+        // Sorting is stable: within a class the packs stay in the order offered.
+        transfers.sort { $0.priority < $1.priority }
+        downloads.sort { $0.rank < $1.rank }
+        refuseExcess(&limits)
+    }
+
+    /// What is left of a pack: one whose removal was begun is as good as gone.
+    private mutating func finishRemoval(of pack: StoredPack) -> StoredPack {
+        guard pack.isBeingRemoved else { return pack }
+        removals.append(.pack(pack.id))
+        return StoredPack(id: pack.id)
+    }
+
+    private mutating func add(
+        _ pack: PackDescriptor, from stored: StoredPack, on occasion: PlanningOccasion, isNamed: Bool,
+        _ limits: inout PlanLimits
+    ) {
+        let need = PackNeed(of: pack, from: stored, isAsked: isNamed || occasion.asksForAll)
+        let priority = PackPriority(of: pack, hasFailed: stored.hasFailed, isNamed: isNamed, on: occasion)
+        let loadedSize = stored.loaded?.openedSize ?? 0
+        switch need {
+        case .nothing: break
+        case .keep: kept.append(pack.id)
+        case .settle:
+            kept.append(pack.id)
+            settled.append(pack)
+        case .transfer(let stage):
+            let transfer = PlannedTransfer(pack: pack, priority: priority, stage: stage)
+            transfers.append(transfer)
+            limits.countArrived(transfer)
+        case .download(let reason):
+            downloads.append(
+                PlannedDownload(pack: pack, priority: priority, reason: reason, replacedSize: loadedSize))
+        }
+        if case .transfer = need {
+            limits.countInstalled(pack.openedSize, of: pack)
+        } else {
+            limits.countInstalled(loadedSize, of: pack)
+        }
+        removeFiles(of: stored, except: need.stage)
+    }
+
+    private mutating func addUnlisted(_ stored: StoredPack, on occasion: PlanningOccasion, isNamed: Bool) {
+        let need = PackNeed(ofUnlisted: stored)
+        if case .transfer(let stage) = need, let pack = stored.waiting {
+            let priority = PackPriority(
+                of: pack, hasFailed: stored.hasFailed, isNamed: isNamed, on: occasion)
+            transfers.append(PlannedTransfer(pack: pack, priority: priority, stage: stage))
+        }
+        if case .keep = need { kept.append(stored.id) }
+        removeFiles(of: stored, except: need.stage)
+    }
+
+    private mutating func removeFiles(of stored: StoredPack, except used: StoredFile.Stage?) {
+        removals += stored.files.lazy.filter { $0.stage != used }.map(PlannedRemoval.file)
+    }
+
+    private mutating func refuseExcess(_ limits: inout PlanLimits) {
+        var admitted: [PlannedDownload] = []
+        for download in downloads {
+            if let reason = limits.admit(download) {
+                refusals.append(PlanRefusal(pack: download.pack, reason: reason))
+            } else {
+                admitted.append(download)
+            }
+        }
+        downloads = admitted
+    }
+}

@@ -1,0 +1,55 @@
+import SealedPack
+import VaultErrors
+import VaultTransport
+
+/// A download that is wanted and may not be.
+struct PlanRefusal: Sendable, Equatable {
+    enum Reason: Sendable, Equatable {
+        /// The initial set would pass its allowance, of which `taken` bytes are spoken for.
+        case overAllowance(UInt64, taken: UInt64, isEssential: Bool)
+        /// With the opened sizes of the others it would pass this one.
+        case overInstalledSize(UInt64, others: UInt64, isEssential: Bool)
+        /// Packs may come from none of these.
+        case noAllowedSource([SiteLocation])
+    }
+
+    let pack: PackDescriptor
+    let reason: Reason
+}
+
+extension PlanRefusal: CustomStringConvertible {
+    /// One line: which pack, the problem, the remedy.
+    var description: String { "\(pack.id): \(problem); \(remedy)".escapingControls }
+
+    private var problem: String {
+        switch reason {
+        case .overAllowance(let allowance, let taken, true):
+            "its \(pack.length) bytes pass the essential download allowance of \(allowance), "
+                + "of which metadata and packs before it take \(taken)"
+        case .overAllowance(let allowance, let taken, false):
+            "its \(pack.length) bytes pass the download allowance of \(allowance), "
+                + "of which packs before it take \(taken)"
+        case .overInstalledSize(let limit, let others, let isEssential):
+            "opened, its \(pack.openedSize) bytes and the \(others) of other "
+                + "\(isEssential ? "essential" : "non-essential") packs pass the "
+                + "\(isEssential ? "essential installed" : "installed") size of \(limit)"
+        case .noAllowedSource(let sources):
+            sources.isEmpty
+                ? "there is no source to download it from" : "packs may not come from \(Self.list(sources))"
+        }
+    }
+
+    private var remedy: String {
+        switch reason {
+        case .overAllowance: "raise the allowance, or leave the pack to a later request"
+        case .overInstalledSize: "raise the limit, or remove packs"
+        case .noAllowedSource(let sources):
+            sources.isEmpty ? "give one" : "allow one of these hosts, or give a source on an allowed one"
+        }
+    }
+
+    private static func list(_ sources: [SiteLocation]) -> String {
+        let more = sources.count > 3 ? " and \(sources.count - 3) more" : ""
+        return sources.prefix(3).map(\.description).joined(separator: ", ") + more
+    }
+}

@@ -1,0 +1,63 @@
+import SealedPack
+
+/// How urgent a pack is, the most urgent first.
+enum PackPriority: Int, Sendable, Comparable, CaseIterable {
+    /// The app named it and waits for it.
+    case foreground
+    /// Before the first use.
+    case essential
+    /// An essential pack that failed, or whose time has passed: it comes as any other, but first.
+    case lateEssential
+    case prefetch
+    case onDemand
+
+    static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
+
+    init(of pack: PackDescriptor, hasFailed: Bool, isNamed: Bool, on occasion: PlanningOccasion) {
+        self =
+            switch pack.offer.policy {
+            case _ where isNamed: .foreground
+            case .essential: occasion.allowsEssentialDownloads && !hasFailed ? .essential : .lateEssential
+            case .prefetch: .prefetch
+            case .onDemand: .onDemand
+            }
+    }
+}
+
+struct PlannedDownload: Sendable, Equatable {
+    enum Reason: Sendable {
+        case new
+        /// Another version is stored. The metadata says which is newer, not the number: a publisher may restore an
+        /// earlier one.
+        case newerVersion
+        /// A part of exactly this pack is there, to be gone on with.
+        case adoptedPartial
+    }
+
+    let pack: PackDescriptor
+    let priority: PackPriority
+    let reason: Reason
+    /// Opened bytes of the loaded version, which stays until this one can take its place.
+    let replacedSize: UInt64
+
+    var isEssential: Bool { priority == .essential }
+
+    /// Within a class, what was begun comes first.
+    var rank: (Int, Int) { (priority.rawValue, reason == .adoptedPartial ? 0 : 1) }
+}
+
+/// A whole pack that only needs to be opened.
+struct PlannedTransfer: Sendable, Equatable {
+    /// As it is offered now: its slots may be newer than those that it was downloaded with.
+    let pack: PackDescriptor
+    let priority: PackPriority
+    /// Where its file is.
+    let stage: StoredFile.Stage
+}
+
+enum PlannedRemoval: Sendable, Hashable {
+    /// All of a pack whose removal was begun.
+    case pack(PackID)
+    /// What will never be opened.
+    case file(StoredFile)
+}
