@@ -157,6 +157,9 @@ let package = Package(
                 "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite", "VaultAuthoring",
             ], packages: [system]),
         tests(
+            "AssetVault", uses: ["VaultErrors", "StrictJSON", "VaultCrypto", "SealedPack", "VaultTransport"],
+            packages: [system]),
+        tests(
             "SealedPack",
             uses: [
                 "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",

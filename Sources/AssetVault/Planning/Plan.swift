@@ -61,6 +61,7 @@ struct Plan: Sendable {
         let need = PackNeed(of: pack, from: stored, isAsked: isNamed || occasion.asksForAll)
         let priority = PackPriority(of: pack, hasFailed: stored.hasFailed, isNamed: isNamed, on: occasion)
         let loadedSize = stored.loaded?.openedSize ?? 0
+        var nextSize = loadedSize
         switch need {
         case .nothing: break
         case .keep: kept.append(pack.id)
@@ -71,15 +72,12 @@ struct Plan: Sendable {
             let transfer = PlannedTransfer(pack: pack, priority: priority, stage: stage)
             transfers.append(transfer)
             limits.countArrived(transfer)
+            nextSize = pack.openedSize
         case .download(let reason):
             downloads.append(
                 PlannedDownload(pack: pack, priority: priority, reason: reason, replacedSize: loadedSize))
         }
-        if case .transfer = need {
-            limits.countInstalled(pack.openedSize, of: pack)
-        } else {
-            limits.countInstalled(loadedSize, of: pack)
-        }
+        limits.countInstalled(nextSize, of: pack)
         removeFiles(of: stored, except: need.stage)
     }
 

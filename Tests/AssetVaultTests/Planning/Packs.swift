@@ -1,0 +1,48 @@
+import SealedPack
+import StrictJSON
+import VaultCrypto
+import VaultTransport
+
+@testable import AssetVault
+
+/// The descriptor of a pack that nobody sealed: its digest follows from its ID and version.
+func pack(
+    _ id: String, version: Int64 = 2, _ policy: PackPolicy = .prefetch, bytes: UInt64 = 1_000,
+    opened: UInt64 = 2_000, tags: [String] = []
+) throws -> PackDescriptor {
+    let digest = SHA256.hash(Array("\(id) \(version)".utf8).span).hex
+    let part: JSONObject = ["length": 0, "sha256": .string(digest)]
+    let vault: JSONObject = [
+        "format": 1, "id": .string(id), "version": .integer(version), "policy": .string(policy.rawValue),
+        "tags": .array(tags.map(JSONValue.string)), "traits": [:], "openedSize": .integer(Int64(opened)),
+        "contentKeyID": "AAAAAAAAAAAAAAAAAAAAAA", "pieces": 0, "index": .object(part),
+        "catalog": .object(part), "slots": [],
+    ]
+    let target: JSONObject = [
+        "length": .integer(Int64(bytes)), "hashes": ["sha256": .string(digest)],
+        "custom": ["assetvault": .object(vault)],
+    ]
+    return try PackDescriptor(parsing: target, place: "test")
+}
+
+func site(_ host: String = "cdn.example.com") throws -> SiteLocation {
+    try SiteLocation("https://\(host)/game")
+}
+
+extension Plan {
+    /// With one source, which is allowed, unless another one is given.
+    init(
+        _ stored: [StoredPack] = [], _ offered: [PackDescriptor], _ occasion: PlanningOccasion,
+        _ policy: PlanningPolicy = PlanningPolicy(), metadataBytes: UInt64 = 0
+    ) throws {
+        self.init(
+            stored: stored, offered: offered, occasion: occasion, policy: policy, sources: [try site()],
+            metadataBytes: metadataBytes)
+    }
+
+    /// The IDs of the downloads, in their order.
+    var downloaded: [String] { downloads.map(\.pack.id.description) }
+    var transferred: [String] { transfers.map(\.pack.id.description) }
+    var refused: [String] { refusals.map(\.pack.id.description) }
+    var keptNames: [String] { kept.map(\.description) }
+}

@@ -1,0 +1,109 @@
+import SealedPack
+import Testing
+
+@testable import AssetVault
+
+/// Packs that are stored and not offered, named or listed once.
+@Suite struct PlanScopeTests {
+    static let occasions: [PlanningOccasion] =
+        ContentRequest.allCases.map(PlanningOccasion.downloader) + [.app(.automatic), .app(.all)]
+
+    private let one: PackDescriptor
+    private let two: PackDescriptor
+    private let id: PackID
+
+    init() throws {
+        one = try pack("gone", version: 1)
+        two = try pack("gone", version: 2)
+        id = one.id
+    }
+
+    @Test(arguments: occasions) func noLongerListed(_ occasion: PlanningOccasion) throws {
+        let loaded = try Plan([StoredPack(id: id, loaded: one, hasFailed: true)], [], occasion)
+        #expect(loaded.cells == ["keep"])
+        #expect(loaded.removals.isEmpty)
+
+        let waiting = try Plan([StoredPack(id: id, waiting: one)], [], occasion)
+        #expect(waiting.cells == ["open"])
+        #expect(waiting.transfers.map(\.pack) == [one])
+        #expect(waiting.removals.isEmpty)
+
+        let waitsForLoaded = try Plan([StoredPack(id: id, loaded: one, waiting: two)], [], occasion)
+        #expect(waitsForLoaded.cells == ["open"])
+        #expect(waitsForLoaded.transfers.map(\.pack) == [two])
+
+        let waitsInVain = try Plan([StoredPack(id: id, loaded: one, waiting: one)], [], occasion)
+        #expect(waitsInVain.cells == ["keep"])
+        #expect(waitsInVain.removals == [.file(StoredFile(stage: .waiting, pack: one))])
+
+        let unfinished = try Plan([StoredPack(id: id, downloaded: two, partial: one)], [], occasion)
+        #expect(unfinished.cells.isEmpty)
+        #expect(
+            unfinished.removals == [
+                .file(StoredFile(stage: .downloaded, pack: two)),
+                .file(StoredFile(stage: .partial, pack: one)),
+            ])
+
+        let removed = try Plan([StoredPack(id: id, loaded: one, isBeingRemoved: true)], [], occasion)
+        #expect(removed.cells.isEmpty)
+        #expect(removed.removals == [.pack(id)])
+        #expect(try Plan([StoredPack(id: id, hasFailed: true)], [], occasion).isEmpty)
+    }
+
+    /// What a site says of packs that nobody named is not known, even where some of it is.
+    @Test(arguments: [false, true]) func notNamed(_ isOffered: Bool) throws {
+        let named = try pack("named")
+        let offered = isOffered ? [named, two] : [named]
+        let occasion = PlanningOccasion.app(.only([named.id]))
+        for stored in [
+            StoredPack(id: id, loaded: one), StoredPack(id: id, waiting: one),
+            StoredPack(id: id, downloaded: one), StoredPack(id: id, partial: one),
+            StoredPack(id: id, loaded: two, waiting: one, downloaded: one, partial: one, hasFailed: true),
+        ] {
+            let plan = try Plan([stored], offered, occasion)
+            #expect(plan.cells == ["F/new"])
+            #expect(plan.downloaded == ["named"])
+            #expect(plan.removals.isEmpty)
+        }
+        let removed = try Plan([StoredPack(id: id, waiting: one, isBeingRemoved: true)], offered, occasion)
+        #expect(removed.downloaded == ["named"])
+        #expect(removed.removals == [.pack(id)])
+    }
+
+    @Test func namedAndNoLongerListed() throws {
+        let plan = try Plan([StoredPack(id: id, waiting: two, partial: one)], [], .app(.only([id])))
+        #expect(plan.cells == ["open"])
+        #expect(plan.transfers.map(\.priority) == [.foreground])
+        #expect(plan.removals == [.file(StoredFile(stage: .partial, pack: one))])
+        #expect(try Plan([], [], .app(.only([id]))).isEmpty)
+    }
+
+    /// Of several entries for one pack the first counts.
+    @Test(arguments: occasions) func twice(_ occasion: PlanningOccasion) throws {
+        let stored = [
+            StoredPack(id: id, loaded: two), StoredPack(id: id, waiting: one, isBeingRemoved: true),
+        ]
+        let kept = try Plan(stored, [two, one, two], occasion)
+        #expect(kept.cells == ["keep"])
+        #expect(kept.removals.isEmpty)
+        #expect(try Plan(stored, [], occasion).cells == ["keep"])
+        #expect(try Plan([], [two, one], occasion).downloads.map(\.pack) == [two])
+    }
+
+    /// Slots and offers of the newest metadata go with a file that came earlier.
+    @Test func olderMetadata() throws {
+        let retagged = try pack("gone", version: 2, tags: ["winter"])
+        for stored in [
+            StoredPack(id: id, waiting: retagged), StoredPack(id: id, downloaded: retagged),
+        ] {
+            #expect(try Plan([stored], [two], .app(.automatic)).transfers.map(\.pack) == [two])
+        }
+        let begun = try Plan([StoredPack(id: id, partial: retagged)], [two], .app(.automatic))
+        #expect(begun.downloads.map(\.pack) == [two])
+        #expect(begun.downloads.map(\.reason) == [.adoptedPartial])
+    }
+}
+
+extension Plan {
+    fileprivate var isEmpty: Bool { cells.isEmpty && removals.isEmpty && refusals.isEmpty }
+}
