@@ -13,6 +13,10 @@ enum PackNeed {
 
     /// - Parameter isAsked: whether the app asks for packs that nobody gets unasked.
     init(of pack: PackDescriptor, from stored: StoredPack, isAsked: Bool) {
+        guard isAsked || !stored.isUnwanted else {
+            self = .nothing
+            return
+        }
         if let loaded = stored.loaded, loaded.sha256 == pack.sha256 {
             self = loaded == pack && !stored.hasFailed ? .keep : .settle
             return

@@ -44,6 +44,7 @@ extension PackStaging {
                 stored.partial = arriving
             }
         }
+        stored.isUnwanted = record.isRemoved
         stored.hasFailed = record.failure != nil
         return stored
     }

@@ -13,6 +13,8 @@ struct StoredPack: Sendable {
     var partial: PackDescriptor?
     /// Whether the last attempt to get it failed.
     var hasFailed = false
+    /// Whether the app took it out: it comes back only when it is asked for.
+    var isUnwanted = false
     /// Whether its removal was begun, so that nothing of it can be relied on.
     var isBeingRemoved = false
 

@@ -45,6 +45,12 @@ extension PackStaging {
             .busy, "another process took the pack '\(pack.id)' on", at: layout.shared.string,
             remedy: "try again")
     }
+
+    func wasTakenOut(_ id: PackID) -> VaultError {
+        VaultError(
+            .missing, "the pack was removed meanwhile", at: id.description,
+            remedy: "ask for it again if it is wanted")
+    }
 }
 
 extension PackStaging {

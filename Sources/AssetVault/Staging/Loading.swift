@@ -91,6 +91,7 @@ extension PackStaging {
         // Last: a pack that is recorded as loaded is looked at no more.
         if isNewest { try records.save(record, of: pack.id) }
         StagingStep.publicationRecorded.reached()
+        if !isNewest { throw record.isRemoved ? wasTakenOut(pack.id) : wasRemoved(pack) }
     }
 
     /// The descriptor beside a version, so that whatever `current` points to explains itself.

@@ -29,6 +29,7 @@ struct PackStager: Sendable {
     func stage(_ listing: OfferedPack) async throws(VaultError) -> PackState {
         let pack = listing.pack
         let record = try staging.records.record(of: pack.id)
+        guard !record.isRemoved else { throw staging.wasTakenOut(pack.id) }
         guard record.listing <= listing.version else { return try await followFaster(record, of: pack.id) }
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
             if !record.isLoaded(pack, as: loaded.form, listedBy: listing.version) {

@@ -24,7 +24,7 @@ struct PackStaging: Sendable {
     ) async throws(VaultError) {
         let control = try await lock()
         let saved = try records.record(of: id)
-        if listing.map({ saved.listing <= $0 }) ?? true {
+        if listing.map({ saved.isOpen(to: $0) }) ?? true {
             var record = saved
             change(&record)
             if record != saved { try records.save(record, of: id) }
@@ -34,11 +34,14 @@ struct PackStaging: Sendable {
 
     /// A download begins: whoever looks sees what is on its way.
     func noteArrival(of pack: PackDescriptor, listedBy listing: ListingVersion) async throws(VaultError) {
-        try await update(pack.id, listedBy: listing) { record in
-            record.arriving = pack
-            record.isRemoved = false
-        }
+        try await update(pack.id, listedBy: listing) { $0.arriving = pack }
         StagingStep.downloadRecorded.reached()
+    }
+
+    /// A pack that the app removed is asked for again.
+    func noteWish(for id: PackID) async throws(VaultError) {
+        guard let record = try? records.record(of: id), record.isRemoved else { return }
+        try await update(id) { $0.isRemoved = false }
     }
 
     func noteOpening(of pack: PackDescriptor) async throws(VaultError) {
@@ -75,6 +78,7 @@ struct PackStaging: Sendable {
         if isNewest { try records.save(record, of: pack.id) }
         StagingStep.shareRecorded.reached()
         _ = consume control
+        if record.isRemoved { throw wasTakenOut(pack.id) }
     }
 
     /// The pack that waits in shared storage, nil where it does not.

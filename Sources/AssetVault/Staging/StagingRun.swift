@@ -64,7 +64,11 @@ struct StagingRun: Sendable {
         let id = task.id
         let result: Result<PackState, VaultError>
         do throws(VaultError) {
-            result = .success(try await controls.run(id) { () throws(VaultError) in try await stage(task) })
+            result = .success(
+                try await controls.run(id) { () throws(VaultError) in
+                    try await stager.staging.noteWish(for: id)
+                    return try await stage(task)
+                })
         } catch {
             // What was given up has not failed.
             if !Task.isCancelled { try? await stager.staging.noteFailure(error, of: id) }

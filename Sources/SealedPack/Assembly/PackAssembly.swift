@@ -42,15 +42,25 @@ public struct PackAssembly: ~Copyable, Sendable {
     private static func prepare(_ file: OpenFileReference, of pack: PackDescriptor) throws(VaultError)
         -> PackFile
     {
-        let place = file.file.path.string
         if try file.file.status().size != pack.length { try file.file.truncate(to: 0) }
         try file.file.allocate(pack.length)
         try file.file.truncate(to: pack.length)
-        let header = pack.header.bytes
-        let footer = try pack.footer(place: place).bytes
-        try file.file.write(header.span, at: 0)
-        try file.file.write(footer.span, at: pack.length - UInt64(PackFooter.count))
+        try writeFrame(of: pack, to: file.file)
         return try PackFile(file, as: pack)
+    }
+
+    private static func writeFrame(of pack: PackDescriptor, to file: borrowing OpenFile) throws(VaultError) {
+        let header = pack.header.bytes
+        let footer = try pack.footer(place: file.path.string).bytes
+        try file.write(header.span, at: 0)
+        try file.write(footer.span, at: pack.length - UInt64(PackFooter.count))
+    }
+
+    /// Whether header and footer are still what they must be: a whole file from a host may have other ones.
+    private func isFrameSound() throws(VaultError) -> Bool {
+        let header = try file.readExactly(PackHeader.count, at: 0)
+        let footer = try file.readExactly(PackFooter.count, at: layout.footerOffset)
+        return header == pack.header.bytes && footer == packFile.footer.bytes
     }
 
     var file: OpenFile { _read { yield packFile.file } }
@@ -79,6 +89,10 @@ public struct PackAssembly: ~Copyable, Sendable {
     /// wanted is the whole tail. Throws `.corrupt` for an index that is signed and impossible.
     public mutating func prove() async throws(VaultError) -> Bool {
         guard pieceEnds == nil else { return true }
+        guard try isFrameSound() else {
+            try Self.writeFrame(of: pack, to: file)
+            return false
+        }
         guard try endOfArrivedTail() == tail.upperBound else {
             presentCount = try endOfArrivedTail() - tail.lowerBound
             return true

@@ -41,8 +41,8 @@ import Testing
         try await StoppedCommand.expectEnd(of: fetch, by: signal, in: "syncfs", notesIn: folder) {
             try folder.names(in: "store/permanent/level").contains { $0.hasPrefix(".assetvault-") }
         }
-        // What was downloaded is kept where it can't vanish.
-        try await expectNothingHalfDone(state: "toBeTransferred")
+        // What was downloaded is kept, and opened the next time.
+        try await expectNothingHalfDone(state: "downloaded")
     }
 
     /// While it waits for its host.
@@ -68,6 +68,6 @@ import Testing
             }
         }
         #expect(try String(contentsOfFile: code, encoding: .utf8) == "\(128 + signal)\n")
-        try await expectNothingHalfDone()
+        try await expectNothingHalfDone(state: "downloading")
     }
 }

@@ -7,6 +7,10 @@ final class FaultServer: Sendable {
         let path: String
         /// The first byte of the range that is asked for; 0 without one.
         let start: Int
+        /// The last byte of it; nil for the end of the file.
+        let end: Int?
+        /// Whether a part was asked for.
+        let isRange: Bool
         /// How many requests for the same path came before.
         let earlier: Int
 
@@ -76,12 +80,15 @@ final class FaultServer: Sendable {
         else { return nil }
         let path = String(words[1].drop { $0 == "/" })
         let range = lines.first { $0.lowercased().hasPrefix("range: bytes=") }
-        let start = range?.split(separator: "=").last?.split(separator: "-").first.flatMap { Int($0) }
+        let ends = range?.split(separator: "=").last?.split(separator: "-").map { Int($0) } ?? []
+        let start = ends.first ?? nil
         let earlier = journal.asked.withLock { asked in
             defer { asked[path, default: 0] += 1 }
             return asked[path, default: 0]
         }
-        return Request(path: path, start: start ?? 0, earlier: earlier)
+        return Request(
+            path: path, start: start ?? 0, end: ends.count > 1 ? ends[1] : nil, isRange: range != nil,
+            earlier: earlier)
     }
 
     private static func answer(
@@ -94,7 +101,8 @@ final class FaultServer: Sendable {
             var lines = ["HTTP/1.1 \(status) So", "Connection: close"]
             if let length { lines.append("Content-Length: \(length)") }
             if status == 206, let file {
-                lines.append("Content-Range: bytes \(request.start)-\(file.count - 1)/\(file.count)")
+                let end = request.end ?? file.count - 1
+                lines.append("Content-Range: bytes \(request.start)-\(end)/\(file.count)")
             }
             let head = Array((lines.joined(separator: "\r\n") + "\r\n\r\n").utf8)
             if connection.send(head[...]) == head.count { sent += connection.send(body) }
@@ -115,8 +123,8 @@ final class FaultServer: Sendable {
             send([], length: 0)
         case (.wholeFile, let file?): send(file[...], length: file.count)
         case (.file, let file?), (.cut, let file?):
-            if request.start > 0 { status = 206 }
-            let body = file.dropFirst(request.start)
+            if request.isRange { status = 206 }
+            let body = file.prefix(min(request.end ?? .max - 1, file.count - 1) + 1).dropFirst(request.start)
             if case .cut(let count) = answer {
                 send(body.prefix(count), length: body.count)
             } else {
