@@ -23,7 +23,11 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 subcommands: [
                     Init.self, Publish.self, Restore.self, Prune.self, Trust.self, Serve.self, Audit.self,
                 ]),
-            CommandGroup(name: "Clients", subcommands: [Fetch.self, Status.self, Path.self]),
+            CommandGroup(
+                name: "Clients",
+                subcommands: [
+                    Fetch.self, Downloader.self, Unlock.self, Status.self, Path.self, Remove.self,
+                ]),
         ])
 
     /// Runs the command and ends the process with the code of what happened.

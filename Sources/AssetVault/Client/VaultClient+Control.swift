@@ -16,27 +16,22 @@ extension VaultClient {
     /// somebody reads goes away when it is free.
     public func remove(_ id: PackID) async throws(VaultError) {
         controls.cancel(id)
-        try await staging.remove(id)
+        try await VaultStore(configuration.store).remove(id)
         controls.resume(id)
     }
 
-    /// Opens packs that wait in shared storage, without any network. A pack whose key is not there yet stays.
+    /// Opens packs that wait in shared storage, without any network; see ``VaultStore/unlock(_:with:as:patience:)``.
     ///
-    /// - Parameters:
-    ///   - ids: the packs; nil for all that wait.
-    ///   - keys: pushed just now; nil asks the client's own key provider, which may know more than before.
-    /// - Returns: what is loaded by that.
-    /// - Throws: the first error, when all were tried; `.key` where a key is still missing.
+    /// - Parameter keys: pushed just now; nil asks the client's own key provider, which may know more than before.
     @discardableResult
-    public func unlock(_ ids: [PackID]? = nil, with keys: (any KeyProvider)? = nil)
-        async throws(VaultError) -> [PackID]
-    {
+    public func unlock(
+        _ ids: [PackID]? = nil, with keys: (any KeyProvider)? = nil, patience: Duration = .zero
+    ) async throws(VaultError) -> [PackID] {
         guard let keys = keys ?? configuration.keys else {
             throw VaultError(.key, "no key was given", at: "unlock", remedy: "give a key provider")
         }
-        try await staging.recover()
-        return try await StagingRun(
-            stager: stager(keys), controls: controls, width: configuration.packsAtOnce
-        ).unlock(ids)
+        return try await VaultStore(configuration.store).unlock(
+            ids, with: keys, as: configuration.form, patience: patience, controls: controls,
+            observer: observer)
     }
 }

@@ -2,7 +2,6 @@ public import SealedPack
 public import UpdateFramework
 public import VaultErrors
 import VaultFileSystem
-import VaultKeys
 
 /// The app's role: fetches the packs of a site, proves them, opens them with injected keys and keeps them ready for use.
 ///
@@ -68,7 +67,7 @@ public actor VaultClient {
             policy: configuration.policy, sources: configuration.locations)
         for id in plan.kept { broadcast.tell(.finished(id, .loaded)) }
         let run = StagingRun(
-            stager: stager(configuration.keys), controls: controls, width: configuration.packsAtOnce)
+            stager: stager, controls: controls, width: configuration.packsAtOnce)
         let outcomes = try await run.run(plan, selected.offers)
         if let refusal = selected.refusals.first { throw refusal }
         for outcome in outcomes { _ = try outcome.result.get() }
@@ -76,10 +75,13 @@ public actor VaultClient {
     }
 
     /// A stager in the app's role.
-    func stager(_ keys: (any KeyProvider)?) -> PackStager {
+    private var stager: PackStager {
         PackStager(
             staging: staging, transport: configuration.transport, retries: configuration.retries,
-            role: .app(keys: keys, configuration.form), openings: openings
-        ) { [broadcast] in broadcast.tell($0) }
+            role: .app(keys: configuration.keys, configuration.form), openings: openings, observer: observer)
+    }
+
+    var observer: Observer {
+        { [broadcast] in broadcast.tell($0) }
     }
 }

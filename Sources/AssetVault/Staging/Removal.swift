@@ -50,7 +50,7 @@ extension PackStaging {
 
     /// Removes downloads that no pack waits for.
     func clearEphemeral() async throws(VaultError) {
-        guard try FileSystem.exists(layout.ephemeral) else { return }
+        try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let folder = try Folder(opening: layout.ephemeral)
         guard try !folder.names().isEmpty else { return }
         let control = try await lock()

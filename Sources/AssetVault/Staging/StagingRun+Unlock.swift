@@ -2,9 +2,9 @@ import SealedPack
 import VaultErrors
 
 extension StagingRun {
-    /// Opens the packs that wait in shared storage; nil for all of them. Returns those that are loaded by that, and throws
-    /// the first error when all were tried.
-    func unlock(_ ids: [PackID]?) async throws(VaultError) -> [PackID] {
+    /// Opens the packs that wait in shared storage; nil for all of them. Returns those that are loaded by that, and the
+    /// first error when all were tried.
+    func unlock(_ ids: [PackID]?) async throws(VaultError) -> (loaded: [PackID], firstError: VaultError?) {
         let waiting = try stager.staging.records.waitingIDs()
         let wanted = ids.map { ids in waiting.filter(ids.contains) } ?? waiting
         var plan: [StagingTask] = []
@@ -19,7 +19,6 @@ extension StagingRun {
             case .failure(let error): firstError = firstError ?? error
             }
         }
-        if let firstError { throw firstError }
-        return loaded
+        return (loaded, firstError)
     }
 }

@@ -7,7 +7,7 @@ public import VaultKeys
 
 /// What a client has fetched, without the site it came from: it works offline, and expired metadata means nothing to it.
 public struct VaultStore: Sendable {
-    private let layout: StoreLayout
+    let layout: StoreLayout
     private var records: PackRecords { PackRecords(layout: layout) }
 
     public init(_ layout: StoreLayout) { self.layout = layout }

@@ -18,16 +18,12 @@ struct Fetch: AsyncParsableCommand {
               assetvault fetch https://cdn.example.com/game --store ~/.game --trust trusted-root.json --keys env:GAME_KEY
             """)
 
-    @Argument(help: ArgumentHelp("The site: https, http or file URL, or a folder.", valueName: "url"))
-    var url: String
+    @OptionGroup var site: SiteOptions
 
     @Argument(help: ArgumentHelp("The packs to fetch.", valueName: "id"))
     var ids: [String] = []
 
     @OptionGroup var store: StoreOptions
-
-    @Option(help: ArgumentHelp("The site's root file; needed the first time only.", valueName: "root.json"))
-    var trust: String?
 
     @OptionGroup var keys: KeyOptions
 
@@ -48,14 +44,9 @@ struct Fetch: AsyncParsableCommand {
         let selection: PackSelection =
             try all
             ? .all : ids.isEmpty ? .automatic : .only(ids.map { id throws(VaultError) in try PackID(id) })
-        let transport = SchemeTransport()
-        var configuration = VaultConfiguration(
-            site: try SiteLocation(url), store: store.layout, keys: try keys.provider(), transport: transport)
+        var configuration = try site.configuration(of: store.layout)
+        configuration.keys = try keys.provider()
         configuration.form = sealed ? .sealed : .opened
-        if let trust {
-            configuration.trustedRoot = try DurableFile.read(
-                FilePath(trust), limit: MetadataRole.root.sizeLimit)
-        }
         let outcome: Result<Void, VaultError>
         do throws(VaultError) {
             try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in

@@ -1,0 +1,55 @@
+import SealedPack
+import UpdateFramework
+import VaultErrors
+
+/// One run of a downloader.
+struct DownloaderWork: Sendable {
+    let configuration: VaultConfiguration
+    let staging: PackStaging
+    let access: SiteAccess
+    let request: ContentRequest
+    let now: UTCTime
+    let width: Int
+    let observer: Observer
+
+    func run() async throws(VaultError) -> DownloaderReport {
+        try await staging.recover()
+        let listing = try await access.refresh(now: now)
+        let selected = try await SelectedPacks(.all, of: access, in: listing)
+        let stored = try await staging.storedPacks(for: selected.offers, as: nil, listedBy: listing.version)
+        let plan = Plan(
+            stored: stored, offered: selected.offers.map(\.pack), occasion: .downloader(request),
+            policy: configuration.policy, sources: configuration.locations,
+            metadataBytes: try access.metadataBytes())
+        let stager = PackStager(
+            staging: staging, transport: configuration.transport, retries: configuration.retries,
+            role: .downloader, openings: Turns(1), observer: observer)
+        let run = StagingRun(stager: stager, controls: WorkControls(), width: width)
+        var outcomes = try await run.run(plan, selected.offers)
+        try await retryEssentials(of: plan, &outcomes, selected.offers, run)
+        try await staging.clearEphemeral()
+        return DownloaderReport(
+            packs: outcomes.map { ($0.id, $0.result) },
+            refusals: selected.refusals + plan.refusals.map(\.error))
+    }
+
+    /// An essential pack that failed comes again as any other, after all others; one that fails again has failed.
+    private func retryEssentials(
+        of plan: Plan, _ outcomes: inout [StagingRun.Outcome], _ offers: [OfferedPack], _ run: StagingRun
+    ) async throws(VaultError) {
+        let essential = Set(plan.downloads.filter(\.isEssential).map(\.pack.id))
+        let failed = outcomes.filter { outcome in
+            guard case .failure(let error) = outcome.result, essential.contains(outcome.id) else {
+                return false
+            }
+            return error.category == .unavailable || error.category == .corrupt
+        }
+        guard !failed.isEmpty, !Task.isCancelled else { return }
+        let again = Set(failed.map(\.id))
+        let tasks = offers.filter { again.contains($0.pack.id) }.map {
+            StagingTask(id: $0.pack.id, offer: $0)
+        }
+        outcomes.removeAll { again.contains($0.id) }
+        outcomes += try await run.run(tasks)
+    }
+}

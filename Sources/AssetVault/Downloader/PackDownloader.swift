@@ -1,0 +1,78 @@
+public import SealedPack
+public import UpdateFramework
+public import VaultErrors
+import VaultFileSystem
+
+/// The downloader's role: brings packs into shared storage, where the app finds them. It has no key, keeps nothing in mind
+/// between runs but what the store says, and may be killed and started again at any time.
+public struct PackDownloader: Sendable {
+    private let configuration: VaultConfiguration
+    private let staging: PackStaging
+    private let access: SiteAccess
+
+    /// Keys in the configuration are not asked for anything. Throws `.usage` for a configuration that can't work.
+    public init(_ configuration: VaultConfiguration) throws(VaultError) {
+        try configuration.validate()
+        self.configuration = configuration
+        staging = PackStaging(layout: configuration.store, patience: configuration.patience)
+        access = SiteAccess(configuration)
+    }
+
+    /// Brings what the request allows, until the budget is used up.
+    ///
+    /// - Parameters:
+    ///   - onUpdate: told what happens, from any task.
+    /// - Returns: what became of each pack. What failed is recorded; what lacked time goes on in the next run.
+    /// - Throws: whatever keeps the metadata from being read, which no pack is to blame for.
+    public func run(
+        _ request: ContentRequest, within budget: DownloaderBudget = DownloaderBudget(), now: UTCTime = .now,
+        onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
+    ) async throws(VaultError) -> DownloaderReport {
+        let work = DownloaderWork(
+            configuration: configuration, staging: staging, access: access, request: request, now: now,
+            width: budget.packsAtOnce(upTo: configuration.packsAtOnce), observer: onUpdate)
+        guard let time = budget.time else { return try await work.run() }
+        return try await withTimeLimit(time, at: "downloader") { () throws(VaultError) in
+            try await work.run()
+        }
+    }
+}
+
+/// What a downloader may take up.
+public struct DownloaderBudget: Sendable {
+    /// How long it may run; nil has no end. What is under way then stays for the next run.
+    public var time: Duration?
+    /// Bytes of memory that the process may take; nil sets no limit. It decides how many packs are downloaded at a time.
+    public var memory: UInt64?
+
+    public init(time: Duration? = nil, memory: UInt64? = nil) {
+        self.time = time
+        self.memory = memory
+    }
+
+    /// What a process takes that downloads nothing yet, and what one pack more takes, as measured.
+    private static let base: UInt64 = 26 << 20
+    private static let each: UInt64 = 2 << 20
+
+    func packsAtOnce(upTo most: Int) -> Int {
+        guard let memory else { return most }
+        guard memory > Self.base else { return 1 }
+        return max(1, min(most, Int(clamping: (memory - Self.base) / Self.each)))
+    }
+}
+
+/// What a downloader did.
+public struct DownloaderReport: Sendable {
+    /// In the order in which they were planned.
+    public let packs: [(id: PackID, result: Result<PackState, VaultError>)]
+    /// Downloads that were wanted and are not allowed, and roles of the site that are not believed.
+    public let refusals: [VaultError]
+
+    /// The first thing that did not go well; nil when all that was wanted is there.
+    public var firstError: VaultError? {
+        for pack in packs {
+            if case .failure(let error) = pack.result { return error }
+        }
+        return refusals.first
+    }
+}

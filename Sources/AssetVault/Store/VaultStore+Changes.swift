@@ -1,0 +1,51 @@
+public import SealedPack
+public import VaultErrors
+public import VaultKeys
+import VaultTransport
+
+/// What can be done to a store without the site that it came from.
+extension VaultStore {
+    /// Opens packs that wait in shared storage, without any network. A pack whose key is not there yet stays.
+    ///
+    /// - Parameters:
+    ///   - ids: the packs; nil for all that wait.
+    ///   - patience: how long to ask the provider again for keys that it does not have yet.
+    /// - Returns: what is loaded by that.
+    /// - Throws: the first error, when all were tried; `.key` where a key is still missing.
+    @discardableResult
+    public func unlock(
+        _ ids: [PackID]? = nil, with keys: any KeyProvider, as form: PackForm = .opened,
+        patience: Duration = .zero
+    ) async throws(VaultError) -> [PackID] {
+        try await unlock(ids, with: keys, as: form, patience: patience, controls: WorkControls()) { _ in }
+    }
+
+    func unlock(
+        _ ids: [PackID]?, with keys: any KeyProvider, as form: PackForm, patience: Duration,
+        controls: WorkControls, observer: @escaping Observer
+    ) async throws(VaultError) -> [PackID] {
+        let staging = PackStaging(layout: layout)
+        let stager = PackStager(
+            staging: staging, transport: FileTransport(), retries: RetryPolicy(),
+            role: .app(keys: keys, form), openings: Turns(1), observer: observer)
+        let run = StagingRun(stager: stager, controls: controls, width: 1)
+        try await staging.recover()
+        let deadline = ContinuousClock.now + patience
+        var loaded: [PackID] = []
+        while true {
+            let (opened, error) = try await run.unlock(ids)
+            loaded += opened
+            guard let error else { return loaded }
+            guard error.category == .key, ContinuousClock.now < deadline else { throw error }
+            do { try await Task.sleep(for: .milliseconds(250)) } catch {
+                throw VaultError.cancelled("unlock")
+            }
+        }
+    }
+
+    /// Takes a pack out of the store. It comes back only when it is asked for by its ID, or with all. A version that
+    /// somebody reads goes away when it is free.
+    public func remove(_ id: PackID) async throws(VaultError) {
+        try await PackStaging(layout: layout).remove(id)
+    }
+}

@@ -1,0 +1,78 @@
+import ArgumentParser
+import AssetVault
+import SealedPack
+import StrictJSON
+import VaultErrors
+
+struct Downloader: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Bring packs into shared storage, without any key, within a budget.",
+        discussion: """
+            The background role beside an app: it may be killed and started again at any time, goes on where it stopped, and \
+            leaves every pack, verified and sealed, to 'fetch' or 'unlock'. Essential packs come as such with the requests \
+            install and update only. Exit code 75 says that the time was up.
+
+            EXAMPLE
+              assetvault downloader https://cdn.example.com/game --store ~/.game --trust trusted-root.json --request install --time 30
+            """)
+
+    @OptionGroup var site: SiteOptions
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(
+        help: ArgumentHelp("Why it is started: install, update or periodic.", valueName: "kind"),
+        transform: { text in
+            guard let request = ContentRequest(rawValue: text) else {
+                throw ValidationError("a request is install, update or periodic, not '\(text)'")
+            }
+            return request
+        })
+    var request: ContentRequest
+
+    @Option(help: ArgumentHelp("How long it may run.", valueName: "seconds"))
+    var time: Double?
+
+    @Option(help: ArgumentHelp("How much memory it may take, in MiB.", valueName: "MiB"))
+    var memory: UInt64?
+
+    @Flag(help: "Print what became of each pack as JSON.")
+    var json = false
+
+    func validate() throws {
+        if let time, !(time > 0 && time < 1e9) { throw ValidationError("--time takes seconds, more than 0") }
+        if let memory, !(1...1 << 20).contains(memory) {
+            throw ValidationError("--memory takes MiB, 1 or more")
+        }
+    }
+
+    func run() async throws {
+        let configuration = try site.configuration(of: store.layout)
+        let budget = DownloaderBudget(
+            time: time.map { .seconds($0) }, memory: memory.map { $0 << 20 })
+        let progress = FetchProgress()
+        defer { progress.finish() }
+        let report = try await PackDownloader(configuration).run(request, within: budget) { update in
+            progress.show(update)
+        }
+        progress.finish()
+        if json { Talk.answer(bytes: JSONValue.object(report.json).pretty()) }
+        if let error = report.firstError { throw error }
+    }
+}
+
+extension DownloaderReport {
+    fileprivate var json: JSONObject {
+        let packs = packs.map { pack -> JSONValue in
+            var object: JSONObject = ["id": .string(pack.id.description)]
+            switch pack.result {
+            case .success(let state): object["state"] = .string(state.name)
+            case .failure(let error): object["failure"] = .string(error.problem)
+            }
+            return .object(object)
+        }
+        return [
+            "packs": .array(packs), "refusals": .array(refusals.map { .string($0.description) }),
+        ]
+    }
+}

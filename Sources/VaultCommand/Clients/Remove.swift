@@ -1,0 +1,28 @@
+import ArgumentParser
+import AssetVault
+import SealedPack
+import VaultErrors
+
+struct Remove: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Take packs out of a store.",
+        discussion: """
+            They come back only when 'fetch' names them, or with --all. A version that somebody reads goes away when it is free.
+
+            EXAMPLE
+              assetvault remove levels/one --store ~/.game
+            """)
+
+    @Argument(help: ArgumentHelp("The packs to remove.", valueName: "id"))
+    var ids: [String]
+
+    @OptionGroup var store: StoreOptions
+
+    func run() async throws {
+        for text in ids {
+            let id = try PackID(text)
+            try await VaultStore(store.layout).remove(id)
+            Talk.note("removed  \(id)")
+        }
+    }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import AssetVault
+import SealedPack
+import SystemPackage
+import VaultErrors
+
+struct Unlock: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Open the packs that wait for their key, without any network.",
+        discussion: """
+            Packs that were downloaded before their release sit verified and sealed in shared storage; the key alone opens \
+            them. Without IDs, all that wait are opened. --wait asks for the key again until it is there.
+
+            EXAMPLE
+              assetvault unlock levels/two --store ~/.game --keys env:GAME_KEY
+            """)
+
+    @Argument(help: ArgumentHelp("The packs to open.", valueName: "id"))
+    var ids: [String] = []
+
+    @OptionGroup var store: StoreOptions
+
+    @OptionGroup var keys: KeyOptions
+
+    @Flag(help: "Keep packs sealed in permanent storage; their files are read in place.")
+    var sealed = false
+
+    @Option(help: ArgumentHelp("How long to wait for the key to come.", valueName: "seconds"))
+    var wait: Double = 0
+
+    func validate() throws {
+        if !(wait >= 0 && wait < 1e9) { throw ValidationError("--wait takes seconds, 0 or more") }
+    }
+
+    func run() async throws {
+        let named =
+            try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
+        let loaded = try await VaultStore(store.layout).unlock(
+            named, with: keys.required(), as: sealed ? .sealed : .opened, patience: .seconds(wait))
+        for id in loaded { Talk.note("loaded  \(id)") }
+        if loaded.isEmpty { Talk.note("no pack waits for its key") }
+    }
+}
