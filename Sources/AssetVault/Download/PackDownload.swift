@@ -66,6 +66,7 @@ struct PackDownload {
             body = all
             beginsAnew = true
         case .outOfRange(let total): throw wrongLength(total ?? 0)
+        case .busy(let wait): throw .busyHost(location, retryAfter: wait)
         case .absent:
             throw VaultError(
                 .unavailable, "the site lists '\(pack.id)' but does not have it", at: location.description,

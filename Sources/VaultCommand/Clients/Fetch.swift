@@ -31,6 +31,8 @@ struct Fetch: AsyncParsableCommand {
 
     @OptionGroup var keys: KeyOptions
 
+    @OptionGroup var connection: TransportOptions
+
     @Flag(help: "Fetch every pack.")
     var all = false
 
@@ -48,7 +50,7 @@ struct Fetch: AsyncParsableCommand {
         let selection: PackSelection =
             try all
             ? .all : ids.isEmpty ? .automatic : .only(ids.map { id throws(VaultError) in try PackID(id) })
-        let transport = SchemeTransport()
+        let transport = try connection.transport()
         var configuration = VaultConfiguration(
             site: try SiteLocation(url), store: store.layout, keys: try keys.provider(), transport: transport)
         configuration.form = sealed ? .sealed : .opened
