@@ -126,6 +126,15 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], swiftSettings: settings),
 
+        // What tests share.
+        .target(
+            name: "FaultServer",
+            dependencies: [
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOSSL", package: "swift-nio-ssl"),
+            ], path: "Tests/Support/FaultServer", swiftSettings: settings),
+
         // Tests. The peers speak for their module to the outside judges in Tests/Interop.
         tests("StrictJSON", uses: ["VaultErrors"]),
         tests("VaultFileSystem", uses: ["VaultErrors"], packages: [system]),
@@ -137,13 +146,7 @@ let package = Package(
         tests(
             "UpdateFramework", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
             packages: [system]),
-        tests(
-            "VaultTransport", uses: ["VaultErrors"],
-            packages: [
-                system, .product(name: "NIOCore", package: "swift-nio"),
-                .product(name: "NIOPosix", package: "swift-nio"),
-                .product(name: "NIOSSL", package: "swift-nio-ssl"),
-            ]),
+        tests("VaultTransport", uses: ["VaultErrors", "FaultServer"], packages: [system]),
         tests(
             "DevelopmentServer", uses: ["VaultErrors"],
             packages: [
@@ -167,7 +170,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "VaultCommand", "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", system,
+                "VaultCommand", "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "FaultServer",
+                system,
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ], swiftSettings: settings),
         .testTarget(name: "ReadmeTests", dependencies: ["AssetVault"], swiftSettings: settings),

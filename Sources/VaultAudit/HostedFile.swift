@@ -71,6 +71,7 @@ struct HostedFile {
             count = 0
             body = all
         case .outOfRange(let total): throw wrongLength(total ?? 0)
+        case .busy(let wait): throw .busyHost(location, retryAfter: wait)
         case .absent:
             throw VaultError(
                 .unavailable, "the site lists it, but the host does not have it", at: location.description,

@@ -1,4 +1,3 @@
-public import SystemPackage
 public import VaultErrors
 
 /// Reads any site, by the kind of its location.
@@ -6,9 +5,14 @@ public struct SchemeTransport: Transport {
     private let http: HTTPTransport
     private let file = FileTransport()
 
-    /// - Parameter certificateAuthorities: As for ``HTTPTransport``.
-    public init(limits: TransportLimits = TransportLimits(), certificateAuthorities: FilePath? = nil) {
-        http = HTTPTransport(limits: limits, certificateAuthorities: certificateAuthorities)
+    /// What is given is for http and https; see ``HTTPTransport``.
+    public init(
+        limits: TransportLimits = TransportLimits(), allowedHosts: AllowedHosts? = nil,
+        proxy: HTTPProxy? = nil, certificateAuthorities: CertificateAuthorities? = nil
+    ) {
+        http = HTTPTransport(
+            limits: limits, allowedHosts: allowedHosts, proxy: proxy,
+            certificateAuthorities: certificateAuthorities)
     }
 
     public func get(_ request: TransportRequest) async throws(VaultError) -> TransportResponse {

@@ -1,3 +1,4 @@
+import FaultServer
 import Foundation
 import SystemPackage
 import Testing

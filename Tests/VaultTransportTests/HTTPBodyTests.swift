@@ -1,4 +1,4 @@
-import NIOCore
+import FaultServer
 import Testing
 import VaultErrors
 import VaultTransport

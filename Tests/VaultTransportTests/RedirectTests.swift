@@ -1,5 +1,4 @@
-import Foundation
-import SystemPackage
+import FaultServer
 import Testing
 import VaultErrors
 import VaultTransport
@@ -108,14 +107,6 @@ import VaultTransport
             #expect(error?.category == .unavailable)
             #expect(error?.problem.contains("no secure connection") == true, "\(String(describing: error))")
             #expect(secure.requests.isEmpty)
-        }
-    }
-
-    private func withAuthority(_ body: (FilePath) async throws -> Void) async throws {
-        try await withFolder { folder in
-            let file = folder.appending(path: "authority.pem")
-            try Data(TestCertificate.certificate.utf8).write(to: file)
-            try await body(FilePath(file.path))
         }
     }
 }

@@ -30,6 +30,29 @@ import VaultTransport
         #expect(policy.delay(afterFailures: 3, Self.failing, using: &random) == nil)
     }
 
+    /// The host is obeyed, and its clients don't return all at once.
+    @Test func waitsAtLeastAsLongAsTheHostAsks() {
+        var random = SystemRandomNumberGenerator()
+        let waits = (0..<200).compactMap { _ in
+            RetryPolicy().delay(
+                afterFailures: 1, Self.failing, retryAfter: .seconds(60), using: &random)
+        }
+        #expect(waits.count == 200)
+        #expect(waits.allSatisfy { (.seconds(60)...(.seconds(61))).contains($0) })
+        #expect(Set(waits).count > 100)
+    }
+
+    @Test func leavesAHostThatAsksForTooLong() {
+        var policy = RetryPolicy()
+        policy.retryAfterCeiling = .seconds(10)
+        var random = SystemRandomNumberGenerator()
+        for (seconds, isWorthIt) in [(10, true), (11, false), (UInt32.max, false)] {
+            let delay = policy.delay(
+                afterFailures: 1, Self.failing, retryAfter: .seconds(seconds), using: &random)
+            #expect((delay != nil) == isWorthIt)
+        }
+    }
+
     @Test(arguments: VaultError.Category.allCases)
     func onlyFailingHostsAreAskedAgain(category: VaultError.Category) {
         var random = SystemRandomNumberGenerator()

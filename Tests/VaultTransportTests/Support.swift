@@ -1,3 +1,4 @@
+import FaultServer
 import Foundation
 import SystemPackage
 import Testing
@@ -59,13 +60,16 @@ func failure(_ body: () async throws -> Void) async -> VaultError? {
 
 /// Asks a new transport once, and reads the whole answer.
 func fetch(
-    _ request: TransportRequest, limits: TransportLimits = .testing, certificateAuthorities: FilePath? = nil
+    _ request: TransportRequest, limits: TransportLimits = .testing, allowedHosts: AllowedHosts? = nil,
+    proxy: HTTPProxy? = nil, certificateAuthorities: CertificateAuthorities? = nil
 ) async throws -> [UInt8] {
-    let transport = HTTPTransport(limits: limits, certificateAuthorities: certificateAuthorities)
+    let transport = HTTPTransport(
+        limits: limits, allowedHosts: allowedHosts, proxy: proxy,
+        certificateAuthorities: certificateAuthorities)
     switch try await transport.get(request) {
     case .whole(let body): return try await body.collected()
     case .part(_, let body): return try await body.collected()
-    case .absent, .outOfRange: throw Unexpected(answer: "no body")
+    case .absent, .outOfRange, .busy: throw Unexpected(answer: "no body")
     }
 }
 
@@ -75,4 +79,13 @@ func withFolder<R>(_ body: (URL) async throws -> R) async throws -> R {
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
     defer { try? FileManager.default.removeItem(at: folder) }
     return try await body(folder)
+}
+
+/// The authority of the servers' certificate, read from a file.
+func withAuthority(_ body: (CertificateAuthorities) async throws -> Void) async throws {
+    try await withFolder { folder in
+        let file = folder.appending(path: "authority.pem")
+        try Data(TestCertificate.certificate.utf8).write(to: file)
+        try await body(CertificateAuthorities(pem: FilePath(file.path)))
+    }
 }

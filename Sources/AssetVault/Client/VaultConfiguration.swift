@@ -37,7 +37,8 @@ public struct VaultConfiguration: Sendable {
         self.transport = transport
     }
 
-    var locations: [SiteLocation] { [site] + mirrors }
+    /// All hosts that may be asked.
+    var locations: [SiteLocation] { ([site] + mirrors).filter(policy.allows) }
 
     /// Throws `.usage` for what can't work.
     func validate() throws(VaultError) {
@@ -51,7 +52,7 @@ public struct VaultConfiguration: Sendable {
             throw VaultError(
                 .usage, "no pack may be worked on", at: "packsAtOnce", remedy: "set it to 1 or more")
         }
-        guard locations.contains(where: policy.isAllowed) else {
+        guard !locations.isEmpty else {
             throw VaultError(
                 .usage, "the site is on none of the allowed hosts", at: site.description,
                 remedy: "allow its host, or use a site on an allowed one")

@@ -44,7 +44,8 @@ struct DownloadSources {
             sources[current].wrongAnswers += 1
             if sources[current].wrongAnswers >= Self.tolerance { try drop(error) } else { turn() }
             return .zero
-        case .unavailable where failure.isLasting:
+        case .untrusted,
+            .unavailable where failure.isLasting:
             try drop(error)
             return .zero
         case .unavailable:
@@ -55,7 +56,8 @@ struct DownloadSources {
             turn()
             guard
                 let pause = retries.delay(
-                    afterFailures: rounds, error, using: &generator)
+                    afterFailures: rounds, error, retryAfter: mayTurn ? nil : failure.retryAfter,
+                    using: &generator)
             else { throw error }
             return mayTurn ? .zero : pause
         default: throw error

@@ -44,6 +44,9 @@ extension PackDownload {
             return (body, 0..<pack.length)
         case .outOfRange(let total):
             throw TransferFailure(error: wrongLength(total ?? 0))
+        case .busy(let wait):
+            throw TransferFailure(
+                error: .busyHost(sources.location, retryAfter: wait), retryAfter: wait)
         case .absent:
             throw TransferFailure(
                 error: VaultError(

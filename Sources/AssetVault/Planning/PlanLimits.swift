@@ -16,7 +16,7 @@ struct PlanLimits {
     ) {
         isInitial = occasion.isInitial
         self.sources = sources
-        hasAllowedSource = sources.contains(where: policy.isAllowed)
+        hasAllowedSource = sources.contains(where: policy.allows)
         allowances = Shares(essential: policy.essentialDownloadAllowance, others: policy.downloadAllowance)
         allowances[true].add(metadataBytes)
         installedSizes = Shares(essential: policy.essentialInstalledSize, others: policy.installedSize)

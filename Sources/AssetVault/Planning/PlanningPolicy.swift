@@ -1,4 +1,4 @@
-import VaultTransport
+public import VaultTransport
 
 /// What a client may take up. No limit stands where none is given.
 public struct PlanningPolicy: Sendable {
@@ -11,16 +11,20 @@ public struct PlanningPolicy: Sendable {
     /// Bytes of all other packs once opened.
     public var installedSize: UInt64?
 
-    /// Whether packs may be downloaded from there.
-    var isAllowed: @Sendable (SiteLocation) -> Bool = { _ in true }
+    /// The only hosts that metadata and packs may come from. Give them to the transport, too, which alone sees redirects.
+    public var allowedHosts: AllowedHosts?
 
     public init(
         essentialDownloadAllowance: UInt64? = nil, downloadAllowance: UInt64? = nil,
-        essentialInstalledSize: UInt64? = nil, installedSize: UInt64? = nil
+        essentialInstalledSize: UInt64? = nil, installedSize: UInt64? = nil,
+        allowedHosts: AllowedHosts? = nil
     ) {
+        self.allowedHosts = allowedHosts
         self.essentialDownloadAllowance = essentialDownloadAllowance
         self.downloadAllowance = downloadAllowance
         self.essentialInstalledSize = essentialInstalledSize
         self.installedSize = installedSize
     }
+
+    func allows(_ location: SiteLocation) -> Bool { allowedHosts?.allows(location) ?? true }
 }

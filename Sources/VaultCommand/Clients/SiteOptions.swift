@@ -34,9 +34,11 @@ struct SiteOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Bytes that all other packs may take once opened.", valueName: "bytes"))
     var installedSize: UInt64?
 
+    @OptionGroup var connection: TransportOptions
+
     func configuration(of store: StoreLayout) throws(VaultError) -> VaultConfiguration {
         var configuration = VaultConfiguration(
-            site: try SiteLocation(url), store: store, transport: SchemeTransport())
+            site: try SiteLocation(url), store: store, transport: try connection.transport())
         for text in mirror { configuration.mirrors.append(try SiteLocation(text)) }
         if let trust {
             configuration.trustedRoot = try DurableFile.read(
@@ -45,7 +47,8 @@ struct SiteOptions: ParsableArguments {
         configuration.packsAtOnce = parallel
         configuration.policy = PlanningPolicy(
             essentialDownloadAllowance: essentialAllowance, downloadAllowance: allowance,
-            essentialInstalledSize: essentialSize, installedSize: installedSize)
+            essentialInstalledSize: essentialSize, installedSize: installedSize,
+            allowedHosts: try connection.allowedHosts())
         return configuration
     }
 }

@@ -9,19 +9,25 @@ public struct RetryPolicy: Sendable {
     public var base: Duration = .milliseconds(500)
     /// The longest wait of all.
     public var ceiling: Duration = .seconds(30)
+    /// The longest wait that a host may ask for; for more, nobody stays.
+    public var retryAfterCeiling: Duration = .seconds(120)
 
     public init() {}
 
     /// How long to wait before trying again; nil when that would be no use.
     ///
-    /// - Parameter failures: How many tries have failed, the one with this error included.
+    /// - Parameters:
+    ///   - failures: How many tries have failed, the one with this error included.
+    ///   - retryAfter: How long the host asked to wait; the backoff comes on top of it.
     public func delay(
-        afterFailures failures: Int, _ error: VaultError, using generator: inout some RandomNumberGenerator
+        afterFailures failures: Int, _ error: VaultError, retryAfter: Duration? = nil,
+        using generator: inout some RandomNumberGenerator
     ) -> Duration? {
-        guard Self.isWorthRetrying(error), failures < attempts else { return nil }
+        let asked = retryAfter ?? .zero
+        guard Self.isWorthRetrying(error), failures < attempts, asked <= retryAfterCeiling else { return nil }
         let doublings = max(0, min(failures - 1, 30))
         let longest = min(base * (1 << doublings), ceiling)
-        return longest * Double.random(in: 0.5...1, using: &generator)
+        return asked + longest * Double.random(in: 0.5...1, using: &generator)
     }
 
     /// Whether the same question may have another answer: only where the host or the way to it failed.

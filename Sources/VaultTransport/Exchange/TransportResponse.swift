@@ -8,4 +8,6 @@ public enum TransportResponse: Sendable {
     case absent
     /// The part begins behind the end of the file (416), which has `total` bytes if the host says so.
     case outOfRange(total: UInt64?)
+    /// The host answers nobody (503), or not this client (429), for now; and how long it asks to wait, if it says so.
+    case busy(retryAfter: Duration?)
 }

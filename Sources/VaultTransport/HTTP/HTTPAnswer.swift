@@ -24,8 +24,11 @@ struct HTTPAnswer {
         case 403, 404, 410: return .absent
         case 416 where request.range != nil:
             return .outOfRange(total: only("Content-Range").flatMap(ContentRange.total(ofUnsatisfied:)))
-        case 429, 500...599:
-            throw failure("the host is busy or failing (status \(http.status.code))", remedy: retryAdvice)
+        case 429, 503:
+            return .busy(
+                retryAfter: only("Retry-After").flatMap { RetryAfter.wait($0, date: only("Date")) })
+        case 500...599:
+            throw failure("the host is failing (status \(http.status.code))", remedy: "try again later")
         case 401, 407:
             throw failure(
                 "the host wants a login (status \(http.status.code))",
@@ -75,12 +78,6 @@ struct HTTPAnswer {
     private func only(_ name: String) -> String? {
         let values = http.headers[name]
         return values.count == 1 ? values[0] : nil
-    }
-
-    /// RFC 9110, section 10.2.3; a date is left to the reader.
-    private var retryAdvice: String {
-        guard let seconds = only("Retry-After").flatMap({ UInt32($0) }) else { return "try again later" }
-        return "try again in \(seconds) seconds"
     }
 
     private func failure(_ problem: String, remedy: String) -> VaultError {

@@ -2,17 +2,22 @@ import AsyncHTTPClient
 import NIOCore
 import NIOHTTP1
 import NIOSSL
-public import SystemPackage
 public import VaultErrors
 
 /// Reads a site over HTTP/1.1, as plain static files.
 public final class HTTPTransport: Transport {
     private let client: HTTPClient
     let limits: TransportLimits
+    private let allowedHosts: AllowedHosts?
 
-    /// - Parameter certificateAuthorities: A PEM file of the only authorities to believe, for a host with a
-    ///   private one; nil believes the system's.
-    public init(limits: TransportLimits = TransportLimits(), certificateAuthorities: FilePath? = nil) {
+    /// - Parameters:
+    ///   - allowedHosts: The only hosts that are asked; nil allows all.
+    ///   - proxy: What all connections go through; nil connects to the hosts themselves.
+    ///   - certificateAuthorities: The only authorities to believe; nil believes the system's.
+    public init(
+        limits: TransportLimits = TransportLimits(), allowedHosts: AllowedHosts? = nil,
+        proxy: HTTPProxy? = nil, certificateAuthorities: CertificateAuthorities? = nil
+    ) {
         var configuration = HTTPClient.Configuration(
             // Redirects are followed here: the client would go from https to http.
             redirectConfiguration: .disallow,
@@ -22,13 +27,15 @@ public final class HTTPTransport: Transport {
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.connectionsPerHost
         // A refused connection is told at once; callers try again by their own policy.
         configuration.connectionPool.retryConnectionEstablishment = false
+        configuration.proxy = proxy?.configuration
         if let certificateAuthorities {
             var tls = TLSConfiguration.makeClientConfiguration()
-            tls.trustRoots = .file(certificateAuthorities.string)
+            tls.trustRoots = .certificates(certificateAuthorities.certificates)
             configuration.tlsConfiguration = tls
         }
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         self.limits = limits
+        self.allowedHosts = allowedHosts
     }
 
     /// Closes all connections, which ends every transfer; without it they are closed some time after the
@@ -50,6 +57,7 @@ public final class HTTPTransport: Transport {
         }
         var followed = 0
         while true {
+            try requireAllowed(url, for: request)
             let response = try await execute(request, at: url)
             guard let target = try Redirect.target(of: response, from: url, for: request) else {
                 return try HTTPAnswer(response, to: request, through: self).response()
@@ -62,6 +70,14 @@ public final class HTTPTransport: Transport {
             }
             url = target
         }
+    }
+
+    private func requireAllowed(_ url: HTTPURL, for request: TransportRequest) throws(VaultError) {
+        guard let allowedHosts, !allowedHosts.allows(url.host) else { return }
+        throw VaultError(
+            .untrusted, "leads to the host '\(url.host)', which is not allowed",
+            at: request.location.description,
+            remedy: "allow that host too, or use a site that needs no other")
     }
 
     private func execute(_ request: TransportRequest, at url: HTTPURL) async throws(VaultError)

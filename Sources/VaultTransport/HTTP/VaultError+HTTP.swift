@@ -39,6 +39,11 @@ extension VaultError {
             ("no connection in time", "check the network and the host")
         case .deadlineExceeded: ("the host didn't answer in time", "try again later")
         case .readTimeout: ("the host stopped sending", "try again")
+        case .proxyAuthenticationRequired:
+            ("the proxy wants a login", "use a proxy that needs none, or give its authorization")
+        case .invalidProxyResponse: ("the proxy doesn't lead to the host", "check the proxy and the host")
+        case .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
+            ("the proxy didn't answer in time", "check the proxy")
         case .remoteConnectionClosed: ("the host closed the connection too early", "try again")
         default: ("the request failed (\(error.shortDescription))", "check the URL and the host")
         }

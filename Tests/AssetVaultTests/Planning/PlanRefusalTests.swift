@@ -56,7 +56,7 @@ import VaultTransport
         let other = try site("other.example")
         let cdn = try site()
         var policy = PlanningPolicy(downloadAllowance: 0, installedSize: 0)
-        policy.isAllowed = { $0 == cdn }
+        policy.allowedHosts = try AllowedHosts(["cdn.example.com"])
         for sources in [[], [other], [other, other]] {
             let plan = Plan(
                 stored: stored, offered: [new, here], occasion: occasion, policy: policy, sources: sources)

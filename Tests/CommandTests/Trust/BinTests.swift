@@ -1,3 +1,4 @@
+import FaultServer
 import Foundation
 import StrictJSON
 import Testing
@@ -43,9 +44,9 @@ struct BinTests {
         let snapshot = try #require(new.first { $0.hasSuffix(".snapshot.json") })
         #expect(new == [bin, snapshot])
 
-        let earlier = server.sent.count
+        let earlier = server.found.count
         try await workshop.fetch(server.url).succeeded()
-        let sent = server.sent.dropFirst(earlier)
+        let sent = server.found.dropFirst(earlier)
         #expect(
             sent.filter { $0.hasPrefix("metadata/") }
                 == ["metadata/timestamp.json", "metadata/\(snapshot)", "metadata/\(bin)"])

@@ -1,8 +1,8 @@
 import NIOSSL
 
 /// A certificate and key for `localhost`, for these tests only; both are public.
-enum TestCertificate {
-    static let certificate = """
+public enum TestCertificate {
+    public static let certificate = """
         -----BEGIN CERTIFICATE-----
         MIIBejCCASCgAwIBAgIBATAKBggqhkjOPQQDAjAfMR0wGwYDVQQDDBRBc3NldFZh
         dWx0IHRlc3QgaG9zdDAgFw0yMDAxMDEwMDAwMDBaGA8yMTIwMDEwMTAwMDAwMFow

@@ -1,0 +1,57 @@
+/// A moment in one of the three forms of RFC 9110, section 5.6.7, as seconds since 1970-01-01 UTC.
+struct HTTPDate: Hashable {
+    let secondsSince1970: Int64
+
+    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`; the name of
+    /// the day is not checked.
+    init?(_ text: String, currentYear: Int) {
+        guard text.utf8.count <= 64 else { return nil }
+        let words = text.split { $0 == " " || $0 == "-" }
+        guard (5...6).contains(words.count) else { return nil }
+        let isAsctime = words.count == 5 && !words[0].hasSuffix(",")
+        guard isAsctime || words.count == 6 && words[0].hasSuffix(",") && words[5] == "GMT",
+            let month = Self.months.firstIndex(of: String(words[isAsctime ? 1 : 2])),
+            let day = Self.number(words[isAsctime ? 2 : 1]), (1...31).contains(day),
+            let seconds = Self.secondsOfDay(words[isAsctime ? 3 : 4]),
+            let year = Self.year(words[isAsctime ? 4 : 3], currentYear: currentYear)
+        else { return nil }
+        secondsSince1970 = Self.days(year: year, month: month + 1, day: day) * 86400 + seconds
+    }
+
+    /// For those who have a moment already.
+    init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
+
+    var year: Int { 1970 + Int(secondsSince1970 / 31_556_952) }
+
+    private static let months = [
+        "Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec",
+    ]
+
+    private static func secondsOfDay(_ text: Substring) -> Int64? {
+        let parts = text.split(separator: ":", omittingEmptySubsequences: false).compactMap(number)
+        // 60 is a leap second.
+        guard parts.count == 3, parts[0] < 24, parts[1] < 60, parts[2] <= 60 else { return nil }
+        return Int64(parts[0] * 3600 + parts[1] * 60 + parts[2])
+    }
+
+    /// Two digits mean the last such year that is at most 50 years ahead.
+    private static func year(_ text: Substring, currentYear: Int) -> Int? {
+        guard let number = number(text) else { return nil }
+        guard text.utf8.count == 2 else { return text.utf8.count == 4 ? number : nil }
+        let year = currentYear / 100 * 100 + number
+        return year > currentYear + 50 ? year - 100 : year
+    }
+
+    /// Days since 1970-01-01 in the Gregorian calendar, counted in years that begin in March.
+    private static func days(year: Int, month: Int, day: Int) -> Int64 {
+        let shifted = Int64(month > 2 ? year : year - 1)
+        let dayOfYear = Int64((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1)
+        return shifted * 365 + shifted / 4 - shifted / 100 + shifted / 400 + dayOfYear - 719_468
+    }
+
+    /// At most four digits.
+    private static func number(_ text: Substring) -> Int? {
+        (1...4).contains(text.utf8.count) && text.utf8.allSatisfy { (0x30...0x39).contains($0) }
+            ? Int(text) : nil
+    }
+}

@@ -1,0 +1,115 @@
+import FaultServer
+import Foundation
+import Testing
+
+/// Every kind of fault, met once and met always, with and without a download that was broken off before: the new
+/// version comes whole, or the old one stays.
+@Suite(.timeLimit(.minutes(10))) struct NetworkFaultTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    private let pack: PackOnSite
+    private let old: Tree
+    private let new: Tree
+
+    /// Both stores have version 1, `store-partial` also the first half of version 2, which is on the site.
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("authority.pem", TestCertificate.certificate)
+        try folder.write("level/file", "version 1")
+        try folder.write("other/noise", Bytes.random(300_000, seed: 2))
+        try await workshop.publish("--pack", "level=\(folder["level"])", "--pack", "other=\(folder["other"])")
+        try await Tool.run("cp", "-a", folder["level"], folder["old-level"])
+        old = try Tree(folder["old-level"])
+        try await workshop.fetch(nil, "level", into: folder["store-fresh"]).succeeded()
+        try folder.write("level/file", "version 2")
+        try folder.write("level/noise", Bytes.random(400_000, seed: 1))
+        try await workshop.publish()
+        new = try Tree(folder["level"])
+        pack = try PackOnSite(
+            size: folder.bytes("vault/site/\(workshop.publishedPack("level"))").count,
+            other: folder.bytes("vault/site/\(workshop.publishedPack("other"))"))
+
+        try await Tool.run("cp", "-a", folder["store-fresh"], folder["store-partial"])
+        let half = pack.size / 2
+        let dying = try FaultServer(workshop.site) {
+            $0.isForPack ? $0.earlier == 0 ? .cut(after: half) : .hangUp : .file
+        }
+        try await workshop.fetch(dying.url, "level", into: folder["store-partial"]).failed(69)
+        #expect(dying.packBytes == half)
+    }
+
+    private struct Case: Sendable {
+        let fault: NetworkFault
+        let isLasting: Bool
+        let start: String
+
+        var name: String { "\(fault.name), \(isLasting ? "always" : "once"), \(start)" }
+        var codes: Set<Int32> { isLasting ? fault.always : fault.once }
+    }
+
+    @Test func oldOrNewWhateverHappens() async throws {
+        #expect(NetworkFault.all.count >= 25)
+        var cases = NetworkFault.all.flatMap { fault in
+            [true, false].flatMap { isLasting in
+                ["fresh", "partial"].map { Case(fault: fault, isLasting: isLasting, start: $0) }
+            }
+        }[...]
+        // Most of the time of a case is waiting.
+        try await withThrowingTaskGroup { group in
+            for next in cases.prefix(32) { group.addTask { try await examine(next) } }
+            cases = cases.dropFirst(32)
+            while try await group.next() != nil {
+                if let next = cases.popFirst() { group.addTask { try await examine(next) } }
+            }
+        }
+    }
+
+    /// A server that does wrong, and how often it did.
+    private func server(for test: Case) throws -> (FaultServer, @Sendable () -> Int) {
+        let met = Counter()
+        let (fault, isLasting, pack) = (test.fault, test.isLasting, pack)
+        let server = try FaultServer(workshop.site, secure: fault.isSecure) { request in
+            guard request.isForPack else { return .file }
+            if fault.isOfParts, request.range == nil {
+                return isLasting || request.earlier == 0 ? .cut(after: pack.size / 2) : .file
+            }
+            return met.next() == 1 || isLasting ? fault.answer(request, pack) : .file
+        }
+        return (server, { met.count })
+    }
+
+    private func examine(_ test: Case) async throws {
+        let store = folder["store \(test.name)"]
+        try await Tool.run("cp", "-a", folder["store-\(test.start)"], store)
+        let before = try Tree("\(store)/permanent")
+        let (server, met) = try server(for: test)
+        let security = test.fault.isSecure ? ["--ca-file", folder["authority.pem"]] : []
+        // A fetch that doesn't end is ended, with code 124.
+        let result = try await Command.run(
+            ["fetch", server.url, "level", "--store", store] + workshop.keys + security
+                + test.fault.arguments, through: ["timeout", "120"])
+        #expect(test.codes.contains(result.exitCode), "\(test.name): \(result.exitCode) \(result.errorText)")
+        #expect(met() > 0, "\(test.name)")
+        if result.exitCode != 0 {
+            result.failed(result.exitCode, naming: server.url)
+            // Nothing of it got where proven packs are.
+            #expect(try Tree("\(store)/permanent") == before, "\(test.name)")
+            #expect(try packs(of: store) == [], "\(test.name)")
+            #expect(try await workshop.tree(of: "level", in: store) == old, "\(test.name)")
+            let status = try await workshop.status(of: store)["level"]
+            #expect(status?.state == "failed" && status?.version == 1, "\(test.name)")
+            try await workshop.fetch(nil, "level", into: store).succeeded()
+        }
+        #expect(try await workshop.tree(of: "level", in: store) == new, "\(test.name)")
+        #expect(try await workshop.status(of: store)["level"]?.state == "loaded", "\(test.name)")
+        #expect(try packs(of: store) == [], "\(test.name)")
+        try FileManager.default.removeItem(atPath: store)
+    }
+
+    /// What lies in `shared/packs`, under whatever name.
+    private func packs(of store: String) throws -> [String] {
+        guard FileManager.default.fileExists(atPath: "\(store)/shared/packs") else { return [] }
+        return try workshop.files(in: "shared/packs", of: store)
+    }
+}

@@ -1,0 +1,67 @@
+import NIOCore
+import NIOPosix
+import NIOSSL
+
+/// A web server that misbehaves on purpose, and writes down what it was asked and sent. It listens on a free port of
+/// 127.0.0.1 until it goes away.
+public final class FaultServer: Sendable {
+    public let port: Int
+    /// Its scheme, name and port.
+    public let base: String
+    /// By address, for a site at its root.
+    public let url: String
+    private let journal: Journal
+    private let channel: any Channel
+
+    /// Answers every request by `script`, which may take its time: it runs in a thread of its own.
+    public init(secure: Bool = false, _ script: @escaping @Sendable (Request) -> [Step]) throws {
+        let journal = Journal()
+        let scheme = secure ? "https" : "http"
+        let tls = try secure ? NIOSSLContext(configuration: TestCertificate.serverConfiguration()) : nil
+        channel = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
+            .childChannelInitializer { channel in
+                channel.eventLoop.makeCompletedFuture {
+                    let handlers = channel.pipeline.syncOperations
+                    if let tls { try handlers.addHandler(NIOSSLServerHandler(context: tls)) }
+                    try handlers.addHandler(
+                        FaultHandler(journal: journal, scheme: scheme, script: script))
+                }
+            }
+            .bind(host: "127.0.0.1", port: 0).wait()
+        port = channel.localAddress?.port ?? 0
+        base = "\(scheme)://localhost:\(port)"
+        url = "\(scheme)://127.0.0.1:\(port)/"
+        self.journal = journal
+    }
+
+    /// Serves the folder `site`, as `script` says for each request.
+    public convenience init(
+        _ site: String, secure: Bool = false,
+        _ script: @escaping @Sendable (Request) -> Answer = { _ in .file }
+    ) throws {
+        try self.init(secure: secure) { request in
+            script(request).steps(for: request, in: site)
+        }
+    }
+
+    deinit { channel.close(promise: nil) }
+
+    /// Returns when nobody listens any more.
+    public func stop() async throws { try await channel.close() }
+
+    public var exchanges: [Exchange] { journal.now.exchanges }
+    /// The heads of all requests so far.
+    public var requests: [String] { exchanges.map(\.request.head) }
+    /// The answers to requests for packs.
+    public var packs: [Exchange] { exchanges.filter(\.request.isForPack) }
+    /// The paths that were asked for and were there, in order.
+    public var found: [String] {
+        exchanges.filter { (200..<300).contains($0.status) }.map(\.request.path)
+    }
+    /// Bytes of pack bodies that the system took.
+    public var packBytes: Int { packs.reduce(0) { $0 + $1.bodyBytes } }
+    /// Bytes of everything that the system took.
+    public var sent: Int { journal.now.sent }
+    /// Connections that are over.
+    public var closed: Int { journal.now.closed }
+}

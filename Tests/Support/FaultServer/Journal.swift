@@ -1,0 +1,35 @@
+import Synchronization
+
+/// What a server was asked and sent, in the order of the requests.
+final class Journal: Sendable {
+    private let state = Mutex(State())
+
+    struct State {
+        var exchanges: [FaultServer.Exchange] = []
+        var asked: [String: Int] = [:]
+        var sent = 0
+        var closed = 0
+    }
+
+    var now: State { state.withLock { $0 } }
+
+    /// Takes down a request; returns it and its number.
+    func note(head: String, base: String) -> (FaultServer.Request, Int) {
+        state.withLock { state in
+            let path = FaultServer.Request.path(of: head)
+            let request = FaultServer.Request(head: head, earlier: state.asked[path, default: 0], base: base)
+            state.asked[path, default: 0] += 1
+            state.exchanges.append(FaultServer.Exchange(request))
+            return (request, state.exchanges.count - 1)
+        }
+    }
+
+    func note(sent bytes: [UInt8], for number: Int) {
+        state.withLock { state in
+            state.sent += bytes.count
+            state.exchanges[number].note(sent: bytes)
+        }
+    }
+
+    func noteClosed() { state.withLock { $0.closed += 1 } }
+}

@@ -1,0 +1,15 @@
+/// What a bad host does on a connection, step by step, after it has read the head of a request.
+public enum Step: Sendable {
+    case send(String)
+    case bytes([UInt8])
+    /// Sends the same again and again, as fast as the client takes it.
+    case endlessly([UInt8])
+    /// Sends the same again and again, with a pause after each time.
+    case trickle(String, Duration)
+    case pause(Duration)
+    case close
+    /// Ends the connection with a TCP reset.
+    case reset
+    /// Does nothing more, and leaves the connection open.
+    case hang
+}

@@ -1,0 +1,28 @@
+import Foundation
+import SystemPackage
+import Testing
+import VaultErrors
+import VaultTransport
+
+/// Files of authorities; that they are believed, and no others, is told by the tests of redirects and proxies.
+@Suite struct CertificateAuthoritiesTests {
+    @Test func aFileThatIsNotThere() throws {
+        let error = #expect(throws: VaultError.self) { try CertificateAuthorities(pem: "/nowhere/at.all") }
+        #expect(error?.category == .missing)
+    }
+
+    @Test(arguments: [
+        "", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+    ])
+    func aFileWithoutCertificates(text: String) async throws {
+        try await withFolder { folder in
+            let file = folder.appending(path: "authority.pem")
+            try Data(text.utf8).write(to: file)
+            let error = #expect(throws: VaultError.self) {
+                try CertificateAuthorities(pem: FilePath(file.path))
+            }
+            #expect(error?.category == .corrupt)
+            #expect(error?.place == file.path)
+        }
+    }
+}
