@@ -150,6 +150,7 @@ let package = Package(
                 system, .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ]),
+        tests("AssetVault", uses: ["VaultErrors", "VaultFileSystem", "VaultAuthoring"], packages: [system]),
         tests(
             "VaultAudit",
             uses: [

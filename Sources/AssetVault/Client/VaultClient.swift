@@ -1,7 +1,5 @@
-public import SealedPack
-public import SystemPackage
+import SealedPack
 public import UpdateFramework
-public import VaultArchive
 public import VaultErrors
 import VaultFileSystem
 import VaultKeys
@@ -14,6 +12,8 @@ import VaultSite
 public actor VaultClient {
     private let configuration: VaultConfiguration
     private let staging: PackStaging
+    /// What was fetched, for reading.
+    public nonisolated let store: VaultStore
 
     /// How long another process may take for a download that this one wants, too.
     private static let patience = Duration.seconds(600)
@@ -21,6 +21,7 @@ public actor VaultClient {
     public init(_ configuration: VaultConfiguration) {
         self.configuration = configuration
         staging = PackStaging(layout: configuration.store)
+        store = VaultStore(configuration.store, keys: configuration.keys)
     }
 
     /// Brings the trusted metadata up to date. Throws `.untrusted` for whatever can't be believed, `.unavailable`.
@@ -64,21 +65,6 @@ public actor VaultClient {
         _ = consume work
         if let firstError { throw firstError }
         try staging.clearEphemeral()
-    }
-
-    /// All packs that the store knows, in order of their IDs.
-    public func status() async throws(VaultError) -> [PackStatus] {
-        try await VaultStore(configuration.store).status()
-    }
-
-    /// The stable path of a loaded pack; see ``VaultStore/path(of:)``.
-    public func path(of id: PackID) throws(VaultError) -> FilePath {
-        try VaultStore(configuration.store).path(of: id)
-    }
-
-    /// The bytes of one file of a loaded pack; see ``VaultStore/contents(of:in:keys:)``.
-    public func contents(of path: EntryPath, in id: PackID) async throws(VaultError) -> [UInt8] {
-        try await VaultStore(configuration.store).contents(of: path, in: id, keys: configuration.keys)
     }
 
     private var trust: MetadataStore { MetadataStore(folder: configuration.store.trust) }

@@ -31,7 +31,8 @@ extension PackStaging {
         guard let record = try? records.record(of: pack.id),
             record.isLoaded(pack, as: form, listedBy: listing),
             let current = try? FileSystem.status(of: layout.current(of: pack.id), followingLinks: true),
-            let loaded = try? FileSystem.status(of: version), current.isSameFile(as: loaded)
+            let loaded = try? FileSystem.status(of: version), current.isSameFile(as: loaded),
+            (try? hasLeftovers(of: pack, as: form)) == false
         else { return false }
         let descriptor = descriptorBytes(of: pack)
         let path = PackDescriptorFile.path(beside: version)
