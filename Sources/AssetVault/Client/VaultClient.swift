@@ -10,6 +10,8 @@ import VaultFileSystem
 /// moment, and none repeats what another has done. A task that is cancelled leaves what it has for the next one.
 public actor VaultClient {
     let configuration: VaultConfiguration
+    /// What was fetched, for reading.
+    public nonisolated let store: VaultStore
     let staging: PackStaging
     let access: SiteAccess
     let controls = WorkControls()
@@ -24,6 +26,7 @@ public actor VaultClient {
         self.configuration = configuration
         staging = PackStaging(layout: configuration.store, patience: configuration.patience)
         access = SiteAccess(configuration)
+        store = VaultStore(configuration.store, keys: configuration.keys)
     }
 
     /// What happens to any pack, from now on.
