@@ -9,7 +9,7 @@ import VaultFileSystem
     /// Every byte of every file says which version it belongs to.
     private static func files(_ version: UInt8) -> [String: [UInt8]] {
         [
-            "a.bin": [UInt8](repeating: version, count: 400_000), "deep/b.bin": [version],
+            "a.bin": [UInt8](repeating: version, count: 200_000), "deep/b.bin": [version],
             "c.bin": [version, version],
         ]
     }
@@ -48,7 +48,7 @@ import VaultFileSystem
         while true {
             let alone = try await store.contents(of: EntryPath("a.bin"), in: .one)
             let stamp = try #require(alone.first)
-            #expect(alone == [UInt8](repeating: stamp, count: 400_000))
+            #expect(alone == [UInt8](repeating: stamp, count: 200_000))
             let lease = try await store.lease(of: .one)
             #expect(lease.isEnforced)
             var together: Set<UInt8> = [UInt8(lease.version)]
