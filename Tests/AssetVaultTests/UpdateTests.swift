@@ -61,6 +61,8 @@ import VaultFileSystem
             seen.formUnion([stamp, newest])
             if isLast { return seen }
             isLast = isDone.isSet
+            // The writer is to have its turn, too.
+            await Task.yield()
         }
     }
 }
