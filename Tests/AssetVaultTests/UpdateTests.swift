@@ -21,8 +21,8 @@ import VaultFileSystem
         let isDone = Flag()
         let place = game.place
         try await withThrowingTaskGroup(of: Set<UInt8>.self) { group in
-            for number in 0..<4 {
-                // One client that the writer shares, and others of their own.
+            for number in 0..<2 {
+                // One shares the writer's client, one is a stranger to it.
                 let store = number == 0 ? writer.store : place.store()
                 group.addTask { try await Self.readOn(store, until: isDone) }
             }
@@ -62,7 +62,7 @@ import VaultFileSystem
             if isLast { return seen }
             isLast = isDone.isSet
             // The writer is to have its turn, too.
-            await Task.yield()
+            try await Task.sleep(for: .milliseconds(2))
         }
     }
 }
