@@ -27,29 +27,28 @@ import VaultFileSystem
             let before = try openDescriptors()
             for _ in 0..<1_000 { try await round() }
             #expect(try openDescriptors() == before)
-            #expect(form == "sealed" || before > 0)
         }
     }
 
-    /// Reading 512 MiB range by range takes little memory.
+    /// Reading 48 MiB range by range takes little memory.
     @Test(arguments: ["opened", "sealed"]) func memoryStaysFlat(form: String) async throws {
         let game = try await Game()
         let source = FilePath(game.place.root).appending("large")
         try FileSystem.createFolders(source, permissions: 0o755)
-        try OpenFile(creating: source.appending("zeros"), permissions: 0o644).truncate(to: 512 << 20)
+        try OpenFile(creating: source.appending("zeros"), permissions: 0o644).truncate(to: 48 << 20)
         try await game.publish(source)
         _ = try await game.fetched(try #require(PackForm(rawValue: form)))
         await #expect(processExitsWith: .success) { [place = game.place as GamePlace] in
             let reader = try await place.store().reader(of: EntryPath("zeros"), in: .one)
-            #expect(reader.size == 512 << 20)
+            #expect(reader.size == 48 << 20)
             let before = try highestMemory()
             var position: UInt64 = 0
             while position < reader.size {
-                let end = min(position + 1_000_003, reader.size)
+                let end = min(position + 100_003, reader.size)
                 #expect(try await reader.read(position..<end).count == Int(end - position))
                 position = end
             }
-            #expect(try highestMemory() - before < 64 << 10)
+            #expect(try highestMemory() - before < 16 << 10)
         }
     }
 }

@@ -45,23 +45,15 @@ public final class ContentReader: Sendable {
             position = min(kept.place.upperBound, wanted.upperBound)
         }
         guard position < wanted.upperBound else { return result }
-        let last = pack.catalog.piece(holding: wanted.upperBound - 1)
-        let lastPlace = pack.catalog.pieceRange(last)
-        if position < lastPlace.lowerBound {
-            try await pack.read(position..<lastPlace.lowerBound) { part throws(VaultError) in
-                for index in part.indices { result.append(part[index]) }
-            }
-            position = lastPlace.lowerBound
+        // Pieces are opened in parallel; whoever reads on wants the last one again.
+        let rest = position..<wanted.upperBound
+        var last: Piece?
+        try await pack.forEachPiece(pack.catalog.pieces(holding: rest)) { number, bytes throws(VaultError) in
+            let piece = Piece(place: pack.catalog.pieceRange(number), bytes: bytes)
+            piece.copy(rest, to: &result)
+            last = piece
         }
-        try piece(last, at: lastPlace).copy(position..<wanted.upperBound, to: &result)
+        kept.withLock { $0 = last }
         return result
-    }
-
-    private func piece(_ number: Int, at place: Range<UInt64>) throws(VaultError) -> Piece {
-        if let kept = kept.withLock({ $0 }), kept.place == place { return kept }
-        let bytes = try pack.plaintext(ofPiece: number, ciphertext: try pack.ciphertext(ofPiece: number))
-        let piece = Piece(place: place, bytes: bytes)
-        kept.withLock { $0 = piece }
-        return piece
     }
 }
