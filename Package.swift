@@ -173,7 +173,8 @@ let package = Package(
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "VaultCommand", "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "FaultServer",
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "SealedPack", "AssetVault",
+                "VaultCommand", "FaultServer",
                 system,
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ], swiftSettings: settings),

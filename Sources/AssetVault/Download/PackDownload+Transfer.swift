@@ -10,9 +10,11 @@ extension PackDownload {
         let answer = try await ask(for: wanted, of: assembly)
         do throws(VaultError) {
             try await receive(answer.body, of: answer.range, into: &assembly, progress: progress)
+            let wasUnproven = assembly.isUnproven
             guard try await assembly.prove() else {
                 throw refusal("the index or the catalog has the wrong digest")
             }
+            if wasUnproven, !assembly.isUnproven { StagingStep.tailProven.reached() }
         } catch {
             throw TransferFailure(error: error)
         }

@@ -21,6 +21,7 @@ struct PackDownload {
     /// came stays for the next attempt. Throws `.busy` while another process has the download, or wants it.
     mutating func run(progress: (UInt64) -> Void) async throws(VaultError) -> OpenFileReference {
         let claimed = try file.claim()
+        StagingStep.downloadClaimed.reached()
         var assembly = try PackAssembly(claimed, of: pack)
         _ = try await assembly.prove()
         progress(assembly.presentCount)
@@ -37,6 +38,9 @@ struct PackDownload {
             }
         }
         try assembly.finish()
-        return try file.finish(claimed)
+        StagingStep.downloadProven.reached()
+        let finished = try file.finish(claimed)
+        StagingStep.downloadNamed.reached()
+        return finished
     }
 }

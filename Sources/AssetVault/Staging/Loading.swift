@@ -16,6 +16,7 @@ extension PackStaging {
         let control = try await lock()
         if try !FileSystem.exists(target) {
             try saveDescriptor(of: pack, as: .sealed)
+            StagingStep.descriptorSaved.reached()
             try arrive(arrival, of: pack, at: target)
             StagingStep.versionNamed.reached()
         }

@@ -104,12 +104,12 @@ struct PackStager: Sendable {
                     try FileSystem.exists(file.file.path)
                 {
                     try FileSystem.unlink(file.file.path)
+                    StagingStep.downloadCleared.reached()
                 }
             case .sealed:
                 observer(.transferring(pack.id))
                 try await staging.keepSealed(file, of: pack, listedBy: listing)
             }
-            StagingStep.downloadCleared.reached()
             return .loaded
         }
     }

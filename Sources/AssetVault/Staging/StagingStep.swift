@@ -5,6 +5,7 @@ enum StagingStep: String, CaseIterable {
     case downloadRecorded
     case downloadClaimed
     case tailProven
+    /// Reached by the pack that is put together, by this name.
     case pieceWritten
     case downloadProven
     case downloadNamed

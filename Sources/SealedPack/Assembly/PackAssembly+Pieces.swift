@@ -126,6 +126,9 @@ extension PackAssembly {
         try file.write(bytes.span, at: range(ofPiece: number).lowerBound)
         isPresent[number] = true
         presentCount += UInt64(bytes.count)
+        #if DEBUG
+            FailPoint.reach("pieceWritten")
+        #endif
         return true
     }
 }

@@ -10,8 +10,15 @@ enum Command {
     /// The binary: `ASSETVAULT_COMMAND`, else `assetvault` in a folder above that of the running tests.
     static var path: FilePath { get throws { try found.get() } }
 
+    /// The debug build beside the running tests, which can be told to die at a step.
+    static var debugPath: FilePath { get throws { try built.get() } }
+
     private static let found = Result {
         if let named = ProcessInfo.processInfo.environment["ASSETVAULT_COMMAND"] { return FilePath(named) }
+        return try debugPath
+    }
+
+    private static let built = Result {
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         var folder = FilePath(tests)
         while folder.removeLastComponent() {
@@ -85,4 +92,12 @@ struct RunningCommand {
     }
 
     func send(_ signal: Int32) { kill(processID, signal) }
+}
+
+extension Command {
+    /// Runs the debug build, which kills itself at a step: `NAME`, or `NAME:3` for the third time that it is reached.
+    static func run(_ arguments: [String], dyingAt step: String) async throws -> CommandResult {
+        try await Tool.run(
+            [try debugPath.string] + arguments, environment: ["ASSETVAULT_FAIL_POINT": step])
+    }
 }

@@ -1,0 +1,93 @@
+import FaultServer
+import Foundation
+import Testing
+
+@testable import AssetVault
+@testable import SealedPack
+
+/// Every step of every way, killed right when it is done: what is in use stays whole, the same command once more ends
+/// right, and no byte that was kept is asked for again.
+@Suite(.timeLimit(.minutes(20))) struct KilledAtEachStepTests {
+    @Test func everyStepIsReachedByOneOfThem() {
+        let reached = KilledWay.allCases.flatMap { way in
+            KilledWay.Start.allCases.flatMap { way.steps(from: $0) }
+        }
+        #expect(Set(reached) == Set(StagingStep.allCases))
+    }
+
+    @Test(arguments: KilledWay.allCases, KilledWay.Start.allCases)
+    func once(way: KilledWay, start: KilledWay.Start) async throws {
+        let stores = try await KilledStores(way, from: start)
+        for step in way.steps(from: start) {
+            for time in step == .pieceWritten ? [1, 4, stores.pieceEnds.count] : [1] {
+                try await killOnce(at: step, time, stores)
+            }
+        }
+    }
+
+    private func killOnce(at step: StagingStep, _ time: Int, _ stores: KilledStores) async throws {
+        let hint = "\(stores.way) from \(stores.start), killed at \(step):\(time)"
+        let store = try await stores.store("\(step)-\(time)")
+        let asked = stores.server.packs.count
+        let sent = stores.server.packBytes
+        let killed = try await stores.run(in: store, dyingAt: "\(step):\(time)")
+        try #require(killed.exitCode == 137, "\(killed.errorText) \(hint)")
+        let askedByFirst = stores.server.packs.count
+        try await stores.expectOldOrNew(in: store, hint)
+        try await stores.run(in: store).succeeded()
+        try await stores.expectEnd(in: store, hint)
+        guard stores.way.downloads else { return #expect(stores.server.packs.count == asked, "\(hint)") }
+
+        let again = stores.server.packs.dropFirst(askedByFirst)
+            .reduce(0) { $0 + $1.asked(of: stores.packLength) }
+        #expect(again == missing(after: step, time, stores), "asked for again, \(hint)")
+        let onItsWay = GearHash.maximumPiece
+        #expect(stores.server.packBytes - sent <= stores.packLength + onItsWay, "\(hint)")
+    }
+
+    /// Bytes of the pack that are not kept when a download was killed.
+    private func missing(after step: StagingStep, _ time: Int, _ stores: KilledStores) -> Int {
+        let end = Int(stores.pieceEnds.last ?? 0)
+        switch step {
+        case .scratchRecovered, .recordRecovered, .downloadRecorded, .downloadClaimed:
+            return stores.packLength - PackHeader.count - PackFooter.count
+        case .tailProven: return end - PackHeader.count
+        case .pieceWritten: return end - Int(stores.pieceEnds[time - 1])
+        default: return 0
+        }
+    }
+
+    /// What was cut off once is being recovered, and that is cut off as well.
+    @Test(
+        arguments: [
+            (
+                .opened,
+                [
+                    .downloadNamed, .openingRecorded, .treeWritten, .descriptorSaved, .versionNamed,
+                    .currentSwung,
+                ]
+            ),
+            (.sealed, [.descriptorSaved, .versionNamed, .currentSwung]),
+            (.downloader, [.packShared]),
+            (.unlock, [.versionNamed, .currentSwung]),
+            (.remove, [.removalRecorded, .linkRemoved, .versionsRemoved, .waitingRemoved]),
+        ] as [(KilledWay, [StagingStep])])
+    func whileItRecovers(way: KilledWay, first: [StagingStep]) async throws {
+        let stores = try await KilledStores(way, from: .loaded)
+        for step in first {
+            let recovering =
+                KilledWay.recovering
+                + (way == .remove ? [.linkRemoved, .versionsRemoved, .waitingRemoved] : [])
+            for second in recovering {
+                let hint = "\(way), killed at \(step), then at \(second)"
+                let store = try await stores.store("\(step)-\(second)")
+                #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137, "\(hint)")
+                try await stores.expectOldOrNew(in: store, hint)
+                #expect(try await stores.run(in: store, dyingAt: "\(second)").exitCode == 137, "\(hint)")
+                try await stores.expectOldOrNew(in: store, hint)
+                try await stores.run(in: store).succeeded()
+                try await stores.expectEnd(in: store, hint)
+            }
+        }
+    }
+}

@@ -1,0 +1,128 @@
+import FaultServer
+import Foundation
+import SystemPackage
+import Testing
+import VaultCrypto
+
+@testable import AssetVault
+@testable import SealedPack
+
+/// A site with version 2 of a pack, and a store to begin with in which commands are killed.
+struct KilledStores {
+    let workshop: Workshop
+    let way: KilledWay
+    let start: KilledWay.Start
+    let server: FaultServer
+    /// Where the pieces of version 2 end, in its file.
+    let pieceEnds: [UInt64]
+    let packLength: Int
+    private var folder: TemporaryFolder { workshop.folder }
+    private let trees: [Tree]
+    private let digests: [Digest]
+
+    init(_ way: KilledWay, from start: KilledWay.Start) async throws {
+        (self.way, self.start) = (way, start)
+        workshop = try await Workshop()
+        let (workshop, folder) = (workshop, workshop.folder)
+        var trees: [Tree] = []
+        var digests: [Digest] = []
+        func publish(_ version: UInt64) async throws {
+            for number in 0..<12 {
+                try folder.write("level/\(number % 3)/\(number)", "version \(version) of \(number)")
+            }
+            try folder.write("level/noise", Bytes.random(5 << 18, seed: version))
+            try await workshop.publish("--pack", "level=\(folder["level"])")
+            try await Tool.run("cp", "-a", folder["level"], folder["level-\(version)"])
+            trees.append(try Tree(folder["level-\(version)"]))
+            let pack = try folder.bytes("vault/site/\(workshop.publishedPack("level"))")
+            digests.append(SHA256.hash(pack.span))
+        }
+        try await publish(1)
+        try folder.makeFolder("store/shared")
+        if start == .loaded {
+            let arguments = KilledWay.sealed.arguments(workshop, workshop.site, workshop.store)
+            try await way == .sealed ? Command.run(arguments).succeeded() : workshop.fetch().succeeded()
+        }
+        try await publish(2)
+        (self.trees, self.digests) = (trees, digests)
+        let pack = try PackFile(
+            opening: folder.path.appending("vault/site/\(workshop.publishedPack("level"))"), as: nil)
+        packLength = Int(pack.length)
+        var ends: [UInt64] = []
+        try pack.forEachIndexRecord { _, record, offset in
+            ends.append(offset + UInt64(record.ciphertextCount))
+        }
+        pieceEnds = ends
+        // Slowly enough that little is on its way when a client dies.
+        server = try FaultServer(workshop.site) { request in
+            guard request.isForPack else { return .file }
+            return .changed { $0.pace = (16 << 10, .milliseconds(2)) }
+        }
+        if way == .unlock || way == .remove && start == .loaded {
+            try await workshop.fetch(withKeys: false).succeeded()
+        } else if way == .remove {
+            let arguments = KilledWay.opened.arguments(workshop, workshop.site, workshop.store)
+            #expect(try await Command.run(arguments, dyingAt: "pieceWritten:3").exitCode == 137)
+        }
+    }
+
+    /// A store like the first one.
+    func store(_ name: String) async throws -> String {
+        try await Tool.run("cp", "-a", workshop.store, folder[name])
+        return folder[name]
+    }
+
+    /// Runs the command to its end, or to the step at which it dies.
+    func run(_ way: KilledWay? = nil, in store: String, dyingAt step: String? = nil) async throws
+        -> CommandResult
+    {
+        try await Command.run(
+            (way ?? self.way).arguments(workshop, server.url, store), dyingAt: step ?? "none")
+    }
+
+    /// Whatever was cut off: `status` understands it, and what is in use is the old version or the new one, whole.
+    func expectOldOrNew(in store: String, _ hint: String) async throws {
+        let status = try await workshop.status(of: store)
+        let current = "\(store)/permanent/level/current"
+        guard FileManager.default.fileExists(atPath: current) else {
+            #expect(start == .fresh || way == .remove, "the old version is gone \(hint)")
+            #expect(status["level"]?.version == nil, "\(hint)")
+            return
+        }
+        let version = try version(of: current)
+        #expect(version == 2 || start == .loaded && version == 1, "\(version as Any) \(hint)")
+        #expect(status["level"]?.version == version, "\(hint)")
+    }
+
+    /// The version that stands there, if it is a whole one.
+    private func version(of path: String) throws -> Int64? {
+        let place = URL(filePath: path).resolvingSymlinksInPath()
+        let found: Int?
+        if try place.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true {
+            let tree = try Tree(path)
+            found = trees.firstIndex { $0 == tree }
+        } else {
+            let bytes = [UInt8](try Data(contentsOf: place))
+            found = digests.firstIndex(of: SHA256.hash(bytes.span))
+        }
+        return found.map { Int64($0) + 1 }
+    }
+
+    /// The end that the command comes to, and the one that a key brings from there.
+    func expectEnd(in store: String, _ hint: String) async throws {
+        try way.end(from: start).expect(in: store, hint)
+        try await expectOldOrNew(in: store, hint)
+        guard way == .keyless || way == .downloader else { return }
+        try await run(.unlock, in: store).succeeded()
+        try StoreContent(loaded: 2).expect(in: store, hint)
+        try await expectOldOrNew(in: store, hint)
+    }
+}
+
+extension FaultServer.Exchange {
+    /// Bytes that were asked for of a file of so many.
+    func asked(of length: Int) -> Int {
+        guard let range = request.range else { return length }
+        return min(range.last ?? .max, length - 1) - range.first + 1
+    }
+}

@@ -1,0 +1,68 @@
+@testable import AssetVault
+
+/// What a client does when it is killed.
+enum KilledWay: CaseIterable {
+    case opened
+    case sealed
+    case keyless
+    case downloader
+    case unlock
+    case remove
+
+    /// What the store holds before.
+    enum Start: CaseIterable {
+        /// Nothing; or what the way needs: version 2 waiting to be unlocked, half of it to be removed.
+        case fresh
+        /// Version 1, ready for use; and version 2 waiting, where the way needs it.
+        case loaded
+    }
+
+    /// The steps that it goes through.
+    func steps(from start: Start) -> [StagingStep] {
+        switch self {
+        case .opened: Self.recovering + Self.downloading + Self.opening + [.downloadCleared]
+        case .sealed:
+            Self.recovering + Self.downloading + [
+                .descriptorSaved, .versionNamed, .currentSwung, .publicationRecorded,
+            ]
+        case .keyless, .downloader: Self.recovering + Self.downloading + [.packShared, .shareRecorded]
+        case .unlock: Self.recovering + Self.opening
+        case .remove:
+            [.removalRecorded, .waitingRemoved]
+                + (start == .loaded ? [.linkRemoved, .versionsRemoved] : [])
+        }
+    }
+
+    static let recovering: [StagingStep] = [.scratchRecovered, .recordRecovered]
+    static let downloading: [StagingStep] = [
+        .downloadRecorded, .downloadClaimed, .tailProven, .pieceWritten, .downloadProven, .downloadNamed,
+    ]
+    private static let opening: [StagingStep] = [
+        .openingRecorded, .treeWritten, .descriptorSaved, .versionNamed, .currentSwung, .publicationRecorded,
+    ]
+
+    var downloads: Bool { self != .unlock && self != .remove }
+
+    /// What the store holds in the end.
+    func end(from start: Start) -> StoreContent {
+        switch self {
+        case .opened, .unlock: StoreContent(loaded: 2)
+        case .sealed: StoreContent(loaded: 2, isSealed: true)
+        case .keyless, .downloader: StoreContent(loaded: start == .loaded ? 1 : nil, waiting: 2)
+        case .remove: StoreContent()
+        }
+    }
+
+    /// The command's words.
+    func arguments(_ workshop: Workshop, _ url: String, _ store: String) -> [String] {
+        let site = [url, "--store", store, "--trust", workshop.root]
+        return switch self {
+        case .opened: ["fetch"] + site + workshop.keys
+        case .sealed: ["fetch", "--sealed"] + site + workshop.keys
+        case .keyless: ["fetch"] + site
+        case .downloader: ["downloader", "--request", "update"] + site
+        case .unlock: ["unlock", "--store", store] + workshop.keys
+        case .remove: ["remove", "level", "--store", store]
+        }
+    }
+}

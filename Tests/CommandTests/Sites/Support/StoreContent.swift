@@ -1,0 +1,58 @@
+import SealedPack
+import SystemPackage
+import Testing
+
+@testable import AssetVault
+
+/// What a store holds of a pack when nobody is at work: this, and nothing else.
+struct StoreContent: Equatable {
+    /// The version that is ready for use.
+    var loaded: UInt64?
+    var isSealed = false
+    /// The version that waits for its key.
+    var waiting: UInt64?
+
+    func expect(
+        of id: String = "level", in store: String, _ hint: String,
+        at location: SourceLocation = #_sourceLocation
+    ) throws {
+        try Self.expectNothingUnderWay(in: store, hint, at: location)
+        let names = try Tree(store).entries.keys
+        func own(_ folder: String) -> [String] {
+            names.filter { $0.hasPrefix(folder + "/@") }.map { String($0.dropFirst(folder.count + 1)) }
+                .filter { !$0.contains("/") }.sorted()
+        }
+        // A version with its descriptor.
+        let versions = own("permanent/\(id)")
+        #expect(versions.count == (loaded == nil ? 0 : 2), "\(versions) \(hint)", sourceLocation: location)
+        if let loaded {
+            #expect(
+                versions.allSatisfy { $0.hasPrefix("@\(loaded)-") }
+                    && versions.contains { $0.hasSuffix(".avpack") } == isSealed,
+                "\(versions) \(hint)", sourceLocation: location)
+        }
+        #expect(
+            names.contains("permanent/\(id)/current") == (loaded != nil), "\(hint)", sourceLocation: location)
+        let packs = own("shared/packs/\(id)")
+        #expect(packs.count == (waiting == nil ? 0 : 1), "\(packs) \(hint)", sourceLocation: location)
+
+        let records = PackRecords(layout: StoreLayout(root: FilePath(store)))
+        let record = try records.record(of: try PackID(id))
+        #expect(record.loaded?.pack.version == loaded, "\(hint)", sourceLocation: location)
+        #expect(record.waiting?.version == waiting, "\(hint)", sourceLocation: location)
+        #expect(
+            record.arriving == nil && !record.isOpening && record.failure == nil, "\(record) \(hint)",
+            sourceLocation: location)
+    }
+
+    /// Nothing half-made anywhere, no mark of work, and no download.
+    private static func expectNothingUnderWay(
+        in store: String, _ hint: String, at location: SourceLocation
+    ) throws {
+        let names = try Tree(store).entries.keys
+        let left = names.filter {
+            $0.contains(".assetvault-") || $0.hasPrefix("ephemeral/") || $0.hasPrefix("shared/@work/")
+        }
+        #expect(left == [], "\(hint)", sourceLocation: location)
+    }
+}
