@@ -10,7 +10,7 @@ import VaultFileSystem
         try await game.publish(["map.json": Game.secret])
         _ = try await game.fetched(try #require(PackForm(rawValue: form)))
         await #expect(processExitsWith: .success) {
-            [place = game.place as GamePlace, form = form as String] in
+            [place = game.place as GamePlace] in
             let store = place.store()
             let path = try EntryPath("map.json")
             func round() async throws {
