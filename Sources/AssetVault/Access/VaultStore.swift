@@ -42,12 +42,12 @@ public final class VaultStore: Sendable {
     }
 
     private func status(of id: PackID, _ record: PackRecord) throws(VaultError) -> PackStatus {
-        var present: UInt64?
+        var arrival: DownloadFile.Arrival?
         if let arriving = record.arriving {
-            present = try DownloadFile(layout: layout, pack: arriving).presentCount()
+            arrival = try DownloadFile(layout: layout, pack: arriving).arrival()
         }
         let isThere = try record.isRemoved ? PackRecords(layout: layout).hasVersions(id) : false
-        return PackStatus(id: id, record, present: present, isThere: isThere)
+        return PackStatus(id: id, record, arrival: arrival, isThere: isThere)
     }
 
     /// Whether a version of the pack is ready for use.
