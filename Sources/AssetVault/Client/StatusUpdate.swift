@@ -25,10 +25,10 @@ public enum StatusUpdate: Sendable, Equatable {
         }
     }
 
-    /// Whether a newer update of this kind makes an older one worthless.
-    var isPassing: Bool {
-        switch self {
-        case .progress, .opening: true
+    /// Whether this makes an earlier update worthless.
+    func supersedes(_ earlier: StatusUpdate) -> Bool {
+        switch (self, earlier) {
+        case (.progress, .progress), (.opening, .opening): id == earlier.id
         default: false
         }
     }

@@ -70,8 +70,7 @@ private final class Subscription: Sendable {
                 guard case .update(let earlier) = unread else { return false }
                 return earlier.id == update.id
             }
-            if update.isPassing, let previous, case .update(let earlier) = unread[previous], earlier.isPassing
-            {
+            if let previous, case .update(let earlier) = unread[previous], update.supersedes(earlier) {
                 unread[previous] = .update(update)
             } else {
                 unread.append(.update(update))

@@ -78,7 +78,11 @@ extension PackDownload {
             guard UInt64(bytes.count) <= range.upperBound - position else {
                 throw refusal("more bytes than the \(range.count) declared")
             }
-            wrong += try assembly.take(bytes.span, at: position)
+            do throws(VaultError) {
+                wrong += try assembly.take(bytes.span, at: position)
+            } catch {
+                throw error.category == .corrupt ? refusal(error.problem) : error
+            }
             position += UInt64(bytes.count)
             progress(assembly.presentCount)
         }

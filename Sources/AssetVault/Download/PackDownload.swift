@@ -30,6 +30,8 @@ struct PackDownload {
             do throws(TransferFailure) {
                 try await transfer(wanted, into: &assembly, progress: progress)
             } catch {
+                // All of the tail may have come before the transfer failed.
+                _ = try await assembly.prove()
                 if assembly.presentCount > before { sources.noteProgress() }
                 let pause = try sources.recover(from: error)
                 do { try await Task.sleep(for: pause) } catch {

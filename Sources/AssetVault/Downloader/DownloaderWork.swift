@@ -27,6 +27,7 @@ struct DownloaderWork: Sendable {
         let run = StagingRun(stager: stager, controls: WorkControls(), width: width)
         var outcomes = try await run.run(plan, selected.offers)
         try await retryEssentials(of: plan, &outcomes, selected.offers, run)
+        if Task.isCancelled { throw VaultError.cancelled("downloader") }
         try await staging.clearEphemeral()
         return DownloaderReport(
             packs: outcomes.map { ($0.id, $0.result) },

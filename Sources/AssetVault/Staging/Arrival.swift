@@ -55,14 +55,25 @@ extension PackStaging {
 
 extension PackStaging {
     /// A damaged pack becomes a partial download again: what is sound in it needs not be fetched.
-    func returnForRepair(_ damaged: FilePath, of pack: PackDescriptor) throws(VaultError) {
+    func returnForRepair(_ damaged: FilePath, of pack: PackDescriptor) async throws(VaultError) {
         let target = layout.partialDownload(of: pack)
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
-        guard try !FileSystem.exists(target) else { return try FileSystem.unlink(damaged) }
+        let control = try await lock()
         do throws(VaultError) {
-            try FileMove(from: damaged, to: target) { _ in }.commit()
+            if try FileSystem.exists(target) {
+                try FileSystem.unlink(damaged)
+            } else {
+                try FileMove(from: damaged, to: target) { _ in }.commit()
+            }
         } catch {
             throw error.category == .missing ? wasRemoved(pack) : error
         }
+        var record = try records.record(of: pack.id)
+        if record.waiting?.sha256 == pack.sha256 {
+            record.waiting = nil
+            record.arriving = pack
+            try records.save(record, of: pack.id)
+        }
+        _ = consume control
     }
 }

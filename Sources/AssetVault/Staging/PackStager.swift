@@ -25,6 +25,10 @@ struct PackStager: Sendable {
     let openings: Turns
     let observer: Observer
 
+    var opensPacks: Bool {
+        if case .app = role { true } else { false }
+    }
+
     /// Brings the pack on as far as the role can. Returns where it is then.
     func stage(_ listing: OfferedPack) async throws(VaultError) -> PackState {
         let pack = listing.pack
@@ -37,7 +41,7 @@ struct PackStager: Sendable {
             }
             return .loaded
         }
-        if let waiting = try provenPack(pack) {
+        if let waiting = try await provenPack(pack) {
             if record.waiting != pack || record.failure != nil {
                 try await staging.share(waiting, of: pack, listedBy: listing.version)
             }
@@ -63,7 +67,7 @@ struct PackStager: Sendable {
 
     /// A process with newer metadata was faster: what it decided stays, and what it left for a key is opened.
     private func followFaster(_ record: PackRecord, of id: PackID) async throws(VaultError) -> PackState {
-        guard let waiting = record.waiting, let file = try provenPack(waiting) else {
+        guard let waiting = record.waiting, let file = try await provenPack(waiting) else {
             return record.loaded == nil ? .absent : .loaded
         }
         return try await transfer(file, of: waiting, listedBy: record.listing)
@@ -119,13 +123,13 @@ struct PackStager: Sendable {
 
     /// The pack that waits in shared storage. Whoever put it there proved it, but disks forget: a damaged one goes back
     /// to be repaired, piece by piece.
-    private func provenPack(_ pack: PackDescriptor) throws(VaultError) -> OpenFileReference? {
+    private func provenPack(_ pack: PackDescriptor) async throws(VaultError) -> OpenFileReference? {
         guard let waiting = try staging.waitingPack(pack) else { return nil }
         observer(.verifying(pack.id))
         if try waiting.file.status().size == pack.length, try waiting.file.sha256() == pack.sha256 {
             return waiting
         }
-        try staging.returnForRepair(waiting.file.path, of: pack)
+        try await staging.returnForRepair(waiting.file.path, of: pack)
         return nil
     }
 }

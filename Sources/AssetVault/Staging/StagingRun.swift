@@ -20,8 +20,10 @@ struct StagingRun: Sendable {
     func run(_ plan: Plan, _ offers: [OfferedPack]) async throws(VaultError) -> [Outcome] {
         let offered = Dictionary(offers.map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
         for removal in plan.removals { try await remove(removal) }
+        // A downloader leaves what waits in shared storage to the app.
+        let transfers = plan.transfers.filter { $0.stage != .waiting || stager.opensPacks }
         // What waits although it is not listed needs no listing: its record says all.
-        let ids = plan.settled.map(\.id) + plan.transfers.map(\.pack.id) + plan.downloads.map(\.pack.id)
+        let ids = plan.settled.map(\.id) + transfers.map(\.pack.id) + plan.downloads.map(\.pack.id)
         return try await run(ids.map { StagingTask(id: $0, offer: offered[$0]) })
     }
 

@@ -70,7 +70,8 @@ public struct PackAssembly: ~Copyable, Sendable {
     public mutating func wanted() throws(VaultError) -> Range<UInt64>? {
         guard let pieceEnds else {
             let start = isTailWrong ? tail.lowerBound : try endOfArrivedTail()
-            return start..<tail.upperBound
+            // All of it, if it is there and was not looked at.
+            return (start < tail.upperBound ? start : tail.lowerBound)..<tail.upperBound
         }
         while firstMissing < isPresent.count, isPresent[firstMissing] { firstMissing += 1 }
         guard firstMissing < isPresent.count else { return nil }

@@ -19,7 +19,7 @@ final class Game: Sendable {
 
     /// Publishes exactly these files as the next version of a pack.
     func publish(_ files: [String: [UInt8]], as id: String = Game.id) async throws {
-        let source = scratch.path.appending("source")
+        let source = scratch.path.appending("source of \(id.split(separator: "/").joined(separator: " "))")
         try FileSystem.removeTree(source)
         try FileSystem.createFolders(source, permissions: 0o755)
         for (path, bytes) in files {

@@ -70,7 +70,8 @@ extension NetworkFault {
     ]
 
     private static let refusals: [NetworkFault] = [
-        .status(204), .status(304), .status(401), .status(403), .status(404), .status(410), .status(500),
+        .status(204), .status(304), .status(401), .status(403, once: [69]), .status(404, once: [69]),
+        .status(410, once: [69]), .status(500),
         .status(503),
         .status(429, "for seconds") { ["Retry-After": "1"] },
         .status(429, "until a moment") {

@@ -1,0 +1,103 @@
+import AssetVault
+import FaultServer
+import Testing
+
+/// What an app asks for, and what it gets.
+@Suite(.timeLimit(.minutes(5))) struct AvailabilityTests {
+    let hosted: HostedGame
+    let one: PackID
+    let extras: PackID
+
+    init() async throws {
+        hosted = try await HostedGame()
+        one = try PackID("levels/one")
+        extras = try PackID("extras")
+    }
+
+    @Test func packsOfTheSite() async throws {
+        let client = try hosted.client()
+        #expect(try await client.packs.map(\.id) == [extras, one])
+        #expect(try await client.pack(withID: extras).offer.policy == .onDemand)
+        #expect(await category { _ = try await client.pack(withID: PackID("none")) } == .missing)
+        #expect(try await client.status(of: one).state == .absent)
+    }
+
+    @Test func onDemand() async throws {
+        let client = try hosted.client()
+        try await client.fetch()
+        #expect(try await client.status(of: one).state == .loaded)
+        #expect(try await client.status(of: extras).state == .absent)
+        try await client.ensureLocalAvailability(of: [extras, one])
+        #expect(try await client.contents(of: EntryPath("noise"), in: extras) == HostedGame.extras)
+    }
+
+    /// What is there needs no network; the latest does.
+    @Test func withoutANetwork() async throws {
+        try await hosted.client().fetch()
+        let asked = hosted.server.exchanges.count
+        let client = try hosted.client()
+        try await client.ensureLocalAvailability(of: one)
+        #expect(hosted.server.exchanges.count == asked)
+
+        let newer = noise(500_000, seed: 3)
+        try await hosted.game.publish(["noise": newer])
+        try await client.ensureLocalAvailability(of: one)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(try await client.checkForUpdates().updated == [one])
+        try await client.ensureLocalAvailability(of: one, requireLatest: true)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == newer)
+        #expect(try await client.checkForUpdates().updated == [])
+    }
+
+    @Test func whatWasRemovedStaysAway() async throws {
+        let client = try hosted.client()
+        try await client.fetch(.all)
+        try await client.remove(one)
+        #expect(try await client.status(of: one).state == .absent)
+        #expect(await category { _ = try await client.contents(of: EntryPath("noise"), in: one) } == .missing)
+        try await client.fetch()
+        _ = try await hosted.downloader().run(.periodic)
+        #expect(try await client.status(of: one).state == .absent)
+        try await client.ensureLocalAvailability(of: one)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+    }
+
+    /// Without its key a pack waits, and says so; pushed, the key opens it without any network.
+    @Test func preloadedAndUnlocked() async throws {
+        let client = try hosted.client(keys: false)
+        #expect(await category { try await client.ensureLocalAvailability(of: one) } == .key)
+        #expect(try await client.status(of: one).state == .toBeTransferred)
+        let asked = hosted.server.exchanges.count
+        #expect(await category { try await client.unlock() } == .key)
+        #expect(try await client.unlock(with: hosted.game.place.keys) == [one])
+        #expect(hosted.server.exchanges.count == asked)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+    }
+
+    /// A provider that starts to answer is asked again.
+    @Test func theKeyComesLater() async throws {
+        _ = try await hosted.downloader().run(.install)
+        let (keys, release) = (hosted.game.place.keys, Flag())
+        let later = ClosureKeyProvider { id throws(VaultError) in
+            guard release.isSet, let id else { return KeyRing() }
+            return try await keys.keys(for: id)
+        }
+        async let opened = VaultStore(hosted.game.place.layout).unlock(with: later, patience: .seconds(60))
+        try await Task.sleep(for: .milliseconds(300))
+        #expect(try await hosted.client().status(of: one).loadedVersion == nil)
+        release.set()
+        #expect(try await opened == [one])
+    }
+
+    @Test func whatCantWork() async throws {
+        var same = try hosted.configuration()
+        same.store.permanent = same.store.shared
+        #expect(throws: VaultError.self) { try VaultClient(same) }
+        var none = try hosted.configuration()
+        none.packsAtOnce = 0
+        #expect(throws: VaultError.self) { try VaultClient(none) }
+        var elsewhere = try hosted.configuration()
+        elsewhere.policy.allowedHosts = try AllowedHosts(["cdn.example.com"])
+        #expect(throws: VaultError.self) { try VaultClient(elsewhere) }
+    }
+}

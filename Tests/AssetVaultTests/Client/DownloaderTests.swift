@@ -1,0 +1,104 @@
+import FaultServer
+import Testing
+
+@testable import AssetVault
+
+/// The role without a key, beside the app.
+@Suite(.timeLimit(.minutes(5))) struct DownloaderTests {
+    let one: PackID
+    let extras: PackID
+
+    init() throws {
+        one = try PackID("levels/one")
+        extras = try PackID("extras")
+    }
+
+    @Test func bringsPacksToSharedStorage() async throws {
+        let hosted = try await HostedGame()
+        let report = try await hosted.downloader().run(.install)
+        #expect(report.packs.map(\.id) == [one] && report.firstError == nil)
+        let client = try hosted.client()
+        #expect(try await client.status(of: one).state == .toBeTransferred)
+        let sent = hosted.server.packBytes
+        try await client.fetch()
+        #expect(hosted.server.packBytes == sent, "nothing is fetched twice")
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(try await hosted.downloader().run(.periodic).packs.isEmpty)
+    }
+
+    /// An essential pack that fails comes again after all others, in the same run.
+    @Test func aFailedEssentialComesAgain() async throws {
+        let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
+        hosted.answer { $0.path.hasSuffix("one.avpack") && $0.earlier < 1 ? .status(404) : .file }
+        var oneByOne = try hosted.configuration(keys: false)
+        oneByOne.packsAtOnce = 1
+        let report = try await PackDownloader(oneByOne).run(.install)
+        #expect(report.packs.map(\.id) == [extras, one] && report.firstError == nil)
+        #expect(hosted.server.packs.first?.request.path.hasSuffix("one.avpack") == true)
+        #expect(try await hosted.client().status(of: one).state == .toBeTransferred)
+    }
+
+    @Test func aFailureIsRecorded() async throws {
+        let hosted = try await HostedGame(policies: ["extras": "prefetch"])
+        hosted.answer { $0.path.hasSuffix("extras.avpack") ? .status(404) : .file }
+        let report = try await hosted.downloader().run(.update)
+        #expect(report.firstError?.category == .unavailable)
+        guard case .failed = try await hosted.client().status(of: extras).state else {
+            Issue.record("the failure is not recorded")
+            return
+        }
+        #expect(try await hosted.client().status(of: one).state == .toBeTransferred)
+        // Metadata that can't be had is another matter.
+        var elsewhere = try hosted.configuration(keys: false)
+        elsewhere.site = try SiteLocation("http://127.0.0.1:1/")
+        elsewhere.retries.attempts = 1
+        let downloader = try PackDownloader(elsewhere)
+        #expect(await category { _ = try await downloader.run(.periodic) } == .unavailable)
+    }
+
+    @Test func allowances() async throws {
+        let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
+        var small = try hosted.configuration(keys: false)
+        small.policy.essentialDownloadAllowance = 100_000
+        let report = try await PackDownloader(small).run(.install)
+        #expect(report.packs.map(\.id) == [extras])
+        #expect(report.refusals.count == 1 && report.firstError?.place == "levels/one")
+        // Only the initial set is limited.
+        #expect(try await PackDownloader(small).run(.periodic).packs.map(\.id) == [one])
+    }
+
+    @Test func theBudget() async throws {
+        #expect(DownloaderBudget(memory: 1).packsAtOnce(upTo: 4) == 1)
+        #expect(DownloaderBudget(memory: 30 << 20).packsAtOnce(upTo: 4) == 2)
+        #expect(DownloaderBudget(memory: 1 << 40).packsAtOnce(upTo: 4) == 4)
+        #expect(DownloaderBudget().packsAtOnce(upTo: 4) == 4)
+        let hosted = try await HostedGame()
+        hosted.answer { _ in .steps([.hang]) }
+        let downloader = try hosted.downloader()
+        #expect(
+            await category { _ = try await downloader.run(.install, within: .init(time: .seconds(1))) }
+                == .busy)
+        hosted.answer { _ in .file }
+        #expect(try await downloader.run(.install).packs.map(\.id) == [one])
+    }
+
+    /// The app wants what a downloader is at: it takes the download over, with all that came.
+    @Test func promotion() async throws {
+        let hosted = try await HostedGame()
+        hosted.answer { request in
+            request.earlier == 0 ? .file : .changed { $0.pace = (20_000, .milliseconds(50)) }
+        }
+        let updates = Updates()
+        let downloader = try hosted.downloader()
+        async let report = downloader.run(.install) { updates.add($0) }
+        while updates.bytes < HostedGame.one.count / 3 { try await Task.sleep(for: .milliseconds(5)) }
+        hosted.answer { _ in .file }
+        let client = try hosted.client()
+        let before = hosted.server.packs.count
+        try await client.ensureLocalAvailability(of: one)
+        #expect(try await report.firstError == nil)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        let sent = hosted.server.packs.dropFirst(before).reduce(0) { $0 + $1.bodyBytes }
+        #expect(sent > 0 && sent < HostedGame.one.count * 3 / 4, "only the rest: \(sent)")
+    }
+}

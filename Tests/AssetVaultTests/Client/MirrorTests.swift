@@ -1,0 +1,99 @@
+import AssetVault
+import FaultServer
+import Testing
+import VaultAuthoring
+import VaultFileSystem
+
+/// Several hosts of one site, and bytes that are no longer what they were.
+@Suite(.timeLimit(.minutes(5))) struct MirrorTests {
+    let hosted: HostedGame
+    let one: PackID
+
+    init() async throws {
+        hosted = try await HostedGame()
+        one = try PackID("levels/one")
+    }
+
+    private func mirror(
+        _ script: @escaping @Sendable (FaultServer.Request) -> FaultServer.Answer = { _ in .file }
+    ) throws -> FaultServer {
+        try FaultServer(hosted.game.place.vault.site.string, script)
+    }
+
+    private func fetch(from mirrors: [FaultServer]) async throws -> VaultClient {
+        var configuration = try hosted.configuration()
+        configuration.mirrors = try mirrors.map { try SiteLocation($0.url) }
+        let client = try VaultClient(configuration)
+        try await client.fetch()
+        return client
+    }
+
+    @Test func theSecondServesWhatTheFirstLacks() async throws {
+        hosted.answer { _ in .status(404) }
+        let second = try mirror()
+        let client = try await fetch(from: [second])
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(!second.packs.isEmpty && !second.found.contains { $0.hasPrefix("metadata/") })
+    }
+
+    /// Metadata, too; but those of two hosts are never mixed.
+    @Test func theFirstIsGone() async throws {
+        var configuration = try hosted.configuration()
+        configuration.site = try SiteLocation("http://127.0.0.1:1/")
+        configuration.mirrors = [try SiteLocation(hosted.server.url)]
+        let client = try VaultClient(configuration)
+        try await client.fetch()
+        #expect(try await client.status(of: one).state == .loaded)
+    }
+
+    /// A wrong piece is fetched again by itself, from the other one.
+    @Test func oneWrongPiece() async throws {
+        hosted.answer { request in
+            request.earlier == 0 ? .file : .changed { $0.body[$0.body.count / 2] ^= 1 }
+        }
+        let second = try mirror()
+        let client = try await fetch(from: [second])
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(second.packs.count == 1 && second.packBytes < 600_000, "\(second.packBytes)")
+    }
+
+    /// The only host sends a wrong piece once.
+    @Test func oneWrongPieceOnce() async throws {
+        hosted.answer { request in
+            request.earlier != 1 ? .file : .changed { $0.body[$0.body.count / 2] ^= 1 }
+        }
+        let client = try await fetch(from: [])
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(hosted.server.packs.count == 3)
+    }
+
+    @Test func aWaitingPackIsRepaired() async throws {
+        _ = try await hosted.downloader().run(.install)
+        let folder = hosted.game.place.layout.shared.appending("packs/levels/one")
+        let name = try #require(try Folder(opening: folder).names().first)
+        try flipByte(of: folder.appending(String(decoding: name, as: UTF8.self)), at: 300_000)
+        let before = hosted.server.packBytes
+        let client = try await fetch(from: [])
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        let again = hosted.server.packBytes - before
+        #expect(again > 0 && again <= 512 << 10, "one piece: \(again)")
+    }
+
+    @Test func aSealedPackIsRepaired() async throws {
+        var configuration = try hosted.configuration()
+        configuration.form = .sealed
+        let client = try VaultClient(configuration)
+        try await client.fetch()
+        #expect(try await client.repair() == [])
+        let lease = try await client.lease(of: one)
+        try flipByte(of: lease.root, at: 300_000)
+        #expect(await category { _ = try await client.contents(of: EntryPath("noise"), in: one) } == .corrupt)
+        let before = hosted.server.packBytes
+        #expect(try await client.repair() == [one])
+        #expect(hosted.server.packBytes - before <= 512 << 10)
+        let fresh = try VaultClient(configuration)
+        #expect(try await fresh.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(try await fresh.repair() == [])
+        _ = lease
+    }
+}

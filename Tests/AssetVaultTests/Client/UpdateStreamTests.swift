@@ -1,0 +1,148 @@
+import AssetVault
+import FaultServer
+import Testing
+
+/// What a client tells, and how it is held up.
+@Suite(.timeLimit(.minutes(5))) struct UpdateStreamTests {
+    let hosted: HostedGame
+    let one: PackID
+
+    init() async throws {
+        hosted = try await HostedGame()
+        one = try PackID("levels/one")
+    }
+
+    @Test func theWayOfAPack() async throws {
+        let client = try hosted.client()
+        let updates = client.statusUpdates(for: one)
+        let others = client.statusUpdates(for: try PackID("extras"))
+        try await client.fetch()
+        client.endStatusUpdates()
+        var told: [String] = []
+        var last: UInt64 = 0
+        for await update in updates {
+            switch update {
+            case .began: told.append("began")
+            case .progress(_, let bytes, let total):
+                #expect(bytes >= last && bytes <= total)
+                last = bytes
+                if told.last != "progress" { told.append("progress") }
+            case .opening: if told.last != "opening" { told.append("opening") }
+            case .finished(_, .loaded): told.append("loaded")
+            default: told.append("\(update)")
+            }
+        }
+        #expect(told == ["began", "progress", "opening", "loaded"])
+        for await update in others { Issue.record("\(update)") }
+    }
+
+    @Test func whatFails() async throws {
+        hosted.answer { _ in .status(404) }
+        let client = try hosted.client()
+        let updates = client.statusUpdates
+        #expect(await category { try await client.fetch() } == .unavailable)
+        client.endStatusUpdates()
+        var failures = 0
+        for await case .failed(one, let error) in updates where error.category == .unavailable {
+            failures += 1
+        }
+        #expect(failures == 1)
+        guard case .failed = try await client.status(of: one).state else {
+            Issue.record("the failure is not recorded")
+            return
+        }
+    }
+
+    /// A reader that goes away, or whose task is cancelled, holds nobody up.
+    @Test func readersThatGiveUp() async throws {
+        let client = try hosted.client()
+        let reader = Task { [updates = client.statusUpdates] in
+            for await _ in updates {}
+            return true
+        }
+        reader.cancel()
+        #expect(await reader.value)
+        _ = client.statusUpdates
+        try await client.fetch()
+    }
+
+    /// Half of the pack's pieces, then nothing more, and no end either.
+    private func holdAfterHalf() {
+        hosted.answer { request in
+            request.earlier == 0
+                ? .file
+                : .changed { reply in
+                    reply.body = Array(reply.body.prefix(reply.body.count / 2))
+                    reply.ending = [.hang]
+                }
+        }
+    }
+
+    private func waitForHalf(_ updates: StatusUpdates) async {
+        for await case .progress(_, let bytes, let total) in updates where bytes > total / 3 { return }
+    }
+
+    /// A pause ends the transfer and keeps what came; it goes on where it stopped, in the same call.
+    @Test func pausedAndResumed() async throws {
+        holdAfterHalf()
+        let client = try hosted.client()
+        let updates = client.statusUpdates(for: one)
+        async let fetched: Void = client.fetch()
+        await waitForHalf(updates)
+        client.pause(one)
+        while hosted.server.closed < hosted.server.exchanges.count {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        guard case .downloading(let bytes, let total) = try await client.status(of: one).state else {
+            Issue.record("it is no download")
+            return
+        }
+        #expect(bytes > total / 4 && bytes < total)
+        hosted.answer { _ in .file }
+        client.resume(one)
+        try await fetched
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        let sent = hosted.server.packs.last?.bodyBytes ?? 0
+        #expect(sent < HostedGame.one.count * 3 / 4, "only the rest: \(sent)")
+    }
+
+    @Test func cancelled() async throws {
+        holdAfterHalf()
+        let client = try hosted.client()
+        let updates = client.statusUpdates(for: one)
+        async let failed = category { try await client.ensureLocalAvailability(of: one) }
+        await waitForHalf(updates)
+        client.cancel(one)
+        #expect(await failed == .io)
+        try await expectTheRest()
+    }
+
+    @Test func theTaskIsCancelled() async throws {
+        holdAfterHalf()
+        let client = try hosted.client()
+        let updates = client.statusUpdates(for: one)
+        let task = Task { await category { try await client.ensureLocalAvailability(of: one) } }
+        await waitForHalf(updates)
+        task.cancel()
+        #expect(await task.value == .io)
+        try await expectTheRest()
+    }
+
+    /// What a fetch had no time for goes on in the next one.
+    @Test func theTimeIsUp() async throws {
+        holdAfterHalf()
+        let client = try hosted.client()
+        #expect(await category { try await client.fetch(within: .seconds(1)) } == .busy)
+        try await expectTheRest()
+    }
+
+    private func expectTheRest() async throws {
+        hosted.answer { _ in .file }
+        let before = hosted.server.packs.count
+        let client = try hosted.client()
+        try await client.ensureLocalAvailability(of: one)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        let sent = hosted.server.packs.dropFirst(before).reduce(0) { $0 + $1.bodyBytes }
+        #expect(sent < HostedGame.one.count * 3 / 4, "only the rest: \(sent)")
+    }
+}

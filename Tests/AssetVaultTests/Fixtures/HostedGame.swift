@@ -1,0 +1,92 @@
+import AssetVault
+import FaultServer
+import StrictJSON
+import Synchronization
+import VaultAuthoring
+import VaultFileSystem
+
+/// A game with two packs, hosted: `levels/one` and, on demand, `extras`.
+final class HostedGame: Sendable {
+    let game: Game
+    let server: FaultServer
+    private let script = Mutex<@Sendable (FaultServer.Request) -> FaultServer.Answer>({ _ in .file })
+
+    static let one = noise(900_000, seed: 1)
+    static let extras = noise(300_000, seed: 2)
+
+    init(policies: [String: String] = ["extras": "onDemand"]) async throws {
+        game = try await Game()
+        try await game.publish(["noise": Self.one])
+        try await game.publish(["noise": Self.extras], as: "extras")
+        let box = Box()
+        server = try FaultServer(game.place.vault.site.string) { request in
+            box.answer(request)
+        }
+        try await declare(policies)
+        box.game.withLock { [self] in $0 = self }
+    }
+
+    /// How packs are answered for from now on.
+    func answer(_ script: @escaping @Sendable (FaultServer.Request) -> FaultServer.Answer) {
+        self.script.withLock { $0 = script }
+    }
+
+    /// Lets requests reach the game, which has the server and not the other way round.
+    private final class Box: Sendable {
+        struct Reference: Sendable {
+            weak var game: HostedGame?
+        }
+        let game = Mutex<HostedGame?>(nil)
+
+        func answer(_ request: FaultServer.Request) -> FaultServer.Answer {
+            guard request.isForPack, let game = game.withLock({ $0 }) else { return .file }
+            return game.script.withLock { $0 }(request)
+        }
+    }
+
+    /// Changes what `vault.json` says of packs, and publishes that.
+    func declare(_ policies: [String: String]) async throws {
+        let file = game.place.vault.path.appending("vault.json")
+        let bytes = try DurableFile.read(file, limit: 1 << 20)
+        var json = try JSONValue(parsing: bytes.span, place: "vault.json").asObject(at: "vault.json")
+        var packs = try json.object("packs", at: "vault.json")
+        for (id, policy) in policies {
+            var pack = try packs.object(id, at: "vault.json")
+            pack["policy"] = .string(policy)
+            packs[id] = .object(pack)
+        }
+        json["packs"] = .object(packs)
+        let changed = JSONValue.object(json).pretty()
+        try DurableFile.write(changed.span, to: file, permissions: 0o644, replacing: true)
+        _ = try await Publication.run(
+            of: game.place.vault, PublicationOrder(keys: game.place.keys, now: .now))
+    }
+
+    func configuration(keys: Bool = true) throws -> VaultConfiguration {
+        var configuration = VaultConfiguration(
+            site: try SiteLocation(server.url), store: game.place.layout,
+            trustedRoot: try DurableFile.read(game.place.vault.trustedRoot, limit: 1 << 20),
+            keys: keys ? game.place.keys : nil)
+        configuration.retries.base = .milliseconds(10)
+        return configuration
+    }
+
+    func client(keys: Bool = true) throws -> VaultClient { try VaultClient(configuration(keys: keys)) }
+
+    func downloader() throws -> PackDownloader { try PackDownloader(configuration(keys: false)) }
+
+    /// The bytes of a hosted pack's file.
+    func hosted(_ pack: PackDescriptor) throws -> [UInt8] {
+        let (folder, name) = pack.id.description.splitLast("/")
+        let path = "targets/packs/\(folder)\(pack.sha256.hex).\(name).avpack"
+        return try DurableFile.read(game.place.vault.site.pushing(FilePath(path)), limit: 1 << 28)
+    }
+}
+
+extension String {
+    /// Up to and with the last separator, and what follows it.
+    fileprivate func splitLast(_ separator: Character) -> (String, String) {
+        guard let index = lastIndex(of: separator) else { return ("", self) }
+        return (String(self[...index]), String(self[self.index(after: index)...]))
+    }
+}

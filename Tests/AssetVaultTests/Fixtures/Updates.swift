@@ -1,0 +1,13 @@
+import AssetVault
+import Synchronization
+
+/// How far a download came, told from any task.
+final class Updates: Sendable {
+    private let count = Mutex(0)
+    var bytes: Int { count.withLock { $0 } }
+
+    func add(_ update: StatusUpdate) {
+        guard case .progress(_, let bytes, _) = update else { return }
+        count.withLock { $0 = Int(bytes) }
+    }
+}
