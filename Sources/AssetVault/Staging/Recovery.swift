@@ -99,7 +99,7 @@ extension PackStaging {
     }
 
     /// A pack's record, corrected by what is really there; for a record that can't be read, an empty one is.
-    private func settled(_ saved: PackRecord, of id: PackID) throws(VaultError) -> PackRecord {
+    func settled(_ saved: PackRecord, of id: PackID) throws(VaultError) -> PackRecord {
         var record = saved
         if let arriving = record.arriving, try isWhole(arriving) {
             (record.waiting, record.arriving) = (arriving, nil)
