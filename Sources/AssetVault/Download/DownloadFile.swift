@@ -54,7 +54,9 @@ struct DownloadFile {
         if try FileSystem.exists(layout.finishedDownload(of: pack)) { return pack.length }
         do throws(VaultError) {
             let file = try OpenFile(reading: layout.partialDownload(of: pack))
-            return try file.dataRanges(in: 0..<pack.length).reduce(0) { $0 + UInt64($1.count) }
+            let count = try file.dataRanges(in: 0..<pack.length).reduce(0) { $0 + UInt64($1.count) }
+            // By blocks of the file system a small one looks whole at once.
+            return min(count, pack.length - 1)
         } catch {
             guard error.category == .missing else { throw error }
             return nil
