@@ -160,8 +160,11 @@ let package = Package(
                 "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite", "VaultAuthoring",
             ], packages: [system]),
         tests(
-            "AssetVault", uses: ["VaultErrors", "StrictJSON", "VaultCrypto", "SealedPack", "VaultTransport"],
-            packages: [system]),
+            "AssetVault",
+            uses: [
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultKeys", "SealedPack",
+                "UpdateFramework", "VaultTransport", "VaultAuthoring", "FaultServer",
+            ], packages: [system]),
         tests(
             "SealedPack",
             uses: [

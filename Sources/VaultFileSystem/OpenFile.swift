@@ -48,6 +48,11 @@ public struct OpenFile: Opened, ~Copyable, Sendable {
         vault_close(descriptor)
     }
 
+    /// One more descriptor of the same open file, for code that wants one as a number; the caller closes it.
+    public func duplicated() throws(VaultError) -> FileDescriptor {
+        FileDescriptor(rawValue: try check(vault_duplicate(descriptor), .reading, "use the descriptor", path))
+    }
+
     /// Opens a regular file by its name in the folder `parent`.
     static func open(
         _ parent: Int32, _ name: UnsafePointer<CChar>, _ flags: Int32, _ purpose: Purpose, _ path: FilePath

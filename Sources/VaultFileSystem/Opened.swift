@@ -46,4 +46,10 @@ extension Opened where Self: ~Copyable {
         try check(result, .changing, "lock", path)
         return true
     }
+
+    /// Gives the lock back at once: a program that is just being started may have a copy of the descriptor for a
+    /// moment longer.
+    public func unlock() {
+        vault_unlock(descriptor)
+    }
 }

@@ -47,9 +47,10 @@ public struct PackStatus: Sendable, Hashable {
 }
 
 extension PackStatus {
-    /// - Parameter present: bytes of the arriving version that are in ephemeral storage; nil for none.
-    /// - Parameter isThere: whether a version is left in permanent storage.
-    init(id: PackID, _ record: PackRecord, present: UInt64?, isThere: Bool) {
+    /// - Parameters:
+    ///   - arrival: what of the arriving version is in ephemeral storage.
+    ///   - isThere: whether a version is left in permanent storage.
+    init(id: PackID, _ record: PackRecord, arrival: DownloadFile.Arrival?, isThere: Bool) {
         self.id = id
         loadedVersion = record.loaded?.pack.version
         form = record.loaded?.form
@@ -61,9 +62,11 @@ extension PackStatus {
                 .failed(reason: failure)
             } else if record.isOpening {
                 .opening
-            } else if let arriving = record.arriving, let present {
-                present == arriving.length
-                    ? .downloaded : .downloading(bytes: present, total: arriving.length)
+            } else if let arriving = record.arriving, let arrival {
+                switch arrival {
+                case .whole: .downloaded
+                case .partial(let bytes): .downloading(bytes: bytes, total: arriving.length)
+                }
             } else if record.waiting != nil {
                 .toBeTransferred
             } else {

@@ -16,7 +16,7 @@ extension VaultClient {
     /// somebody reads goes away when it is free.
     public func remove(_ id: PackID) async throws(VaultError) {
         controls.cancel(id)
-        try await VaultStore(configuration.store).remove(id)
+        try await store.remove(id)
         controls.resume(id)
     }
 
@@ -27,10 +27,7 @@ extension VaultClient {
     public func unlock(
         _ ids: [PackID]? = nil, with keys: (any KeyProvider)? = nil, patience: Duration = .zero
     ) async throws(VaultError) -> [PackID] {
-        guard let keys = keys ?? configuration.keys else {
-            throw VaultError(.key, "no key was given", at: "unlock", remedy: "give a key provider")
-        }
-        return try await VaultStore(configuration.store).unlock(
+        return try await store.unlock(
             ids, with: keys, as: configuration.form, patience: patience, controls: controls,
             observer: observer)
     }

@@ -24,13 +24,8 @@ extension VaultClient {
     }
 
     /// Where a pack stands in the store, whoever brought it there.
-    public func status(of id: PackID) async throws(VaultError) -> PackStatus {
-        try await VaultStore(configuration.store).status(of: id)
-    }
-
-    /// All packs that the store knows, in the order of their IDs.
-    public func status() async throws(VaultError) -> [PackStatus] {
-        try await VaultStore(configuration.store).status()
+    public nonisolated func status(of id: PackID) async throws(VaultError) -> PackStatus {
+        try await store.status(of: id)
     }
 
     /// Makes sure that a pack is ready for use.
@@ -46,7 +41,6 @@ extension VaultClient {
     public func ensureLocalAvailability(of ids: [PackID], requireLatest: Bool = false)
         async throws(VaultError)
     {
-        let store = VaultStore(configuration.store)
         var lacking = ids
         if !requireLatest {
             lacking = []

@@ -10,6 +10,8 @@ import VaultFileSystem
 /// moment, and none repeats what another has done. A task that is cancelled leaves what it has for the next one.
 public actor VaultClient {
     let configuration: VaultConfiguration
+    /// What was fetched, for reading.
+    public nonisolated let store: VaultStore
     let staging: PackStaging
     let access: SiteAccess
     let controls = WorkControls()
@@ -24,6 +26,7 @@ public actor VaultClient {
         self.configuration = configuration
         staging = PackStaging(layout: configuration.store, patience: configuration.patience)
         access = SiteAccess(configuration)
+        store = VaultStore(configuration.store, keys: configuration.keys)
     }
 
     /// What happens to any pack, from now on.
@@ -48,7 +51,18 @@ public actor VaultClient {
 
     /// Starts up: refreshes trust, opens what waits, and downloads what lacks. A pack that fails leaves the others
     /// and its own earlier version as they were; the first error is thrown when all were tried.
-    public func fetch(_ selection: PackSelection = .automatic, now: UTCTime = .now) async throws(VaultError) {
+    ///
+    /// - Parameter time: how long it may take; then `.busy` is thrown, and what was begun goes on the next time.
+    public func fetch(
+        _ selection: PackSelection = .automatic, within time: Duration? = nil, now: UTCTime = .now
+    ) async throws(VaultError) {
+        guard let time else { return try await start(selection, now: now) }
+        try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
+            try await self.start(selection, now: now)
+        }
+    }
+
+    private func start(_ selection: PackSelection, now: UTCTime) async throws(VaultError) {
         try await staging.recover()
         try await refresh(now: now)
         try await stage(selection)
@@ -76,7 +90,7 @@ public actor VaultClient {
     }
 
     /// A stager in the app's role.
-    private var stager: PackStager {
+    var stager: PackStager {
         PackStager(
             staging: staging, transport: configuration.transport, retries: configuration.retries,
             role: .app(keys: configuration.keys, configuration.form), openings: openings, observer: observer)

@@ -38,6 +38,11 @@ struct DownloadFile {
         return OpenFileReference(file)
     }
 
+    /// Removes a file that nobody needs after all.
+    func abandon(_ file: OpenFileReference) throws(VaultError) {
+        try FileSystem.unlink(file.file.path)
+    }
+
     /// Gives the whole, proven and saved file its name, before anything waits for the store's lock.
     func finish(_ file: OpenFileReference) throws(VaultError) -> OpenFileReference {
         let path = layout.finishedDownload(of: pack)
@@ -49,14 +54,19 @@ struct DownloadFile {
         return OpenFileReference(try OpenFile(duplicating: file.file.descriptor, named: path))
     }
 
-    /// Bytes that are there, whoever brings them: a hint for status and progress. Nil when there is no download.
-    func presentCount() throws(VaultError) -> UInt64? {
-        if try FileSystem.exists(layout.finishedDownload(of: pack)) { return pack.length }
+    /// How much of the pack is in ephemeral storage, whoever brings it.
+    enum Arrival {
+        /// Bytes that are there: a hint for status and progress.
+        case partial(UInt64)
+        case whole
+    }
+
+    /// Nil when there is no download.
+    func arrival() throws(VaultError) -> Arrival? {
+        if try FileSystem.exists(layout.finishedDownload(of: pack)) { return .whole }
         do throws(VaultError) {
             let file = try OpenFile(reading: layout.partialDownload(of: pack))
-            let count = try file.dataRanges(in: 0..<pack.length).reduce(0) { $0 + UInt64($1.count) }
-            // By blocks of the file system a small one looks whole at once.
-            return min(count, pack.length - 1)
+            return .partial(try file.dataRanges(in: 0..<pack.length).reduce(0) { $0 + UInt64($1.count) })
         } catch {
             guard error.category == .missing else { throw error }
             return nil

@@ -17,11 +17,11 @@ struct PackDownload {
     /// A pack up to this size comes in one request.
     static let smallPack: UInt64 = 256 << 10
 
-    /// Returns the whole, saved file under its final name in ephemeral storage, locked until it is let go. On failure what
-    /// came stays for the next attempt. Throws `.busy` while another process has the download, or wants it.
-    mutating func run(progress: (UInt64) -> Void) async throws(VaultError) -> OpenFileReference {
-        let claimed = try file.claim()
-        StagingStep.downloadClaimed.reached()
+    /// Completes the file that was claimed and returns it, saved, under its final name in ephemeral storage, locked until
+    /// it is let go. On failure what came stays for the next attempt. Throws `.busy` when somebody wants to go on with it.
+    mutating func complete(
+        _ claimed: OpenFileReference, progress: (UInt64) -> Void
+    ) async throws(VaultError) -> OpenFileReference {
         var assembly = try PackAssembly(claimed, of: pack)
         _ = try await assembly.prove()
         progress(assembly.presentCount)

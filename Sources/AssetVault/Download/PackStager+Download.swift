@@ -17,8 +17,9 @@ extension PackStager {
     private static let patience = Duration.seconds(120)
 
     /// The whole, proven file in ephemeral storage. A download that another process has begun is adopted: a downloader
-    /// gives it up to the app, and of what an app is downloading the end is waited for.
-    func download(_ listing: OfferedPack) async throws(VaultError) -> OpenFileReference {
+    /// gives it up to the app, and of what an app is downloading the end is waited for. Nil where a downloader leaves it to
+    /// somebody else.
+    func download(_ listing: OfferedPack) async throws(VaultError) -> OpenFileReference? {
         let pack = listing.pack
         let file = DownloadFile(layout: staging.layout, pack: pack)
         let mark = ForegroundMark(layout: staging.layout, pack: pack)
@@ -37,14 +38,22 @@ extension PackStager {
         var raised: FileLock?
         while true {
             do throws(VaultError) {
-                let done = try await download.run(progress: tell)
+                let claimed = try file.claim()
+                StagingStep.downloadClaimed.reached()
+                // Whoever had it may just have taken it on.
+                if try isDone(listing) {
+                    try file.abandon(claimed)
+                    throw staging.wasRemoved(pack)
+                }
+                let done = try await download.complete(claimed, progress: tell)
                 _ = consume raised
                 return done
             } catch {
-                guard error.category == .busy, case .app = role else { throw error }
+                guard error.category == .busy else { throw error }
+                guard case .app = role else { return nil }
                 if raised == nil { raised = try mark.raise() }
                 let before = told
-                if let count = try file.presentCount() { tell(count) }
+                if case .partial(let count) = try file.arrival() { tell(count) }
                 if try isDone(listing) { throw staging.wasRemoved(pack) }
                 if told != before { deadline = ContinuousClock.now + Self.patience }
                 guard ContinuousClock.now < deadline else { throw error }
@@ -59,6 +68,9 @@ extension PackStager {
     private func isDone(_ listing: OfferedPack) throws(VaultError) -> Bool {
         let record = try staging.records.record(of: listing.pack.id)
         if record.waiting?.sha256 == listing.pack.sha256 { return true }
-        return record.loaded?.pack.sha256 == listing.pack.sha256 || record.listing > listing.version
+        if let loaded = record.loaded, loaded.pack.sha256 == listing.pack.sha256, isForm(loaded.form) {
+            return true
+        }
+        return record.listing > listing.version
     }
 }

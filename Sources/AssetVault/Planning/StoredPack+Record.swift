@@ -18,7 +18,10 @@ extension PackStaging {
             if loaded.contains(pack.id) {
                 stored.append(StoredPack(id: pack.id, loaded: pack))
             } else {
-                stored.append(try storedPack(pack.id, as: form))
+                let found = try storedPack(pack.id, as: form)
+                // Versions that were in use when they were replaced.
+                if let loaded = found.loaded, loaded.sha256 == pack.sha256 { try await recover(pack.id) }
+                stored.append(found)
             }
         }
         let known = Set(packs.map(\.id))

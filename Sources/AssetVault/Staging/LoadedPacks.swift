@@ -34,7 +34,8 @@ extension PackStaging {
         let version = layout.version(pack, as: form)
         guard record.isLoaded(pack, as: form, listedBy: listing),
             let current = try? FileSystem.status(of: layout.current(of: pack.id), followingLinks: true),
-            let loaded = try? FileSystem.status(of: version), current.isSameFile(as: loaded)
+            let loaded = try? FileSystem.status(of: version), current.isSameFile(as: loaded),
+            (try? hasLeftovers(of: pack, as: form)) == false
         else { return false }
         let descriptor = descriptorBytes(of: pack)
         let path = PackDescriptorFile.path(beside: version)

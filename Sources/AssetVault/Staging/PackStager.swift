@@ -43,7 +43,9 @@ struct PackStager: Sendable {
             }
             return try await transfer(waiting, of: pack, listedBy: listing.version)
         }
-        let file = try await download(listing)
+        guard let file = try await download(listing) else {
+            return .downloading(bytes: 0, total: pack.length)
+        }
         return try await arrive(file, listing)
     }
 
@@ -53,7 +55,8 @@ struct PackStager: Sendable {
         return try await followFaster(record, of: id)
     }
 
-    private func isForm(_ form: PackForm) -> Bool {
+    /// Whether packs in this form are what the role wants.
+    func isForm(_ form: PackForm) -> Bool {
         guard case .app(_?, let wanted) = role else { return true }
         return form == wanted
     }

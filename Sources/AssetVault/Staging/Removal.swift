@@ -84,12 +84,41 @@ extension PackStaging {
         try removeOurs(in: try Folder(opening: path), except: [keptName])
     }
 
-    /// Versions in permanent storage, but for the one that is in use.
+    /// Versions in permanent storage, but for the live one and those that somebody holds: these go at a later fetch.
     func removeVersions(
         of id: PackID, in home: borrowing Folder, except loaded: PackRecord.Loaded?
     ) throws(VaultError) {
-        let name = loaded.map { layout.versionName(of: $0.pack, as: $0.form) }
-        try removeOurs(in: home, except: name.map { [$0, $0 + ".json"] } ?? [])
+        var kept = loaded.map { [layout.versionName(of: $0.pack, as: $0.form)] } ?? []
+        for text in try home.names().map({ String(decoding: $0, as: UTF8.self) }) {
+            guard let name = VersionName(text), !kept.contains(text) else { continue }
+            if try !removeVersion(name, in: home) { kept.append(text) }
+        }
+        try removeOurs(in: home, except: kept + kept.map { $0 + ".json" })
+    }
+
+    /// Whether anything is left of versions that were replaced: they were in use at that time.
+    func hasLeftovers(of pack: PackDescriptor, as form: PackForm) throws(VaultError) -> Bool {
+        let name = layout.versionName(of: pack, as: form)
+        return try Folder(opening: layout.home(of: pack.id)).names().contains {
+            $0.first == UInt8(ascii: "@") && !$0.elementsEqual(name.utf8)
+                && !$0.elementsEqual((name + ".json").utf8)
+        }
+    }
+
+    /// False when somebody holds it. Whoever opened it without having the lock yet finds the name gone.
+    private func removeVersion(_ name: VersionName, in home: borrowing Folder) throws(VaultError) -> Bool {
+        let found: StagedVersion?
+        do throws(VaultError) { found = try StagedVersion(name, in: home, exclusively: true) } catch {
+            // A link, say: nobody holds it as a version.
+            guard error.category == .corrupt else { throw error }
+            return true
+        }
+        // Where the file system has no locks nobody can hold anything.
+        guard let version = found else { return true }
+        guard version.tryLock(exclusive: true) ?? true else { return false }
+        try home.discardTree(name.text)
+        version.unlock()
+        return true
     }
 
     /// Removes what is named with an `@`; other names are those of packs below this one.

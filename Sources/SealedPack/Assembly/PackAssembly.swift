@@ -43,7 +43,6 @@ public struct PackAssembly: ~Copyable, Sendable {
         -> PackFile
     {
         if try file.file.status().size != pack.length { try file.file.truncate(to: 0) }
-        try file.file.allocate(pack.length)
         try file.file.truncate(to: pack.length)
         try writeFrame(of: pack, to: file.file)
         return try PackFile(file, as: pack)
@@ -115,12 +114,25 @@ public struct PackAssembly: ~Copyable, Sendable {
         return packFile
     }
 
-    /// The tail arrives front to back: it ends where the first hole begins.
+    /// The tail arrives front to back: it ends where the first hole begins, or nothing but zeros follow. (A file system
+    /// may call a hole data.) Digests and ciphertext end in a few zeros at the most.
     private func endOfArrivedTail() throws(VaultError) -> UInt64 {
         guard let first = try file.dataRanges(in: tail).first, first.lowerBound == tail.lowerBound else {
             return tail.lowerBound
         }
-        return first.upperBound
+        var end = first.upperBound
+        var block: [UInt8] = []
+        while end > tail.lowerBound {
+            let start = end - min(1 << 16, end - tail.lowerBound)
+            try file.read(into: &block, upTo: Int(end - start), at: start)
+            guard let last = block.lastIndex(where: { $0 != 0 }) else {
+                end = start
+                continue
+            }
+            let zeros = block.count - 1 - last
+            return zeros < 16 ? end : end - UInt64(zeros)
+        }
+        return end
     }
 
     private func isCatalogSound() throws(VaultError) -> Bool {

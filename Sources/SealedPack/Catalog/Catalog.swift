@@ -10,6 +10,8 @@ public struct Catalog: Sendable {
     public let entryCount: Int
     /// Bytes of all files together.
     public let contentCount: UInt64
+    /// What it takes in memory.
+    public var byteCount: Int { bytes.count }
     let piecesOffset: Int
     let entriesOffset: Int
     let pathsOffset: Int

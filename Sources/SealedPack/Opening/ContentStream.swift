@@ -11,9 +11,21 @@ extension OpenPack {
                 .usage, "the content has \(catalog.contentCount) bytes, not \(content.upperBound)",
                 at: id.description, remedy: "ask for less")
         }
-        var pieces = catalog.pieces(holding: content).makeIterator()
+        try await forEachPiece(catalog.pieces(holding: content)) { number, plain throws(VaultError) in
+            let wanted = catalog.pieceRange(number).clamped(to: content)
+            let start = catalog.pieceRange(number).lowerBound
+            try deliver(
+                plain.span.extracting(Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)))
+        }
+    }
+
+    /// Hands whole pieces to `deliver` in order; they are opened in parallel.
+    func forEachPiece(_ numbers: Range<Int>, _ deliver: (Int, [UInt8]) throws(VaultError) -> Void)
+        async throws(VaultError)
+    {
+        var numbers = numbers.makeIterator()
         try await runInOrder(
-            next: { () throws(VaultError) -> Int? in pieces.next() },
+            next: { () throws(VaultError) -> Int? in numbers.next() },
             memory: { self.openingMemory(ofPiece: $0) },
             work: { (number: Int) throws(VaultError) -> (number: Int, plain: [UInt8]) in
                 (
@@ -22,11 +34,7 @@ extension OpenPack {
                 )
             },
             deliver: { (piece: (number: Int, plain: [UInt8])) throws(VaultError) in
-                let wanted = self.catalog.pieceRange(piece.number).clamped(to: content)
-                let start = self.catalog.pieceRange(piece.number).lowerBound
-                try deliver(
-                    piece.plain.span.extracting(
-                        Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)))
+                try deliver(piece.number, piece.plain)
             })
     }
 

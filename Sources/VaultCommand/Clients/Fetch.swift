@@ -30,6 +30,11 @@ struct Fetch: AsyncParsableCommand {
     @Flag(help: "Fetch every pack.")
     var all = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Stop after this time; what was begun goes on the next time.", valueName: "seconds"))
+    var time: Double?
+
     @Flag(help: "Keep packs sealed in permanent storage; their files are read in place.")
     var sealed = false
 
@@ -37,6 +42,7 @@ struct Fetch: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
+        if let time, !(time > 0 && time < 1e9) { throw ValidationError("--time takes seconds, more than 0") }
         if all, !ids.isEmpty { throw ValidationError("--all and IDs exclude each other") }
     }
 
@@ -50,7 +56,7 @@ struct Fetch: AsyncParsableCommand {
         let outcome: Result<Void, VaultError>
         do throws(VaultError) {
             try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
-                try await client.fetch(selection)
+                try await client.fetch(selection, within: time.map { .seconds($0) })
             }
             outcome = .success(())
         } catch {

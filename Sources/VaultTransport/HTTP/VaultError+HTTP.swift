@@ -59,7 +59,7 @@ extension VaultError {
         let words = String(describing: error).split {
             !($0.isASCII && ($0.isUppercase || $0.isNumber || $0 == "_"))
         }
-        return words.first { $0.contains("_") && $0.count > 6 }.map { " (\($0))" } ?? ""
+        return words.first { $0.contains("_") && !$0.hasSuffix("_") }.map { " (\($0))" } ?? ""
     }
 
     private static func brief(_ error: any Error) -> String { String(String(describing: error).prefix(200)) }

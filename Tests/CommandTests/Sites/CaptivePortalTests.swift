@@ -35,7 +35,7 @@ struct CaptivePortalTests {
 
     private func partSize() throws -> Int {
         try folder.names(in: "store/ephemeral").reduce(0) {
-            try $0 + folder.bytes("store/ephemeral/\($1)").count
+            try $0 + folder.dataCount(of: "store/ephemeral/\($1)")
         }
     }
 
@@ -43,7 +43,7 @@ struct CaptivePortalTests {
     @Test(arguments: Page.allCases) func costsNothingThatIsThere(page: Page) async throws {
         let (half, answer) = (size / 2, answer(page))
         let dying = try FaultServer(workshop.site) {
-            $0.isForPack ? $0.earlier == 0 ? .cut(after: half) : .hangUp : .file
+            DyingHost.answer($0, cutAfter: half)
         }
         #expect(try await workshop.fetch(dying.url).exitCode == 69)
         let before = try partSize()
@@ -52,7 +52,8 @@ struct CaptivePortalTests {
         let portal = try FaultServer(workshop.site) { $0.isForPack ? answer : .file }
         for _ in 0..<2 {
             try await workshop.fetch(portal.url).failed(65, naming: portal.url)
-            #expect(try partSize() == before)
+            // A hint only: a file system may call a hole data once it was read.
+            #expect(try partSize() >= before)
         }
         let server = try FaultServer(workshop.site)
         try await workshop.fetch(server.url).succeeded()
@@ -69,14 +70,14 @@ struct CaptivePortalTests {
         try await workshop.fetch(portal.url).failed(65, naming: portal.url)
         let server = try FaultServer(workshop.site)
         try await workshop.fetch(server.url).succeeded()
-        #expect(server.packs.map(\.status) == [200])
+        #expect(server.packs.map(\.status) == [206, 206])
     }
 
     /// The portal's page instead of metadata is no metadata.
     @Test func standsInForNoMetadata() async throws {
         let half = size / 2
         let dying = try FaultServer(workshop.site) {
-            $0.isForPack ? $0.earlier == 0 ? .cut(after: half) : .hangUp : .file
+            DyingHost.answer($0, cutAfter: half)
         }
         #expect(try await workshop.fetch(dying.url).exitCode == 69)
         let before = try partSize()

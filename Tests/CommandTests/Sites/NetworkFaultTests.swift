@@ -8,6 +8,7 @@ import Testing
     let workshop: Workshop
     let folder: TemporaryFolder
     private let pack: PackOnSite
+    private let mirror: FaultServer
     private let old: Tree
     private let new: Tree
 
@@ -26,9 +27,10 @@ import Testing
         try folder.write("level/noise", Bytes.random(400_000, seed: 1))
         try await workshop.publish()
         new = try Tree(folder["level"])
+        mirror = try FaultServer(workshop.site)
         pack = try PackOnSite(
             size: folder.bytes("vault/site/\(workshop.publishedPack("level"))").count,
-            other: folder.bytes("vault/site/\(workshop.publishedPack("other"))"))
+            other: folder.bytes("vault/site/\(workshop.publishedPack("other"))"), mirror: mirror.url)
 
         try await Tool.run("cp", "-a", folder["store-fresh"], folder["store-partial"])
         let half = pack.size / 2
@@ -99,7 +101,7 @@ import Testing
             #expect(try await workshop.tree(of: "level", in: store) == old, "\(test.name)")
             let status = try await workshop.status(of: store)["level"]
             #expect(status?.state == "failed" && status?.version == 1, "\(test.name)")
-            try await workshop.fetch(nil, "level", into: store).succeeded()
+            try await workshop.fetch(mirror.url, "level", into: store).succeeded()
         }
         #expect(try await workshop.tree(of: "level", in: store) == new, "\(test.name)")
         #expect(try await workshop.status(of: store)["level"]?.state == "loaded", "\(test.name)")

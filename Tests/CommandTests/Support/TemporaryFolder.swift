@@ -55,6 +55,12 @@ final class TemporaryFolder: Sendable {
         [UInt8](try Data(contentsOf: URL(filePath: self[name])))
     }
 
+    /// How many bytes of a file are no holes.
+    func dataCount(of name: String) throws -> Int {
+        let file = try OpenFile(reading: path.appending(name))
+        return try file.dataRanges(in: 0..<file.status().size).reduce(0) { $0 + $1.count }
+    }
+
     /// The JSON object that a file holds.
     func json(_ name: String) throws -> JSONObject {
         let bytes = try bytes(name)

@@ -33,7 +33,7 @@ extension NetworkFault {
 
     private static let ranges: [NetworkFault] = [
         NetworkFault("the whole for a part", always: [0], isOfParts: true) { _, _ in .wholeFile },
-        .changing("another start", always: [69], isOfParts: true) { $0.moveRange(by: 1) },
+        .changing("another start", once: [0, 65], always: [65, 69], isOfParts: true) { $0.dropFirstByte() },
         .changing("another total", once: [0, 65], always: [65, 69], isOfParts: true) {
             $0.headers["Content-Range"]?.append("0")
         },
@@ -55,16 +55,18 @@ extension NetworkFault {
     ]
 
     private static let redirects: [NetworkFault] = [
-        .redirect("redirect in a circle") { "/\($0.path)" },
-        .redirect("redirect to nowhere") { _ in nil },
-        .redirect("redirect to another scheme") { "ftp://localhost/\($0.path)" },
+        .redirect("redirect in a circle") { request, _ in "/\(request.path)" },
+        .redirect("redirect to nowhere") { _, _ in nil },
+        .redirect("redirect to another scheme") { request, _ in "ftp://localhost/\(request.path)" },
         .redirect("redirect from https to http", isSecure: true) {
-            "\($0.base.replacing("https:", with: "http:"))/\($0.path)"
+            request, pack in "\(pack.mirror)\(request.path)"
         },
         .redirect(
             "redirect to a host that is not allowed", once: [76], always: [76],
             arguments: ["--allow-domain", "127.0.0.1"]
-        ) { "\($0.base)/\($0.path)" },
+        ) { request, pack in
+            pack.mirror.replacing("127.0.0.1", with: "localhost") + request.path
+        },
     ]
 
     private static let refusals: [NetworkFault] = [
@@ -113,11 +115,13 @@ extension NetworkFault {
 }
 
 extension FaultServer.Reply {
-    /// Says that the part begins and ends so much later.
-    fileprivate mutating func moveRange(by count: Int) {
-        let numbers = headers["Content-Range", default: ""].split { !$0.isNumber }.compactMap { Int($0) }
-        guard numbers.count == 3 else { return }
-        headers["Content-Range"] = "bytes \(numbers[0] + count)-\(numbers[1] + count)/\(numbers[2] + count)"
+    /// Sends a part that begins later than was asked for, and says so.
+    fileprivate mutating func dropFirstByte() {
+        let words = headers["Content-Range", default: ""].split { !$0.isNumber }
+        guard words.count == 3, let first = Int(words[0]) else { return }
+        body.removeFirst()
+        headers["Content-Range"] = "bytes \(first + 1)-\(words[1])/\(words[2])"
+        headers["Content-Length"] = "\(body.count)"
     }
 }
 

@@ -51,20 +51,21 @@ struct NetworkFault: Sendable {
 
     static func redirect(
         _ name: String, once: Set<Int32> = [0], always: Set<Int32> = [69], isSecure: Bool = false,
-        arguments: [String] = [], to target: @escaping @Sendable (FaultServer.Request) -> String?
+        arguments: [String] = [], to target: @escaping @Sendable (FaultServer.Request, PackOnSite) -> String?
     ) -> NetworkFault {
         NetworkFault(name, once: once, always: always, isSecure: isSecure, arguments: arguments) {
-            request, _ in
+            request, pack in
             .changed { reply in
                 reply = FaultServer.Reply(status: 302, body: [])
-                reply.headers["Location"] = target(request)
+                reply.headers["Location"] = target(request, pack)
             }
         }
     }
 }
 
-/// The pack that is asked for, and another one.
+/// The pack that is asked for, another one, and a host that does no wrong.
 struct PackOnSite: Sendable {
     let size: Int
     let other: [UInt8]
+    let mirror: String
 }

@@ -9,21 +9,25 @@ extension VaultStore {
     ///
     /// - Parameters:
     ///   - ids: the packs; nil for all that wait.
+    ///   - keys: pushed just now; nil asks the store's own provider, which may know more than before.
     ///   - patience: how long to ask the provider again for keys that it does not have yet.
     /// - Returns: what is loaded by that.
     /// - Throws: the first error, when all were tried; `.key` where a key is still missing.
     @discardableResult
     public func unlock(
-        _ ids: [PackID]? = nil, with keys: any KeyProvider, as form: PackForm = .opened,
+        _ ids: [PackID]? = nil, with keys: (any KeyProvider)? = nil, as form: PackForm = .opened,
         patience: Duration = .zero
     ) async throws(VaultError) -> [PackID] {
         try await unlock(ids, with: keys, as: form, patience: patience, controls: WorkControls()) { _ in }
     }
 
     func unlock(
-        _ ids: [PackID]?, with keys: any KeyProvider, as form: PackForm, patience: Duration,
+        _ ids: [PackID]?, with pushed: (any KeyProvider)?, as form: PackForm, patience: Duration,
         controls: WorkControls, observer: @escaping Observer
     ) async throws(VaultError) -> [PackID] {
+        guard let keys = pushed ?? self.keys else {
+            throw VaultError(.key, "no key was given", at: "unlock", remedy: "give a key provider")
+        }
         let staging = PackStaging(layout: layout)
         let stager = PackStager(
             staging: staging, transport: FileTransport(), retries: RetryPolicy(),

@@ -1,0 +1,52 @@
+import SealedPack
+public import VaultArchive
+public import VaultErrors
+import VaultFileSystem
+
+/// Reads a file of a staged pack wherever it is wanted. Holds the pack's version (``PackLease``) as long as it lives. Many
+/// tasks may read at once.
+///
+/// Of a sealed pack every byte is proven before it is handed out. Besides what is asked for, a few pieces are in memory;
+/// the piece read last is kept, so reading on from there costs nothing twice.
+public final class AssetReader: Sendable {
+    public let path: EntryPath
+    /// Bytes of the file.
+    public let size: UInt64
+    public let lease: PackLease
+    let source: Source
+
+    enum Source: ~Copyable, Sendable {
+        case plain(OpenFile)
+        case sealed(OpenPack, Catalog.Entry, ContentReader)
+    }
+
+    init(_ path: EntryPath, in lease: PackLease, _ file: consuming OpenFile) throws(VaultError) {
+        self.path = path
+        self.lease = lease
+        size = try file.status().size
+        source = .plain(file)
+    }
+
+    init(_ path: EntryPath, in lease: PackLease, _ pack: OpenPack) throws(VaultError) {
+        guard let entry = pack.catalog.entry(at: path), entry.kind != .emptyFolder else {
+            throw lease.hasNo(path)
+        }
+        self.path = path
+        self.lease = lease
+        size = entry.size
+        source = .sealed(pack, entry, ContentReader(pack, content: entry.content))
+    }
+
+    /// The bytes of `range`: all of them, or an error. Throws `.usage` for a range beyond the file, `.corrupt`.
+    @concurrent public func read(_ range: Range<UInt64>) async throws(VaultError) -> [UInt8] {
+        guard range.upperBound <= size, let count = Int(exactly: range.upperBound - range.lowerBound) else {
+            throw VaultError(
+                .usage, "the file has \(size) bytes, not \(range.upperBound)", at: path.string,
+                remedy: "ask for less")
+        }
+        switch source {
+        case .plain(let file): return try file.readExactly(count, at: range.lowerBound)
+        case .sealed(_, _, let content): return try await content.read(range)
+        }
+    }
+}

@@ -1,0 +1,55 @@
+import SystemPackage
+public import VaultArchive
+public import VaultErrors
+import VaultFileSystem
+
+#if canImport(FoundationEssentials)
+    public import struct FoundationEssentials.URL
+#else
+    public import struct Foundation.URL
+#endif
+
+extension PackLease {
+    /// Where a file of an opened pack is: right as long as the lease lives. Throws `.usage` for a sealed pack, `.missing`
+    /// for an unknown file.
+    public func url(for path: EntryPath) throws(VaultError) -> URL {
+        switch staged {
+        case .tree(let tree): _ = try openFile(path, in: tree)
+        case .pack:
+            throw VaultError(
+                .usage, "the pack '\(id)' is kept sealed: none of its files stands anywhere in plain",
+                at: path.string, remedy: "read it with 'contents', 'reader' or 'descriptor'")
+        }
+        return URL(filePath: root.appending(path.string).string, directoryHint: .notDirectory)
+    }
+
+    /// Opens a file of the tree, folder by folder, so that no link that somebody planted leads out of it.
+    func openFile(_ path: EntryPath, in tree: borrowing Folder) throws(VaultError) -> OpenFile {
+        try openFile(path.segments[...], of: path, in: tree)
+    }
+
+    private func openFile(
+        _ segments: ArraySlice<String>, of path: EntryPath, in folder: borrowing Folder
+    ) throws(VaultError) -> OpenFile {
+        guard let name = segments.first, let kind = try folder.status(of: name)?.kind else {
+            throw hasNo(path)
+        }
+        let isLast = segments.count == 1
+        switch kind {
+        case .file where isLast: return try folder.openFile(name)
+        case .folder where !isLast:
+            return try openFile(segments.dropFirst(), of: path, in: try folder.openFolder(name))
+        case .file, .folder: throw hasNo(path)
+        case .link, .pipe, .socket, .device:
+            throw VaultError(
+                .corrupt, "the tree of the pack '\(id)' holds what no pack holds",
+                at: folder.path.appending(name).string, remedy: "remove the tree and fetch the pack again")
+        }
+    }
+
+    func hasNo(_ path: EntryPath) -> VaultError {
+        VaultError(
+            .missing, "the pack '\(id)' has no such file in version \(version)", at: path.string,
+            remedy: "check the path")
+    }
+}

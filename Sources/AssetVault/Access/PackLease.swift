@@ -1,0 +1,86 @@
+public import SealedPack
+public import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// One version of a pack, in use: as long as this lives, it stays where it is, whole, while updates put newer versions
+/// beside it. Let go, a version that was replaced goes away at the next fetch; so it does when the process dies.
+///
+/// Where the file system of permanent storage has no locks, a lease can't keep anything (``isEnforced``): what is read
+/// through it is still never mixed, but reading may end with `.missing` when an update removed the version.
+public final class PackLease: Sendable {
+    public let id: PackID
+    public let version: UInt64
+    public let form: PackForm
+    /// The opened tree's folder, or the sealed pack's file, by its own name: an update never changes what it leads to.
+    public let root: FilePath
+    /// Whether others are kept from removing the version.
+    public let isEnforced: Bool
+    let staged: StagedVersion
+
+    /// How long to repeat while updates are faster.
+    private static let patience = Duration.seconds(10)
+
+    /// The version that `current` leads to. Throws `.missing` where the pack is not loaded.
+    static func acquire(_ id: PackID, in layout: StoreLayout) async throws(VaultError) -> PackLease {
+        let deadline = ContinuousClock.now + patience
+        var lost: String?
+        while true {
+            guard let home = try open(layout.home(of: id)),
+                let target = try home.readLink("current")
+            else { throw notLoaded(id, layout) }
+            guard let name = VersionName(target.string) else {
+                throw VaultError(
+                    .corrupt, "it does not lead to a version of the pack", at: layout.current(of: id).string,
+                    remedy: "remove it and fetch the pack again")
+            }
+            if let staged = try StagedVersion(name, in: home) {
+                let isLocked = staged.tryLock(exclusive: false)
+                // It may have been removed, or even made anew, before the lock was there.
+                if isLocked != false, try staged.isStill(name, in: home) {
+                    return PackLease(
+                        id, name, root: home.path.appending(name.text), staged, isLocked != nil)
+                }
+            } else {
+                // An update was faster, unless `current` goes on saying so.
+                guard lost != name.text else { throw notLoaded(id, layout) }
+                lost = name.text
+            }
+            guard ContinuousClock.now < deadline else {
+                throw VaultError(
+                    .busy, "the version is being changed", at: home.path.appending(name.text).string,
+                    remedy: "try again")
+            }
+            do { try await Task.sleep(for: .milliseconds(1)) } catch {
+                throw VaultError.cancelled(id.description)
+            }
+        }
+    }
+
+    private init(
+        _ id: PackID, _ name: VersionName, root: FilePath, _ staged: consuming StagedVersion,
+        _ isEnforced: Bool
+    ) {
+        self.id = id
+        version = name.version
+        form = name.form
+        self.root = root
+        self.staged = staged
+        self.isEnforced = isEnforced
+    }
+
+    deinit { staged.unlock() }
+
+    private static func open(_ home: FilePath) throws(VaultError) -> Folder? {
+        do throws(VaultError) { return try Folder(opening: home) } catch {
+            guard error.category == .missing else { throw error }
+            return nil
+        }
+    }
+
+    private static func notLoaded(_ id: PackID, _ layout: StoreLayout) -> VaultError {
+        VaultError(
+            .missing, "the pack '\(id)' is not loaded", at: layout.current(of: id).string,
+            remedy: "fetch it with its key first")
+    }
+}

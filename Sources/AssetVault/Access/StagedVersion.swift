@@ -1,0 +1,82 @@
+import SealedPack
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// The name of a version in permanent storage: `@VERSION-DIGEST` or `@VERSION-DIGEST.avpack`.
+struct VersionName {
+    let text: String
+    let version: UInt64
+    let form: PackForm
+
+    /// Nil for whatever no version is called.
+    init?(_ text: String) {
+        let parts = text.dropFirst().split(separator: "-", maxSplits: 1)
+        guard text.first == "@", parts.count == 2, let version = UInt64(parts[0]),
+            !text.contains("/"), !text.hasSuffix(".json")
+        else { return nil }
+        self.text = text
+        self.version = version
+        form = text.hasSuffix(".avpack") ? .sealed : .opened
+    }
+}
+
+/// A version in permanent storage, open. Its readers and whoever removes it lock the thing itself, the tree's folder or
+/// the sealed file: so a lock means this version, whatever names come and go, and dies with its process.
+enum StagedVersion: ~Copyable, Sendable {
+    case tree(Folder)
+    case pack(OpenFile)
+
+    /// Nil when there is none. Throws `.corrupt` for a link and for whatever else is no version.
+    ///
+    /// - Parameter exclusively: to be locked exclusively, for which NFS wants a file that may be written.
+    init?(_ name: VersionName, in home: borrowing Folder, exclusively: Bool = false) throws(VaultError) {
+        do throws(VaultError) {
+            self =
+                switch name.form {
+                case .opened: .tree(try home.openFolder(name.text))
+                case .sealed: .pack(try Self.open(name, in: home, exclusively))
+                }
+        } catch {
+            guard error.category == .missing else { throw error }
+            return nil
+        }
+    }
+
+    private static func open(_ name: VersionName, in home: borrowing Folder, _ exclusively: Bool)
+        throws(VaultError) -> OpenFile
+    {
+        if exclusively, let file = try? home.updateFile(name.text) { return file }
+        return try home.openFile(name.text)
+    }
+
+    /// Whether `name` still stands for this very version, not for nothing or for another one.
+    func isStill(_ name: VersionName, in home: borrowing Folder) throws(VaultError) -> Bool {
+        guard let found = try home.status(of: name.text) else { return false }
+        return found.isSameFile(as: try status)
+    }
+
+    var status: FileStatus {
+        get throws(VaultError) {
+            switch self {
+            case .tree(let folder): try folder.status()
+            case .pack(let file): try file.status()
+            }
+        }
+    }
+
+    /// Nil where the file system has no locks.
+    func tryLock(exclusive: Bool) -> Bool? {
+        switch self {
+        case .tree(let folder): try? folder.tryLock(exclusive: exclusive)
+        case .pack(let file): try? file.tryLock(exclusive: exclusive)
+        }
+    }
+
+    func unlock() {
+        switch self {
+        case .tree(let folder): folder.unlock()
+        case .pack(let file): file.unlock()
+        }
+    }
+}

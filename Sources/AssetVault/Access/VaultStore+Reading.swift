@@ -1,0 +1,86 @@
+public import SealedPack
+import Synchronization
+public import SystemPackage
+public import VaultArchive
+public import VaultErrors
+import VaultFileSystem
+
+#if canImport(FoundationEssentials)
+    public import struct FoundationEssentials.URL
+#else
+    public import struct Foundation.URL
+#endif
+
+/// Reading files of staged packs. What is read is one version's, old or new, whatever updates do meanwhile. Of sealed packs
+/// nothing is ever written in plain, and only the pieces of what is read are opened.
+///
+/// All throw `.missing` for an unknown pack or file, `.key` without the key of a sealed pack, `.corrupt` for damage.
+extension VaultStore {
+    /// The bytes of one file. For large files there is ``reader(of:in:)-(_,PackID)``.
+    @concurrent public func contents(of path: EntryPath, in id: PackID) async throws(VaultError) -> [UInt8] {
+        try await contents(of: path, in: try await lease(of: id))
+    }
+
+    /// The bytes of one file of a version that is held.
+    @concurrent public func contents(of path: EntryPath, in lease: PackLease) async throws(VaultError)
+        -> [UInt8]
+    {
+        let reader = try await reader(of: path, in: lease)
+        return try await reader.read(0..<reader.size)
+    }
+
+    /// Reads one file wherever it is wanted, in little memory.
+    @concurrent public func reader(of path: EntryPath, in id: PackID) async throws(VaultError) -> AssetReader
+    {
+        try await reader(of: path, in: try await lease(of: id))
+    }
+
+    /// Reads one file of a version that is held.
+    @concurrent public func reader(of path: EntryPath, in lease: PackLease) async throws(VaultError)
+        -> AssetReader
+    {
+        switch lease.staged {
+        case .tree(let tree): return try AssetReader(path, in: lease, try lease.openFile(path, in: tree))
+        case .pack: break
+        }
+        guard let keys else {
+            throw VaultError(
+                .key, "the pack '\(lease.id)' is kept sealed, and no key was given", at: path.string,
+                remedy: "give a key provider")
+        }
+        return try AssetReader(path, in: lease, try await openPacks.pack(of: lease, keys: keys))
+    }
+
+    /// A descriptor to read one file by, at its start, for code that wants an open file; the caller closes it. It stays
+    /// readable whatever becomes of the pack. A file of a sealed pack is put into memory whole, sealed against changes,
+    /// and no name leads to it.
+    @concurrent public func descriptor(of path: EntryPath, in id: PackID) async throws(VaultError)
+        -> FileDescriptor
+    {
+        try await descriptor(of: path, in: try await lease(of: id))
+    }
+
+    /// A descriptor to read one file of a version that is held by; see ``descriptor(of:in:)-(_,PackID)``.
+    @concurrent public func descriptor(of path: EntryPath, in lease: PackLease) async throws(VaultError)
+        -> FileDescriptor
+    {
+        let reader = try await reader(of: path, in: lease)
+        switch reader.source {
+        case .plain(let file): return try file.duplicated()
+        case .sealed(let pack, let entry, _):
+            var memory = try SealedMemory(named: FilePath(path.string))
+            try await pack.read(entry.content) { part throws(VaultError) in try memory.append(part) }
+            return try memory.seal()
+        }
+    }
+
+    /// Where a file of an opened pack is, for code that wants a URL. It leads to the same bytes as long as the store object
+    /// lives, which holds each version that it gave URLs for; a program that runs for long rather takes a ``PackLease``
+    /// and ``PackLease/url(for:)``. Throws `.usage` for a sealed pack.
+    @concurrent public func url(for path: EntryPath, in id: PackID) async throws(VaultError) -> URL {
+        let lease = try await lease(of: id)
+        let url = try lease.url(for: path)
+        shown.withLock { $0[lease.root] = $0[lease.root] ?? lease }
+        return url
+    }
+}

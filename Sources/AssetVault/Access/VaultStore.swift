@@ -1,0 +1,75 @@
+public import SealedPack
+import Synchronization
+public import SystemPackage
+public import VaultErrors
+import VaultFileSystem
+public import VaultKeys
+
+/// What a client has fetched, without the site it came from: it works offline, and expired metadata means nothing to it.
+///
+/// One object serves any number of tasks, and is best kept: it remembers the sealed packs that it opened.
+public final class VaultStore: Sendable {
+    let layout: StoreLayout
+    let keys: (any KeyProvider)?
+    let openPacks = OpenPacks()
+    /// The versions of which somebody has a URL.
+    let shown = Mutex<[FilePath: PackLease]>([:])
+
+    /// - Parameter keys: for sealed packs.
+    public init(_ layout: StoreLayout, keys: (any KeyProvider)? = nil) {
+        self.layout = layout
+        self.keys = keys
+    }
+
+    /// All packs that were ever staged here, in order of their IDs.
+    public func status() async throws(VaultError) -> [PackStatus] {
+        // Where nobody ever took the lock nothing was staged, and nothing is made.
+        guard try FileSystem.exists(layout.lock) else { return [] }
+        var found: [PackStatus] = []
+        for (id, record) in try await PackStaging(layout: layout).survey() {
+            found.append(try status(of: id, record))
+        }
+        return found
+    }
+
+    /// Where one pack stands; `.absent` for one that was never heard of.
+    public func status(of id: PackID) async throws(VaultError) -> PackStatus {
+        guard try FileSystem.exists(layout.lock) else {
+            return try status(of: id, PackRecord())
+        }
+        let record = try await PackStaging(layout: layout).survey(id)
+        return try status(of: id, record)
+    }
+
+    private func status(of id: PackID, _ record: PackRecord) throws(VaultError) -> PackStatus {
+        var arrival: DownloadFile.Arrival?
+        if let arriving = record.arriving {
+            arrival = try DownloadFile(layout: layout, pack: arriving).arrival()
+        }
+        let isThere = try record.isRemoved ? PackRecords(layout: layout).hasVersions(id) : false
+        return PackStatus(id: id, record, arrival: arrival, isThere: isThere)
+    }
+
+    /// Whether a version of the pack is ready for use.
+    func isLoaded(_ id: PackID) throws(VaultError) -> Bool {
+        try FileSystem.status(of: layout.current(of: id), followingLinks: true) != nil
+    }
+
+    /// The stable path of a pack in permanent storage: a link to its live version, which an update may replace at any
+    /// moment. Throws `.missing` before it is loaded.
+    public func path(of id: PackID) throws(VaultError) -> FilePath {
+        let path = layout.current(of: id)
+        guard try FileSystem.status(of: path, followingLinks: true) != nil else {
+            throw VaultError(
+                .missing, "the pack '\(id)' is not loaded", at: path.string,
+                remedy: "fetch it with its key first")
+        }
+        return path
+    }
+
+    /// The live version of a pack, kept as it is as long as the lease lives: for reading several files that belong
+    /// together. Throws `.missing` before it is loaded.
+    @concurrent public func lease(of id: PackID) async throws(VaultError) -> PackLease {
+        try await PackLease.acquire(id, in: layout)
+    }
+}

@@ -1,0 +1,128 @@
+import AssetVault
+import Glibc
+import Testing
+import VaultFileSystem
+
+/// A version in use stays, whatever others do; once nobody uses it, it goes away.
+@Suite struct LeaseTests {
+    private let game: Game
+    private let map: EntryPath
+
+    init() async throws {
+        game = try await Game()
+        map = try EntryPath("map.json")
+        try await game.publish(["map.json": Array("old".utf8), "deep/a.bin": noise(300_000, seed: 1)])
+    }
+
+    @Test(arguments: [PackForm.opened, .sealed]) func aVersionInUseStays(form: PackForm) async throws {
+        let reading = try await game.fetched(form)
+        var lease: PackLease? = try await reading.lease(of: .one)
+        let old = try game.place.staged()
+        try await game.publish(["map.json": Array("new".utf8)])
+        let updating = try await game.fetched(form)
+        try await updating.fetch()
+
+        let held = try #require(lease)
+        #expect(held.isEnforced && held.version == 1 && held.form == form)
+        #expect(try await reading.store.contents(of: map, in: held) == Array("old".utf8))
+        let other = try EntryPath("deep/a.bin")
+        #expect(try await reading.store.contents(of: other, in: held) == noise(300_000, seed: 1))
+        for client in [reading, updating] {
+            #expect(try await client.contents(of: map, in: .one) == Array("new".utf8))
+            #expect(try await client.lease(of: .one).version == 2)
+        }
+        #expect(try Set(game.place.staged()).isSuperset(of: old))
+
+        _ = consume held
+        lease = nil
+        try await updating.fetch()
+        #expect(try Set(game.place.staged()).isDisjoint(with: old))
+        #expect(try game.place.staged().count == 2)
+        #expect(lease == nil)
+    }
+
+    @Test(arguments: [PackForm.opened, .sealed]) func aReaderHoldsItsVersion(form: PackForm) async throws {
+        let client = try await game.fetched(form)
+        let reader = try await client.reader(of: EntryPath("deep/a.bin"), in: .one)
+        try await game.publish(["map.json": Array("new".utf8)])
+        try await client.fetch()
+        #expect(try game.place.staged().count == 4)
+        #expect(try await reader.read(150_000..<300_000) == Array(noise(300_000, seed: 1)[150_000...]))
+        #expect(await category { _ = try await client.reader(of: reader.path, in: .one) } == .missing)
+    }
+
+    @Test(arguments: ["opened", "sealed"]) func anotherProcessRemovesNothingInUse(form: String) async throws {
+        let form = try #require(PackForm(rawValue: form))
+        let client = try await game.fetched(form)
+        let lease = try await client.lease(of: .one)
+        try await game.publish(["map.json": Array("new".utf8)])
+        await #expect(processExitsWith: .success) {
+            [place = game.place as GamePlace, form = form.rawValue as String] in
+            let client = try place.client(try #require(PackForm(rawValue: form)))
+            try await client.fetch()
+            #expect(try place.staged().count == 4)
+        }
+        #expect(try await client.store.contents(of: map, in: lease) == Array("old".utf8))
+        #expect(try await client.contents(of: map, in: .one) == Array("new".utf8))
+    }
+
+    @Test(arguments: ["opened", "sealed"]) func aLeaseDiesWithItsProcess(form: String) async throws {
+        let form = try #require(PackForm(rawValue: form))
+        let client = try await game.fetched(form)
+        try await game.publish(["map.json": Array("new".utf8)])
+        await #expect(processExitsWith: .signal(SIGKILL)) {
+            [place = game.place as GamePlace, form = form.rawValue as String] in
+            let client = try place.client(try #require(PackForm(rawValue: form)))
+            let lease = try await client.lease(of: .one)
+            try await client.fetch()
+            #expect(try place.staged().count == 4)
+            kill(getpid(), SIGKILL)
+            withExtendedLifetime(lease) {}
+        }
+        #expect(try game.place.staged().count == 4)
+        try await client.fetch()
+        #expect(try game.place.staged().count == 2)
+    }
+
+    /// Whoever finds a version locked by its remover goes on to the one that replaced it.
+    @Test(arguments: [PackForm.opened, .sealed]) func aVersionBeingRemovedIsNotTaken(form: PackForm)
+        async throws
+    {
+        let client = try await game.fetched(form)
+        let lease = try await client.lease(of: .one)
+        try await game.publish(["map.json": Array("new".utf8)])
+        try await client.fetch()
+        let current = try #require(try Folder(opening: game.place.home).readLink("current"))
+        let old = try #require(lease.root.lastComponent?.string)
+        let root = lease.root
+        _ = consume lease
+        let home = try Folder(opening: game.place.home)
+        try home.replaceLink("current", target: FilePath(old))
+        let tree = form == .opened ? try home.openFolder(old) : nil
+        let file = form == .sealed ? try home.openFile(old) : nil
+        let isTreeLocked = try tree?.tryLock(exclusive: true)
+        let isFileLocked = try file?.tryLock(exclusive: true)
+        #expect(isTreeLocked == true || isFileLocked == true)
+        async let next = client.lease(of: .one)
+        // However far it has come: it can't have the version that is locked.
+        try await Task.sleep(for: .milliseconds(20))
+        try home.replaceLink("current", target: current)
+        try FileSystem.removeTree(root)
+        _ = consume tree
+        _ = consume file
+        #expect(try await next.version == 2)
+    }
+
+    @Test func unknownPacks() async throws {
+        let client = try game.place.client(.opened)
+        #expect(await category { _ = try await client.lease(of: .one) } == .missing)
+        try await client.fetch()
+        for id in ["levels", "levels/two", "levels/one/more"] {
+            #expect(await category { _ = try await client.lease(of: PackID(id)) } == .missing)
+        }
+        try Folder(opening: game.place.home).replaceLink("current", target: "../../../shared")
+        #expect(await category { _ = try await client.lease(of: .one) } == .corrupt)
+        try Folder(opening: game.place.home).replaceLink("current", target: "@9-0123456789abcdef")
+        #expect(await category { _ = try await client.lease(of: .one) } == .missing)
+    }
+}

@@ -1,0 +1,164 @@
+import AssetVault
+import Synchronization
+import Testing
+import VaultAuthoring
+import VaultFileSystem
+
+/// What is read is what was sealed, or an error.
+@Suite struct ReadingTests {
+    private let game: Game
+    private let large = noise(1_200_000, seed: 7)
+    private let bin: EntryPath
+
+    init() async throws {
+        game = try await Game()
+        bin = try EntryPath("deep/large.bin")
+        try await game.publish([
+            "deep/large.bin": large, "empty": [], "map.json": Game.secret,
+            "other.bin": noise(500_000, seed: 8),
+        ])
+    }
+
+    @Test(arguments: [PackForm.opened, .sealed]) func anyRangeByManyTasks(form: PackForm) async throws {
+        let client = try await game.fetched(form)
+        let reader = try await client.reader(of: bin, in: .one)
+        #expect(reader.size == UInt64(large.count))
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<8 {
+                group.addTask { [large] in
+                    for _ in 0..<8 {
+                        let length = Bool.random() ? Int.random(in: 0...5_000) : Int.random(in: 0...400_000)
+                        let start = Int.random(in: 0...(large.count - length))
+                        let bytes = try await reader.read(UInt64(start)..<UInt64(start + length))
+                        #expect(bytes == Array(large[start..<(start + length)]))
+                    }
+                }
+            }
+            try await group.waitForAll()
+        }
+        var joined: [UInt8] = []
+        while joined.count < large.count {
+            let end = min(joined.count + 30_011, large.count)
+            joined += try await reader.read(UInt64(joined.count)..<UInt64(end))
+        }
+        #expect(joined == large)
+        #expect(try await client.contents(of: bin, in: .one) == large)
+        #expect(try await client.contents(of: EntryPath("empty"), in: .one) == [])
+        #expect(try await client.contents(of: EntryPath("map.json"), in: .one) == Game.secret)
+    }
+
+    @Test(arguments: [PackForm.opened, .sealed]) func beyondTheEnd(form: PackForm) async throws {
+        let client = try await game.fetched(form)
+        let reader = try await client.reader(of: bin, in: .one)
+        #expect(try await reader.read(reader.size..<reader.size) == [])
+        let end = reader.size + 1
+        let beyond: [Range<UInt64>] = [0..<end, end..<end, 0..<(.max), (.max - 1)..<(.max)]
+        for range in beyond {
+            #expect(await category { _ = try await reader.read(range) } == .usage)
+        }
+    }
+
+    @Test(arguments: [PackForm.opened, .sealed]) func unknownFiles(form: PackForm) async throws {
+        let client = try await game.fetched(form)
+        for path in ["no", "deep", "deep/no", "map.json/no", "deep/large.bin/no", "current", "@lock"] {
+            let path = try EntryPath(path)
+            #expect(await category { _ = try await client.contents(of: path, in: .one) } == .missing)
+            #expect(await category { _ = try await client.reader(of: path, in: .one) } == .missing)
+            #expect(await category { _ = try await client.descriptor(of: path, in: .one) } == .missing)
+        }
+        #expect(await category { _ = try await client.contents(of: bin, in: PackID("two")) } == .missing)
+    }
+
+    @Test func keys() async throws {
+        _ = try await game.fetched(.sealed)
+        for keys: (any KeyProvider)? in [nil, InMemoryKeyProvider(KeyRing())] {
+            let store = VaultStore(game.place.layout, keys: keys)
+            for _ in 0..<2 {
+                #expect(await category { _ = try await store.contents(of: bin, in: .one) } == .key)
+                #expect(await category { _ = try await store.descriptor(of: bin, in: .one) } == .key)
+            }
+        }
+    }
+
+    @Test func plantedLinks() async throws {
+        let client = try await game.fetched(.opened)
+        let lease = try await client.lease(of: .one)
+        let outside = game.place.vault.keys
+        let tree = try Folder(opening: lease.root)
+        try tree.symlink("file", target: game.place.vault.vaultKeys)
+        try tree.symlink("folder", target: outside)
+        for path in ["file", "folder/vault.jwks", "folder"] {
+            let path = try EntryPath(path)
+            #expect(await category { _ = try await client.contents(of: path, in: .one) } == .corrupt)
+            #expect(await category { _ = try await client.descriptor(of: path, in: .one) } == .corrupt)
+            #expect(await category { _ = try await client.url(for: path, in: .one) } == .corrupt)
+        }
+    }
+
+    @Test func damagedPiece() async throws {
+        let client = try await game.fetched(.sealed)
+        let lease = try await client.lease(of: .one)
+        try flipByte(of: lease.root, at: 700_000)
+        #expect(await category { _ = try await client.contents(of: bin, in: .one) } == .corrupt)
+        #expect(await category { _ = try await client.descriptor(of: bin, in: .one) } == .corrupt)
+        let reader = try await client.reader(of: bin, in: .one)
+        #expect(await category { _ = try await reader.read(0..<reader.size) } == .corrupt)
+        #expect(try await reader.read(0..<1_000) == Array(large[0..<1_000]))
+        // The same bytes again are right again.
+        try flipByte(of: lease.root, at: 700_000)
+        #expect(try await reader.read(0..<reader.size) == large)
+    }
+
+    /// What was opened once is not read again: neither a pack's catalog nor the piece read last.
+    @Test func whatIsKept() async throws {
+        let client = try await game.fetched(.sealed)
+        let lease = try await client.lease(of: .one)
+        let reader = try await client.reader(of: bin, in: .one)
+        #expect(try await reader.read(10..<20) == Array(large[10..<20]))
+        let length = try #require(try FileSystem.status(of: lease.root)).size
+        let file = try OpenFile(updating: lease.root)
+        let whole = try file.readAll(limit: .max)
+        try file.write([UInt8](repeating: 0, count: Int(length)).span, at: 0)
+        #expect(try await reader.read(12..<1_000) == Array(large[12..<1_000]))
+        #expect(await category { _ = try await reader.read(1_100_000..<1_100_001) } == .corrupt)
+        #expect(try await client.store.reader(of: EntryPath("other.bin"), in: lease).size == 500_000)
+        #expect(await category { _ = try await game.place.store().contents(of: bin, in: .one) } == .corrupt)
+        try file.write(whole.span, at: 0)
+        #expect(try await client.contents(of: bin, in: .one) == large)
+    }
+
+    @Test func aPackIsOpenedOnceByManyTasks() async throws {
+        _ = try await game.fetched(.sealed)
+        let keys = CountedKeys(game.place.keys)
+        let store = VaultStore(game.place.layout, keys: keys)
+        try await withThrowingTaskGroup { group in
+            for _ in 0..<50 {
+                group.addTask {
+                    let bytes = try await store.contents(of: EntryPath("map.json"), in: .one)
+                    #expect(bytes == Game.secret)
+                }
+            }
+            try await group.waitForAll()
+        }
+        let first = keys.count
+        #expect(first > 0 && first <= 2)
+        try await game.publish(["map.json": [1]])
+        try await game.place.client(.sealed).fetch()
+        #expect(try await store.contents(of: EntryPath("map.json"), in: .one) == [1])
+        #expect(keys.count == 2 * first)
+    }
+}
+
+/// Counts the questions.
+private final class CountedKeys: KeyProvider {
+    private let keys: any KeyProvider
+    private let asked = Mutex(0)
+    var count: Int { asked.withLock { $0 } }
+
+    init(_ keys: any KeyProvider) { self.keys = keys }
+
+    func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
+        asked.withLock { $0 += 1 }
+        return try await keys.keys(for: id)
+    }
+}

@@ -1,0 +1,63 @@
+import AssetVault
+import Glibc
+import Testing
+import VaultFileSystem
+
+/// What reading takes, in processes of their own.
+@Suite struct ResourceTests {
+    @Test(arguments: ["opened", "sealed"]) func descriptorsStaySteady(form: String) async throws {
+        let game = try await Game()
+        try await game.publish(["map.json": Game.secret])
+        _ = try await game.fetched(try #require(PackForm(rawValue: form)))
+        await #expect(processExitsWith: .success) {
+            [place = game.place as GamePlace] in
+            let store = place.store()
+            let path = try EntryPath("map.json")
+            func round() async throws {
+                _ = try await store.lease(of: .one)
+                _ = try await store.contents(of: path, in: .one)
+                let reader = try await store.reader(of: path, in: .one)
+                _ = try await reader.read(0..<reader.size)
+                try await store.descriptor(of: path, in: .one).close()
+                _ = try? await store.contents(of: EntryPath("no"), in: .one)
+                _ = try? await store.url(for: path, in: .one)
+                _ = try? await place.store().contents(of: path, in: .one)
+            }
+            try await round()
+            let before = try openDescriptors()
+            for _ in 0..<1_000 { try await round() }
+            #expect(try openDescriptors() == before)
+        }
+    }
+
+    /// Reading 48 MiB range by range takes little memory.
+    @Test(arguments: ["opened", "sealed"]) func memoryStaysFlat(form: String) async throws {
+        let game = try await Game()
+        let source = FilePath(game.place.root).appending("large")
+        try FileSystem.createFolders(source, permissions: 0o755)
+        try OpenFile(creating: source.appending("zeros"), permissions: 0o644).truncate(to: 48 << 20)
+        try await game.publish(source)
+        _ = try await game.fetched(try #require(PackForm(rawValue: form)))
+        await #expect(processExitsWith: .success) { [place = game.place as GamePlace] in
+            let reader = try await place.store().reader(of: EntryPath("zeros"), in: .one)
+            #expect(reader.size == 48 << 20)
+            let before = try highestMemory()
+            var position: UInt64 = 0
+            while position < reader.size {
+                let end = min(position + 100_003, reader.size)
+                #expect(try await reader.read(position..<end).count == Int(end - position))
+                position = end
+            }
+            #expect(try highestMemory() - before < 16 << 10)
+        }
+    }
+}
+
+private func openDescriptors() throws -> Int { try Folder(opening: "/proc/self/fd").names().count }
+
+/// KiB.
+private func highestMemory() throws -> Int {
+    let status = try DurableFile.read("/proc/self/status", limit: 1 << 16)
+    let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmHWM") }
+    return try #require(line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) })
+}
