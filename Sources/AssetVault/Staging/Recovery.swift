@@ -88,9 +88,12 @@ extension PackStaging {
     private func returnToWaiting(_ pack: PackDescriptor) throws(VaultError) {
         let (version, target) = (layout.version(pack, as: .sealed), layout.waitingPack(pack))
         guard try !FileSystem.exists(target), try FileSystem.exists(version) else { return }
-        // One that was live before may be in use still.
-        guard try OpenFile(reading: version).tryLock(exclusive: true) else { return }
         try FileSystem.createFolders(layout.waiting(of: pack.id), permissions: 0o700)
+        let file = try OpenFile(reading: version)
+        // One that was live before may be in use still.
+        guard try file.tryLock(exclusive: true) else {
+            return try FileMove.copy(version, of: pack.length, to: target, permissions: 0o600) { _ in }
+        }
         try FileMove(from: version, to: target) { _ in }.commit()
     }
 
