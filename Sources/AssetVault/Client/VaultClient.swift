@@ -74,15 +74,16 @@ public actor VaultClient {
         guard let listing else { return }
         let selected = try await SelectedPacks(selection, of: access, in: listing)
         let form = configuration.keys == nil ? nil : Optional(configuration.form)
+        let occasion = PlanningOccasion.app(selection)
         let stored = try await staging.storedPacks(
             for: selected.offers, as: form, listedBy: listing.version)
         let plan = Plan(
-            stored: stored, offered: selected.offers.map(\.pack), occasion: .app(selection),
+            stored: stored, offered: selected.offers.map(\.pack), occasion: occasion,
             policy: configuration.policy, sources: configuration.locations)
         for id in plan.kept { broadcast.tell(.finished(id, .loaded)) }
         let run = StagingRun(
             stager: stager, controls: controls, width: configuration.packsAtOnce)
-        let outcomes = try await run.run(plan, selected.offers)
+        let outcomes = try await run.run(plan, selected.offers, on: occasion)
         if let refusal = selected.refusals.first { throw refusal }
         for outcome in outcomes { _ = try outcome.result.get() }
         if let refusal = plan.refusals.first { throw refusal.error }

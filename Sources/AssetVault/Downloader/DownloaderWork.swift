@@ -25,7 +25,7 @@ struct DownloaderWork: Sendable {
             staging: staging, transport: configuration.transport, retries: configuration.retries,
             role: .downloader, openings: Turns(1), observer: observer)
         let run = StagingRun(stager: stager, controls: WorkControls(), width: width)
-        var outcomes = try await run.run(plan, selected.offers)
+        var outcomes = try await run.run(plan, selected.offers, on: .downloader(request))
         try await retryEssentials(of: plan, &outcomes, selected.offers, run)
         if Task.isCancelled { throw VaultError.cancelled("downloader") }
         try await staging.clearEphemeral()

@@ -6,7 +6,7 @@ enum PackNeed {
     case nothing
     /// It is loaded just as it is offered.
     case keep
-    /// Its bytes are loaded; the record says something else of it, or that an attempt failed.
+    /// Its bytes are loaded; the record says something else of it, that an attempt failed, or that more was on its way.
     case settle
     case transfer(StoredFile.Stage)
     case download(PlannedDownload.Reason)
@@ -18,7 +18,7 @@ enum PackNeed {
             return
         }
         if let loaded = stored.loaded, loaded.sha256 == pack.sha256 {
-            self = loaded == pack && !stored.hasFailed ? .keep : .settle
+            self = loaded == pack && !stored.hasFailed && stored.files.isEmpty ? .keep : .settle
             return
         }
         switch stored.files.first(where: { $0.pack.sha256 == pack.sha256 })?.stage {

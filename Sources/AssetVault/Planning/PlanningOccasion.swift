@@ -23,6 +23,9 @@ enum PlanningOccasion: Sendable {
         if case .app(.all) = self { true } else { false }
     }
 
+    /// Whether a pack that the app removed is wanted again.
+    var isWish: Bool { named != nil || asksForAll }
+
     /// The packs that the app waits for; nil when it names none.
     var named: Set<PackID>? {
         if case .app(.only(let ids)) = self { Set(ids) } else { nil }

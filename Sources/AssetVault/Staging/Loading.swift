@@ -41,7 +41,7 @@ extension PackStaging {
         }
         try requireRoom(for: pack, in: home)
         let tree = try ScratchFolder(in: home)
-        try await noteOpening(of: pack)
+        try await noteOpening(of: pack, listedBy: listing)
         var sink = try TreeSink(into: tree.path)
         try await source.extract(to: &sink, progress: progress)
         // Saved before the lock is taken: this may last.
@@ -74,9 +74,15 @@ extension PackStaging {
         throws(VaultError)
     {
         let home = try Folder(opening: layout.home(of: pack.id))
-        var record = try records.record(of: pack.id)
+        // Whoever was here before may have died before it could say what is live.
+        var record = try settled(try records.record(of: pack.id), of: pack.id)
         let isNewest = record.isOpen(to: listing)
         if isNewest {
+            // Before anything is seen: whoever has older metadata takes nothing back, even if this process dies now.
+            if record.listing != listing {
+                record.listing = listing
+                try records.save(record, of: pack.id)
+            }
             try saveDescriptor(of: pack, as: form)
             try home.replaceLink("current", target: FilePath(layout.versionName(of: pack, as: form)))
             StagingStep.currentSwung.reached()
@@ -84,7 +90,6 @@ extension PackStaging {
             record.waiting = nil
             record.arriving = nil
             record.isOpening = false
-            record.listing = listing
             record.failure = nil
         }
         try removeWaiting(of: pack.id, except: record.waiting)

@@ -44,13 +44,17 @@ struct PackStaging: Sendable {
         try await update(id) { $0.isRemoved = false }
     }
 
-    func noteOpening(of pack: PackDescriptor) async throws(VaultError) {
-        try await update(pack.id) { $0.isOpening = true }
+    func noteOpening(of pack: PackDescriptor, listedBy listing: ListingVersion) async throws(VaultError) {
+        try await update(pack.id, listedBy: listing) { record in
+            record.isOpening = true
+            record.listing = listing
+        }
         StagingStep.openingRecorded.reached()
     }
 
     func noteFailure(_ error: VaultError, of id: PackID) async throws(VaultError) {
         try await update(id) { record in
+            guard !record.isRemoved else { return }
             record.failure = error.problem
             record.isOpening = false
         }

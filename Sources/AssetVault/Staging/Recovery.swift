@@ -78,16 +78,38 @@ extension PackStaging {
         if record.isRemoved { return try finishRemoval(of: id, record) }
         if record != saved { try records.save(record, of: id) }
         StagingStep.recordRecovered.reached()
+        if let waiting = record.waiting { try returnToWaiting(waiting) }
+        try removeWaiting(of: id, except: record.waiting)
         guard try FileSystem.exists(layout.home(of: id)) else { return }
         try removeVersions(of: id, in: try Folder(opening: layout.home(of: id)), except: record.loaded)
     }
 
-    /// A pack's record, corrected by what is really there; for a record that can't be read, an empty one is.
-    private func settled(_ saved: PackRecord, of id: PackID) throws(VaultError) -> PackRecord {
-        var record = saved
-        if let waiting = record.waiting, try !FileSystem.exists(layout.waitingPack(waiting)) {
-            record.waiting = nil
+    /// A sealed pack that was named and never became live waits once more: it is proven, and nobody downloads it again.
+    private func returnToWaiting(_ pack: PackDescriptor) throws(VaultError) {
+        let (version, target) = (layout.version(pack, as: .sealed), layout.waitingPack(pack))
+        guard try !FileSystem.exists(target), try FileSystem.exists(version) else { return }
+        try FileSystem.createFolders(layout.waiting(of: pack.id), permissions: 0o700)
+        let file = try OpenFile(reading: version)
+        // One that was live before may be in use still.
+        guard try file.tryLock(exclusive: true) else {
+            return try FileMove.copy(version, of: pack.length, to: target, permissions: 0o600) { _ in }
         }
+        try FileMove(from: version, to: target) { _ in }.commit()
+    }
+
+    /// Whether all of a pack is there, not live: what was cut off goes on as if it waited.
+    private func isWhole(_ pack: PackDescriptor) throws(VaultError) -> Bool {
+        if try FileSystem.exists(layout.waitingPack(pack)) { return true }
+        return try FileSystem.exists(layout.version(pack, as: .sealed))
+    }
+
+    /// A pack's record, corrected by what is really there; for a record that can't be read, an empty one is.
+    func settled(_ saved: PackRecord, of id: PackID) throws(VaultError) -> PackRecord {
+        var record = saved
+        if let arriving = record.arriving, try isWhole(arriving) {
+            (record.waiting, record.arriving) = (arriving, nil)
+        }
+        if let waiting = record.waiting, try !isWhole(waiting) { record.waiting = nil }
         record.loaded = try current(of: id)
         if let loaded = record.loaded {
             if loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }

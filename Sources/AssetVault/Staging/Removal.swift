@@ -8,6 +8,8 @@ extension PackStaging {
     /// Takes a pack out of the store. It stays away until it is asked for again. A version that somebody reads goes away
     /// when it is free.
     func remove(_ id: PackID) async throws(VaultError) {
+        try await recover()
+        let work = try beginWork()
         let control = try await lock()
         // A damaged record would only keep the pack from being removed.
         var record = (try? records.record(of: id)) ?? PackRecord()
@@ -16,6 +18,7 @@ extension PackStaging {
         StagingStep.removalRecorded.reached()
         try finishRemoval(of: id, record)
         _ = consume control
+        _ = consume work
     }
 
     /// Removes all that is left of a pack, as far as it is free.

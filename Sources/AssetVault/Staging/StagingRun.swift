@@ -17,14 +17,17 @@ struct StagingRun: Sendable {
     }
 
     /// - Returns: the outcome of every pack that something was done with, in the order of the plan.
-    func run(_ plan: Plan, _ offers: [OfferedPack]) async throws(VaultError) -> [Outcome] {
+    func run(_ plan: Plan, _ offers: [OfferedPack], on occasion: PlanningOccasion) async throws(VaultError)
+        -> [Outcome]
+    {
         let offered = Dictionary(offers.map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
         for removal in plan.removals { try await remove(removal) }
         // A downloader leaves what waits in shared storage to the app.
         let transfers = plan.transfers.filter { $0.stage != .waiting || stager.opensPacks }
         // What waits although it is not listed needs no listing: its record says all.
         let ids = plan.settled.map(\.id) + transfers.map(\.pack.id) + plan.downloads.map(\.pack.id)
-        return try await run(ids.map { StagingTask(id: $0, offer: offered[$0]) })
+        return try await run(
+            ids.map { StagingTask(id: $0, offer: offered[$0], isWish: occasion.isWish) })
     }
 
     func run(_ tasks: [StagingTask]) async throws(VaultError) -> [Outcome] {
@@ -68,12 +71,14 @@ struct StagingRun: Sendable {
         do throws(VaultError) {
             result = .success(
                 try await controls.run(id) { () throws(VaultError) in
-                    try await stager.staging.noteWish(for: id)
+                    if task.isWish { try await stager.staging.noteWish(for: id) }
                     return try await stage(task)
                 })
         } catch {
-            // What was given up has not failed.
-            if !Task.isCancelled { try? await stager.staging.noteFailure(error, of: id) }
+            // What was given up has not failed, nor has what another process is at.
+            if !Task.isCancelled, error.category != .busy {
+                try? await stager.staging.noteFailure(error, of: id)
+            }
             result = .failure(error)
         }
         switch result {
@@ -107,4 +112,6 @@ struct StagingTask: Sendable {
     let id: PackID
     /// Nil for a pack that waits and only needs to be opened.
     let offer: OfferedPack?
+    /// Whether the app asks for it: then it comes even if it was removed.
+    var isWish = false
 }

@@ -27,7 +27,7 @@ enum PlanTable {
         failed-loaded-older -          L/newer  L/newer  L/newer  L/newer  L/newer  F/newer
         failed-loaded-same  -          settle   settle   settle   settle   settle   settle
         being-removed       all        E/new    E/new    L/new    L/new    L/new    F/new
-        loaded-and-others   three      keep     keep     keep     keep     keep     keep
+        loaded-and-others   three      settle   settle   settle   settle   settle   settle
         waiting-twice       two        open     open     open     open     open     open
         resumed-update      waiting    E/adopt  E/adopt  L/adopt  L/adopt  L/adopt  F/adopt
         """
@@ -51,7 +51,7 @@ enum PlanTable {
         failed-loaded-older -          P/newer  P/newer  P/newer  P/newer  P/newer  F/newer
         failed-loaded-same  -          settle   settle   settle   settle   settle   settle
         being-removed       all        P/new    P/new    P/new    P/new    P/new    F/new
-        loaded-and-others   three      keep     keep     keep     keep     keep     keep
+        loaded-and-others   three      settle   settle   settle   settle   settle   settle
         waiting-twice       two        open     open     open     open     open     open
         resumed-update      waiting    P/adopt  P/adopt  P/adopt  P/adopt  P/adopt  F/adopt
         """
@@ -75,7 +75,7 @@ enum PlanTable {
         failed-loaded-older -          D/newer  D/newer  D/newer  D/newer  D/newer  F/newer
         failed-loaded-same  -          settle   settle   settle   settle   settle   settle
         being-removed       all        -        -        -        -        D/new    F/new
-        loaded-and-others   three      keep     keep     keep     keep     keep     keep
+        loaded-and-others   three      settle   settle   settle   settle   settle   settle
         waiting-twice       two        open     open     open     open     open     open
         resumed-update      waiting    D/adopt  D/adopt  D/adopt  D/adopt  D/adopt  F/adopt
         """

@@ -19,7 +19,7 @@ import Testing
     func once(way: KilledWay, start: KilledWay.Start) async throws {
         let stores = try await KilledStores(way, from: start)
         for step in way.steps(from: start) {
-            for time in step == .pieceWritten ? [1, 4, stores.pieceEnds.count] : [1] {
+            for time in step == .pieceWritten ? [1, stores.pieceEnds.count] : [1] {
                 try await killOnce(at: step, time, stores)
             }
         }

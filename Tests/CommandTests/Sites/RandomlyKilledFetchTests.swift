@@ -8,7 +8,7 @@ import Testing
     private let wanted = Int(ProcessInfo.processInfo.environment["ASSETVAULT_KILLS"] ?? "") ?? 60
     private let sites: PreparedSites
     private let server: FaultServer
-    private let packs = ["level": 5 << 18, "small": 90 << 10]
+    private let packs = ["level": 9 << 16, "small": 90 << 10]
 
     init() async throws {
         sites = try await PreparedSites(6, packs: packs)

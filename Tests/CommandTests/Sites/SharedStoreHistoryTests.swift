@@ -43,6 +43,7 @@ import Testing
                     while clock.now < end {
                         guard let id = user.packs.randomElement() else { return }
                         try await user.run(role(id))
+                        try await clock.sleep(for: .milliseconds(20))
                     }
                 }
             }

@@ -64,34 +64,33 @@ final class StoreHistory: Sendable {
         let event: Event
     }
 
-    private func sights(_ events: [Event]) -> [Sight] {
-        events.flatMap { event in
+    /// What was seen of each pack, and its removals.
+    private func stories(_ events: [Event]) -> [(id: String, sights: [Sight], removals: [Event])] {
+        let sights = events.flatMap { event in
             event.versions.map { Sight(id: $0.key, version: $0.value, event: event) }
         }
-    }
-
-    private func isRemoved(
-        _ id: String, from: ContinuousClock.Instant, to: ContinuousClock.Instant, _ events: [Event]
-    ) -> Bool {
-        events.contains { $0.operation == .remove(id) && $0.overlaps(from, to) }
+        return Dictionary(grouping: sights, by: \.id).map { id, sights in
+            (id, sights, events.filter { $0.operation == .remove(id) })
+        }
     }
 
     /// Whoever looks after somebody else has looked sees the same or something newer, but for a removal; and nothing that
     /// was not published yet.
     private func goingBack(_ events: [Event]) -> [String] {
-        let sights = sights(events)
         var found: [String] = []
-        for (number, later) in sights.enumerated() {
-            if later.version > later.event.published.upperBound {
-                found.append("\(later.id) \(later.version) was seen before it was published")
-            }
-            for earlier in sights[..<number]
-            where earlier.id == later.id && earlier.event.end < later.event.start
-                && earlier.version > later.version
-                && !isRemoved(later.id, from: earlier.event.start, to: later.event.end, events)
-            {
-                found.append(
-                    "\(later.id) went from \(earlier.version) back to \(later.version), \(later.event)")
+        for (id, sights, removals) in stories(events) {
+            for (number, later) in sights.enumerated() {
+                if later.version > later.event.published.upperBound {
+                    found.append("\(id) \(later.version) was seen before it was published")
+                }
+                let earlier = sights[..<number].first { earlier in
+                    earlier.version > later.version && earlier.event.end < later.event.start
+                        && !removals.contains { $0.overlaps(earlier.event.start, later.event.end) }
+                }
+                if let earlier {
+                    found.append(
+                        "\(id) went from \(earlier.version) back to \(later.version), \(later.event)")
+                }
             }
         }
         return found
@@ -100,14 +99,14 @@ final class StoreHistory: Sendable {
     /// Who asked for a pack with its key, and got it, left nothing older than what was published when it began.
     private func broken(promises events: [Event]) -> [String] {
         var found: [String] = []
-        for event in events where event.exitCode == 0 {
-            guard case .fetch(let id?, withKeys: true) = event.operation else { continue }
-            for sight in sights(events)
-            where sight.id == id && sight.event.start > event.end
-                && sight.version < event.published.lowerBound
-                && !isRemoved(id, from: event.start, to: sight.event.end, events)
-            {
-                found.append("\(event) left \(id) at \(sight.version), \(sight.event)")
+        for (id, sights, removals) in stories(events) {
+            for event in events
+            where event.exitCode == 0 && event.operation == .fetch(id: id, withKeys: true) {
+                let older = sights.first { sight in
+                    sight.version < event.published.lowerBound && sight.event.start > event.end
+                        && !removals.contains { $0.overlaps(event.start, sight.event.end) }
+                }
+                if let older { found.append("\(event) left \(id) at \(older.version), \(older.event)") }
             }
         }
         return found
@@ -116,15 +115,16 @@ final class StoreHistory: Sendable {
     /// What was removed stays away until it is asked for.
     private func comingBack(_ events: [Event]) -> [String] {
         var found: [String] = []
-        for removal in events where removal.exitCode == 0 {
-            guard case .remove(let id) = removal.operation else { continue }
-            for sight in sights(events)
-            where sight.id == id && sight.event.start > removal.end && sight.version > 0 {
-                let isAsked = events.contains {
-                    guard case .fetch(id?, _) = $0.operation else { return false }
-                    return $0.overlaps(removal.start, sight.event.end)
+        for (id, sights, removals) in stories(events) {
+            let asking = events.filter {
+                if case .fetch(id, _) = $0.operation { true } else { false }
+            }
+            for removal in removals where removal.exitCode == 0 {
+                let back = sights.first { sight in
+                    sight.version > 0 && sight.event.start > removal.end
+                        && !asking.contains { $0.overlaps(removal.start, sight.event.end) }
                 }
-                if !isAsked { found.append("\(id) came back by itself after \(removal), \(sight.event)") }
+                if let back { found.append("\(id) came back by itself after \(removal), \(back.event)") }
             }
         }
         return found
