@@ -14,6 +14,7 @@ extension PackStaging {
         record.isRemoved = true
         try records.save(record, of: id)
         StagingStep.removalRecorded.reached()
+        try removeAbandonedScratch(of: id)
         try finishRemoval(of: id, record)
         _ = consume control
     }
