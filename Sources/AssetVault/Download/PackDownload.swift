@@ -39,7 +39,11 @@ struct PackDownload {
                 }
             }
         }
-        try assembly.finish()
+        do throws(VaultError) { _ = try assembly.finish() } catch {
+            // What could not be saved still reads well, and a second attempt to save it would claim success.
+            try? file.abandon(claimed)
+            throw error
+        }
         StagingStep.downloadProven.reached()
         let finished = try file.finish(claimed)
         StagingStep.downloadNamed.reached()

@@ -68,14 +68,21 @@ extension PackStaging {
         return record
     }
 
-    private func settle(_ id: PackID) throws(VaultError) {
+    /// What was being written of one pack, or being removed.
+    func removeAbandonedScratch(of id: PackID) throws(VaultError) {
         for folder in [layout.home(of: id), layout.waiting(of: id)] where try FileSystem.exists(folder) {
             try Folder(opening: folder).removeAbandonedScratch()
         }
+    }
+
+    private func settle(_ id: PackID) throws(VaultError) {
+        try removeAbandonedScratch(of: id)
         StagingStep.scratchRecovered.reached()
         let saved = try? records.record(of: id)
         let record = try settled(saved ?? PackRecord(), of: id)
         if record.isRemoved { return try finishRemoval(of: id, record) }
+        // Before the record forgets it.
+        if saved?.waiting != nil, record.waiting == nil { try removeWaiting(of: id, except: record.arriving) }
         if record != saved { try records.save(record, of: id) }
         StagingStep.recordRecovered.reached()
         if let waiting = record.waiting { try returnToWaiting(waiting) }
@@ -112,6 +119,10 @@ extension PackStaging {
         if let waiting = record.waiting, try !isWhole(waiting) { record.waiting = nil }
         record.loaded = try current(of: id)
         if let loaded = record.loaded {
+            // It was under way and is in use now: whatever failed after that is being made up for.
+            if [saved.waiting?.sha256, saved.arriving?.sha256].contains(loaded.pack.sha256) {
+                record.failure = nil
+            }
             if loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
             if loaded.pack.sha256 == record.arriving?.sha256 { record.arriving = nil }
         }

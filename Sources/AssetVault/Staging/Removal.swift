@@ -16,6 +16,7 @@ extension PackStaging {
         record.isRemoved = true
         try records.save(record, of: id)
         StagingStep.removalRecorded.reached()
+        try removeAbandonedScratch(of: id)
         try finishRemoval(of: id, record)
         _ = consume control
         _ = consume work

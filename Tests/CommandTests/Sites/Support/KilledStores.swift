@@ -95,7 +95,7 @@ struct KilledStores {
     }
 
     /// The version that stands there, if it is a whole one.
-    private func version(of path: String) throws -> Int64? {
+    func version(of path: String) throws -> Int64? {
         let place = URL(filePath: path).resolvingSymlinksInPath()
         let found: Int?
         if try place.resourceValues(forKeys: [.isDirectoryKey]).isDirectory == true {

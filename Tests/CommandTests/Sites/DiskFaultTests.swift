@@ -1,0 +1,101 @@
+import Foundation
+import Testing
+import VaultCrypto
+
+/// Each call that changes a disk, failing once: the command says so, what is in use stays whole, and the same command once
+/// more ends right.
+@Suite(.timeLimit(.minutes(60))) struct DiskFaultTests {
+    @Test(arguments: [KilledWay.opened, .sealed, .downloader, .unlock, .remove])
+    func oneCallFails(way: KilledWay) async throws {
+        let stores = try await KilledStores(way, from: .loaded)
+        let faults = try await self.faults(of: stores)
+        try #require(faults.count > 10)
+        var failures = 0
+        for (round, fault) in faults.enumerated() {
+            let hint = "\(way), \(fault)"
+            let store = try await stores.store("store-\(round)")
+            let result = try await stores.runFromFolder(in: store, through: fault.wrapper)
+            if result.exitCode != 0 {
+                failures += 1
+                expectSaid(result, fault, hint)
+            }
+            try await stores.expectOldOrNew(in: store, hint)
+            try stores.expectNothingHalf(in: store, hint)
+            try await stores.runFromFolder(in: store).succeeded()
+            try await stores.expectEnd(in: store, hint)
+            try FileManager.default.removeItem(atPath: store)
+        }
+        #expect(failures * 2 > faults.count, "\(failures) of \(faults.count)")
+        print("\(way): \(faults.count) faults, \(failures) of which made the command fail")
+    }
+
+    private func faults(of stores: KilledStores) async throws -> [DiskFault] {
+        let log = stores.workshop.folder["calls"]
+        let store = try await stores.store("counted")
+        let counting = [
+            "strace", "-f", "-qq", "-o", log, "-e", "trace=" + DiskFault.calls.joined(separator: ","),
+        ]
+        try await stores.runFromFolder(in: store, through: counting).succeeded()
+        return DiskFault.all(countedIn: try String(contentsOfFile: log, encoding: .utf8))
+    }
+
+    /// In one line, as I/O. What is opened may also be something of the system's, which no program runs without.
+    private func expectSaid(_ result: CommandResult, _ fault: DiskFault, _ hint: String) {
+        if fault.call == "openat" { return }
+        #expect(result.exitCode == 74, "\(result.errorText) \(hint)")
+        #expect(result.errorText.split(separator: "\n").count == 1, "\(result.errorText) \(hint)")
+    }
+
+    /// What could not be saved is made anew: the file that it was in is gone, so that nobody saves it again and believes
+    /// that. (A whole pack was saved before it got its name.)
+    @Test(arguments: [KilledWay.opened, .sealed, .downloader, .unlock])
+    func whatWasNotSavedIsThrownAway(way: KilledWay) async throws {
+        let stores = try await KilledStores(way, from: .loaded)
+        var files = 0
+        for number in 1...80 {
+            let store = try await stores.store("store-\(number)")
+            let log = stores.workshop.folder["fsync"]
+            let wrapper =
+                ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync"]
+                + ["-e", "inject=fsync:error=EIO:when=\(number)"]
+            let result = try await stores.runFromFolder(in: store, through: wrapper)
+            let failed = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+                .filter { $0.contains("(INJECTED)") }
+                .compactMap { $0.firstMatch(of: /<(.*?)>\)/)?.1 }
+            if failed.isEmpty, result.exitCode == 0 { break }
+            for path in failed where !path.hasSuffix(".avpack") {
+                var isFolder: ObjCBool = false
+                guard FileManager.default.fileExists(atPath: String(path), isDirectory: &isFolder) else {
+                    files += 1
+                    continue
+                }
+                #expect(isFolder.boolValue, "\(path) stayed: \(way), fsync \(number)")
+            }
+            try FileManager.default.removeItem(atPath: store)
+        }
+        #expect(files > 0)
+    }
+}
+
+extension KilledStores {
+    /// Runs the command as it is shipped, straight from the site's folder.
+    @discardableResult
+    func runFromFolder(in store: String, through wrapper: [String] = []) async throws -> CommandResult {
+        try await Command.run(way.arguments(workshop, workshop.site, store), through: wrapper)
+    }
+
+    /// Whatever has a final name is whole, whether or not it is in use.
+    func expectNothingHalf(in store: String, _ hint: String) throws {
+        for name in try FileManager.default.contentsOfDirectory(atPath: "\(store)/permanent/level")
+        where name.hasPrefix("@") && !name.hasSuffix(".json") {
+            let version = try version(of: "\(store)/permanent/level/\(name)")
+            #expect(version.map { name.hasPrefix("@\($0)-") } == true, "\(name) is not whole \(hint)")
+        }
+        let waiting = "\(store)/shared/packs/level"
+        guard FileManager.default.fileExists(atPath: waiting) else { return }
+        for name in try FileManager.default.contentsOfDirectory(atPath: waiting) where name.hasPrefix("@") {
+            let bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(waiting)/\(name)")))
+            #expect(name == "@\(SHA256.hash(bytes.span).hex).avpack", "\(name) is not whole \(hint)")
+        }
+    }
+}
