@@ -39,7 +39,7 @@ struct PackDownload {
                 }
             }
         }
-        try assembly.finish()
+        _ = try assembly.finish()
         StagingStep.downloadProven.reached()
         let finished = try file.finish(claimed)
         StagingStep.downloadNamed.reached()
