@@ -72,8 +72,9 @@ struct StagingRun: Sendable {
                     return try await stage(task)
                 })
         } catch {
-            // What was given up has not failed.
-            if !Task.isCancelled { try? await stager.staging.noteFailure(error, of: id) }
+            // What was given up has not failed, nor has what goes on waiting for its key.
+            let isLocked = task.offer == nil && error.category == .key
+            if !Task.isCancelled, !isLocked { try? await stager.staging.noteFailure(error, of: id) }
             result = .failure(error)
         }
         switch result {
