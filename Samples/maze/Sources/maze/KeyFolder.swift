@@ -6,16 +6,26 @@ struct KeyFolder {
     let path: FilePath
 
     /// Keeps a copy of a key file: a sealed level asks for its key at each start.
-    func take(_ file: FilePath) throws(VaultError) {
-        let target = path.appending(file.lastComponent?.string ?? "key")
+    func take(_ file: FilePath) async throws(VaultError) {
+        // Says what is wrong with it, if anything is.
+        _ = try await FileKeyProvider(path: file).allKeys()
         do {
             let bytes = try Data(contentsOf: URL(filePath: file.string))
-            let isMade = FileManager.default.createFile(
-                atPath: target.string, contents: bytes, attributes: [.posixPermissions: 0o600])
-            guard isMade else { throw CocoaError(.fileWriteUnknown) }
+            let copy = try FileDescriptor.open(
+                target(), .writeOnly, options: [.create, .exclusiveCreate], permissions: .ownerReadWrite)
+            try copy.closeAfter { _ = try copy.writeAll(bytes) }
         } catch {
             throw VaultError(
-                .key, "the key file can't be taken", at: file.string, remedy: "check its path")
+                .io, "the key can't be kept", at: path.string, remedy: "free some space, or make it writable")
         }
+    }
+
+    /// A name that no key has yet.
+    private func target() -> FilePath {
+        var number = 1
+        while FileManager.default.fileExists(atPath: path.appending("key-\(number).jwks").string) {
+            number += 1
+        }
+        return path.appending("key-\(number).jwks")
     }
 }

@@ -18,6 +18,7 @@ import AssetVault
     private var messages: [String] = []
     /// The path of a key file that is being typed.
     private var typed: String?
+    private var arrows = ArrowKeys()
     private var preparing: Task<Void, Never>?
     private var isReady = false
 
@@ -64,12 +65,12 @@ import AssetVault
             // A key may come at any time: the gate goes on looking for it.
             if let error, error.category != .key { messages = ["\(error)", "r tries again"] }
         case .keysEnded: return false
-        case .key(let key) where typed != nil: type(key)
+        case .key(let key) where typed != nil: await type(key)
         case .key("q"), .key("\u{3}"), .key("\u{4}"): return false
         case .key("k"): typed = ""
         case .key("r"): prepareNext()
         case .key(let key):
-            let told = try await game.press(key)
+            let told = try await game.press(arrows.take(key))
             if !told.isEmpty { messages = told }
         }
         return true
@@ -90,11 +91,11 @@ import AssetVault
         }
     }
 
-    private func type(_ key: Character) {
+    private func type(_ key: Character) async {
         switch key {
         case "\r", "\n":
             do throws(VaultError) {
-                try keyFolder.take(FilePath(typed ?? ""))
+                try await keyFolder.take(FilePath(typedPath))
                 messages = ["the key is yours"]
             } catch {
                 messages = ["\(error)"]
@@ -107,17 +108,27 @@ import AssetVault
         }
     }
 
+    /// Keys are single bytes; a path may hold letters of several.
+    private var typedPath: String {
+        String(
+            decoding: (typed ?? "").unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }, as: UTF8.self)
+    }
+
     private func draw() async throws(VaultError) {
         let size = terminal.size
         var lines = ["\(game.level.id)   step \(game.journey.steps)   coins \(game.journey.coins)", ""]
         lines += try await game.view(columns: max(8, size.columns - 1), lines: max(3, size.lines - 8))
         lines += ["", progress.line ?? ""] + messages
-        if game.isAtExit {
-            lines.append(
-                game.next.map { "you stand before the gate to \($0.id)" }
-                    ?? "the end: you have found all there is")
-        }
-        lines.append(typed.map { "key file: \($0)_" } ?? "w a s d move   k use a key file   q quit")
+        if game.isAtExit { lines.append(gate) }
+        lines.append(typed == nil ? "w a s d move   k use a key file   q quit" : "key file: \(typedPath)_")
         terminal.show(lines.map { String($0.prefix(max(8, size.columns - 1))) })
+    }
+
+    /// What there is to say at the exit.
+    private var gate: String {
+        guard let next = game.next else { return "the end: you have found all there is" }
+        return next.form == .sealed
+            ? "the gate to \(next.id) is locked: k takes a key file; so does the folder \(keyFolder.path)"
+            : "the way to \(next.id) is still being built"
     }
 }
