@@ -48,3 +48,6 @@ sh Samples/quickstart.sh
 
 echo "== two teams"
 sh Samples/teams.sh
+
+echo "== the sample game"
+sh Samples/maze.sh

@@ -22,13 +22,18 @@ extension VaultClient {
 
     /// Opens packs that wait in shared storage, without any network; see ``VaultStore/unlock(_:with:as:patience:)``.
     ///
-    /// - Parameter keys: pushed just now; nil asks the client's own key provider, which may know more than before.
+    /// - Parameters:
+    ///   - keys: pushed just now; nil asks the client's own key provider, which may know more than before. A pack that is
+    ///     kept sealed is read with the client's own keys.
+    ///   - form: nil for the client's own.
+    ///   - patience: how long to ask for keys that are not there yet; what is given up last is told and thrown.
     @discardableResult
     public func unlock(
-        _ ids: [PackID]? = nil, with keys: (any KeyProvider)? = nil, patience: Duration = .zero
+        _ ids: [PackID]? = nil, with keys: (any KeyProvider)? = nil, as form: PackForm? = nil,
+        patience: Duration = .zero
     ) async throws(VaultError) -> [PackID] {
         return try await store.unlock(
-            ids, with: keys, as: configuration.form, patience: patience, controls: controls,
+            ids, with: keys, as: form ?? configuration.form, patience: patience, controls: controls,
             observer: observer)
     }
 }

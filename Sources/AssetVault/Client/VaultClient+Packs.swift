@@ -30,8 +30,8 @@ extension VaultClient {
 
     /// Makes sure that a pack is ready for use.
     ///
-    /// - Parameter requireLatest: asks the site for a newer version first; else any version that is loaded will do, and the
-    ///   network is left alone.
+    /// - Parameter requireLatest: asks the site for a newer version first; else any version that is loaded, or waits for a
+    ///   key that is here, will do, and the network is left alone.
     /// - Throws: `.key` when the pack is there and its key is not.
     public func ensureLocalAvailability(of id: PackID, requireLatest: Bool = false) async throws(VaultError) {
         try await ensureLocalAvailability(of: [id], requireLatest: requireLatest)
@@ -45,6 +45,7 @@ extension VaultClient {
         if !requireLatest {
             lacking = []
             for id in ids where try !store.isLoaded(id) { lacking.append(id) }
+            lacking = try await stillLacking(afterUnlocking: lacking)
         }
         guard !lacking.isEmpty else { return }
         if requireLatest { try await refresh() } else { _ = try await currentListing() }
@@ -55,6 +56,19 @@ extension VaultClient {
                 .key, "the pack is verified and waits for its key", at: id.description,
                 remedy: "unlock it when the key is there")
         }
+    }
+
+    /// Opens what was preloaded. What can't be opened is left to the site, which may list it for other keys by now.
+    private func stillLacking(afterUnlocking ids: [PackID]) async throws(VaultError) -> [PackID] {
+        var waiting: [PackID] = []
+        for id in ids where try await status(of: id).waitingVersion != nil { waiting.append(id) }
+        guard configuration.keys != nil, !waiting.isEmpty else { return ids }
+        do throws(VaultError) { try await unlock(waiting) } catch {
+            if Task.isCancelled { throw error }
+        }
+        var lacking: [PackID] = []
+        for id in ids where try !store.isLoaded(id) { lacking.append(id) }
+        return lacking
     }
 
     /// What the site has for packs that are here.

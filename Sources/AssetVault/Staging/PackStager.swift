@@ -56,6 +56,11 @@ struct PackStager: Sendable {
     /// Opens a pack that waits in shared storage; nothing is downloaded.
     func unlock(_ id: PackID) async throws(VaultError) -> PackState {
         let record = try staging.records.record(of: id)
+        if case .app(let keys?, _) = role, let waiting = record.waiting {
+            // Whoever waits for a key asks often: nothing is read until it is there.
+            _ = try await keys.contentKey(
+                waiting.contentKeyID, slots: waiting.slots, place: id.description)
+        }
         return try await followFaster(record, of: id)
     }
 

@@ -75,8 +75,9 @@ struct StagingRun: Sendable {
                     return try await stage(task)
                 })
         } catch {
-            // What was given up has not failed, nor has what another process is at.
-            if !Task.isCancelled, error.category != .busy {
+            // What was given up has not failed, nor has what another process is at, or what goes on waiting for its key.
+            let isLocked = task.offer == nil && error.category == .key
+            if !Task.isCancelled, error.category != .busy, !isLocked {
                 try? await stager.staging.noteFailure(error, of: id)
             }
             result = .failure(error)

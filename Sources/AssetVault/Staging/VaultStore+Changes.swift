@@ -29,12 +29,19 @@ extension VaultStore {
             throw VaultError(.key, "no key was given", at: "unlock", remedy: "give a key provider")
         }
         let staging = PackStaging(layout: layout)
+        let deadline = ContinuousClock.now + patience
+        let observer: Observer = { update in
+            // A key that may still come is no news.
+            if case .failed(_, let error) = update, error.category == .key, ContinuousClock.now < deadline {
+                return
+            }
+            observer(update)
+        }
         let stager = PackStager(
             staging: staging, transport: FileTransport(), retries: RetryPolicy(),
             role: .app(keys: keys, form), openings: Turns(1), observer: observer)
         let run = StagingRun(stager: stager, controls: controls, width: 1)
         try await staging.recover()
-        let deadline = ContinuousClock.now + patience
         var loaded: [PackID] = []
         while true {
             let (opened, error) = try await run.unlock(ids)

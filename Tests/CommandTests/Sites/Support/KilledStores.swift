@@ -41,7 +41,7 @@ struct KilledStores {
         try folder.makeFolder("store/shared")
         if start == .loaded {
             let arguments = KilledWay.sealed.arguments(workshop, workshop.site, workshop.store)
-            try await way == .sealed ? Command.run(arguments).succeeded() : workshop.fetch().succeeded()
+            _ = try await way == .sealed ? Command.run(arguments).succeeded() : workshop.fetch().succeeded()
         }
         try await publish(2)
         (self.trees, self.digests) = (trees, digests)

@@ -1,0 +1,46 @@
+import AssetVault
+
+/// The packs of the game, and all that it takes to have one ready.
+struct Packs: Sendable {
+    let client: VaultClient
+    let downloader: PackDownloader
+
+    init(_ configuration: VaultConfiguration) throws(VaultError) {
+        client = try VaultClient(configuration)
+        downloader = try PackDownloader(configuration)
+    }
+
+    /// Makes a level ready to be played. What is loaded takes nothing; what waits sealed takes its key and no network; all
+    /// else is downloaded, or goes on where an earlier download stopped.
+    ///
+    /// - Parameter patience: how long to wait for a key that is not there yet.
+    func prepare(_ level: Level, patience: Duration = .zero) async throws(VaultError) {
+        let status = try await client.status(of: level.id)
+        if status.loadedVersion != nil { return }
+        switch level.form {
+        case .opened:
+            try await client.ensureLocalAvailability(of: level.id)
+        case .sealed:
+            // Preloaded beside the game, or now.
+            if status.waitingVersion == nil {
+                let report = try await downloader.run(.periodic)
+                if let error = report.firstError { throw error }
+            }
+            try await client.unlock([level.id], as: level.form, patience: patience)
+        }
+    }
+
+    /// The maze of a level that is ready: an opened one is read at once, as one version, a sealed one where it is looked at.
+    func board(of level: Level) async throws(VaultError) -> Board {
+        let path = try EntryPath("maze.txt")
+        switch level.form {
+        case .opened: return Board(whole: try await client.contents(of: path, in: level.id))
+        case .sealed: return try await Board(inPlace: client.reader(of: path, in: level.id))
+        }
+    }
+
+    func story(of level: Level) async throws(VaultError) -> String {
+        let text = try await client.contents(of: EntryPath("story.txt"), in: level.id)
+        return String(decoding: text, as: UTF8.self).escapingControls
+    }
+}

@@ -1,0 +1,55 @@
+import AssetVault
+import Testing
+import VaultAuthoring
+import VaultFileSystem
+
+/// What was brought before its key and opened after its site.
+@Suite struct PreloadTests {
+    private let game: Game
+    private let map: EntryPath
+    private var noKeys: InMemoryKeyProvider { InMemoryKeyProvider(KeyRing()) }
+
+    init() async throws {
+        game = try await Game()
+        map = try EntryPath("map.json")
+        try await game.publish(["map.json": Game.secret])
+        let client = try VaultClient(
+            VaultConfiguration(
+                site: SiteLocation(path: game.place.vault.site), store: game.place.layout,
+                trustedRoot: try DurableFile.read(game.place.vault.trustedRoot, limit: 1 << 20)))
+        try await client.fetch()
+        try FileSystem.removeTree(game.place.vault.site)
+    }
+
+    @Test func availabilityNeedsNoSite() async throws {
+        let client = try game.place.client(.opened)
+        try await client.ensureLocalAvailability(of: .one)
+        #expect(try await client.contents(of: map, in: .one) == Game.secret)
+    }
+
+    @Test func unlockedInAnotherForm() async throws {
+        let client = try game.place.client(.opened)
+        #expect(try await client.unlock([.one], as: .sealed) == [.one])
+        #expect(try await client.status(of: .one).form == .sealed)
+        #expect(try await client.contents(of: map, in: .one) == Game.secret)
+    }
+
+    /// Whoever waits for a key is told once, at the end, and the pack waits on.
+    @Test func aMissingKeyIsNoFailure() async throws {
+        let client = try game.place.client(.opened)
+        let updates = try client.statusUpdates(for: .one)
+        #expect(
+            await category {
+                try await client.unlock([.one], with: noKeys, patience: .milliseconds(600))
+            } == .key)
+        client.endStatusUpdates()
+        var told: [StatusUpdate] = []
+        for await update in updates { told.append(update) }
+        guard told.count == 1, case .failed(_, let error) = told[0], error.category == .key else {
+            Issue.record("\(told)")
+            return
+        }
+        #expect(try await client.status(of: .one).state == .toBeTransferred)
+        #expect(try await client.unlock() == [.one])
+    }
+}
