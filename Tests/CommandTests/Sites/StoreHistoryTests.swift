@@ -1,0 +1,65 @@
+import Testing
+
+/// The judge of histories is judged: it accepts what can be, and finds what can't.
+struct StoreHistoryTests {
+    private let history = StoreHistory()
+    private let start = ContinuousClock.now
+
+    /// An operation from one moment to another, while versions 1 to 3 were published one after the other.
+    private func note(
+        _ operation: StoreHistory.Operation, _ moments: ClosedRange<Int>, saw version: Int? = nil,
+        exitCode: Int32 = 0, published: ClosedRange<Int> = 1...3
+    ) {
+        let versions = version.map { ["level": $0] } ?? [:]
+        history.note(
+            StoreHistory.Event(
+                operation: operation, start: start + .seconds(moments.lowerBound),
+                end: start + .seconds(moments.upperBound), exitCode: exitCode, published: published,
+                versions: versions))
+    }
+
+    @Test func whatCanBe() {
+        note(.fetch(id: "level", withKeys: true), 0...4, published: 1...2)
+        note(.status, 1...2, saw: 0)
+        note(.read("level"), 5...6, saw: 2)
+        // Two who look at the same time may see either.
+        note(.status, 7...9, saw: 3)
+        note(.read("level"), 8...10, saw: 2)
+        note(.remove("level"), 11...12)
+        note(.path("level"), 13...14, exitCode: 66)
+        note(.status, 15...16, saw: 0)
+        note(.fetch(id: "level", withKeys: false), 17...20, exitCode: 75)
+        note(.status, 18...19, saw: 3)
+        #expect(history.contradictions == [])
+    }
+
+    @Test func aVersionThatGoesBack() {
+        note(.read("level"), 1...2, saw: 2)
+        note(.read("level"), 3...4, saw: 1)
+        #expect(history.contradictions.count == 1)
+    }
+
+    @Test func aVersionBeforeItsTime() {
+        note(.status, 1...2, saw: 3, published: 1...2)
+        #expect(history.contradictions.count == 1)
+    }
+
+    @Test func aFetchThatBroughtNothing() {
+        note(.fetch(id: "level", withKeys: true), 1...2, published: 2...2)
+        note(.status, 3...4, saw: 1)
+        #expect(history.contradictions.count == 1)
+    }
+
+    @Test func aPackThatComesBackByItself() {
+        note(.remove("level"), 1...2)
+        note(.downloader, 3...4)
+        note(.status, 5...6, saw: 1)
+        #expect(history.contradictions.count == 1)
+    }
+
+    @Test func anEndThatIsNotDocumented() {
+        note(.unlock, 1...2, exitCode: 65)
+        note(.status, 1...2, saw: 0, exitCode: 75)
+        #expect(history.contradictions.count == 2)
+    }
+}
