@@ -55,6 +55,8 @@ struct PackStaging: Sendable {
     func noteFailure(_ error: VaultError, of id: PackID) async throws(VaultError) {
         try await update(id) { record in
             guard !record.isRemoved else { return }
+            // In use and nothing under way: it is only not certain that this would outlast a power failure.
+            guard record.loaded == nil || record.waiting != nil || record.arriving != nil else { return }
             record.failure = error.problem
             record.isOpening = false
         }

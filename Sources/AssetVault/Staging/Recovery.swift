@@ -78,7 +78,7 @@ extension PackStaging {
     private func settle(_ id: PackID) throws(VaultError) {
         try removeAbandonedScratch(of: id)
         StagingStep.scratchRecovered.reached()
-        let saved = try? records.record(of: id)
+        let saved = try records.soundRecord(of: id)
         let record = try settled(saved ?? PackRecord(), of: id)
         if record.isRemoved { return try finishRemoval(of: id, record) }
         // Before the record forgets it.
@@ -119,10 +119,8 @@ extension PackStaging {
         if let waiting = record.waiting, try !isWhole(waiting) { record.waiting = nil }
         record.loaded = try current(of: id)
         if let loaded = record.loaded {
-            // It was under way and is in use now: whatever failed after that is being made up for.
-            if [saved.waiting?.sha256, saved.arriving?.sha256].contains(loaded.pack.sha256) {
-                record.failure = nil
-            }
+            // It waited and is in use now: whatever failed after that is being made up for.
+            if loaded.pack.sha256 == saved.waiting?.sha256 { record.failure = nil }
             if loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
             if loaded.pack.sha256 == record.arriving?.sha256 { record.arriving = nil }
         }
@@ -140,10 +138,16 @@ extension PackStaging {
     private func current(of id: PackID) throws(VaultError) -> PackRecord.Loaded? {
         guard try FileSystem.exists(layout.home(of: id)) else { return nil }
         let home = try Folder(opening: layout.home(of: id))
-        guard let name = try? home.readLink("current")?.lastComponent?.string,
-            try home.status(of: name) != nil,
-            let pack = try? PackDescriptorFile.read(beside: layout.home(of: id).appending(name))
-        else { return nil }
-        return PackRecord.Loaded(pack: pack, form: name.hasSuffix(".avpack") ? .sealed : .opened)
+        do throws(VaultError) {
+            guard let name = try home.readLink("current")?.lastComponent?.string,
+                try home.status(of: name) != nil
+            else { return nil }
+            let pack = try PackDescriptorFile.read(beside: layout.home(of: id).appending(name))
+            return PackRecord.Loaded(pack: pack, form: name.hasSuffix(".avpack") ? .sealed : .opened)
+        } catch {
+            // What only can't be read now is there all the same, and is not to be tidied away.
+            guard error.category != .io else { throw error }
+            return nil
+        }
     }
 }

@@ -12,7 +12,7 @@ extension PackStaging {
         let work = try beginWork()
         let control = try await lock()
         // A damaged record would only keep the pack from being removed.
-        var record = (try? records.record(of: id)) ?? PackRecord()
+        var record = try records.soundRecord(of: id) ?? PackRecord()
         record.isRemoved = true
         try records.save(record, of: id)
         StagingStep.removalRecorded.reached()

@@ -21,6 +21,14 @@ struct PackRecords: Sendable {
         return try PackRecord(parsing: bytes, place: path.string)
     }
 
+    /// Nil for a damaged record. One that only can't be read now throws: nothing may be concluded from that.
+    func soundRecord(of id: PackID) throws(VaultError) -> PackRecord? {
+        do throws(VaultError) { return try record(of: id) } catch {
+            guard error.category == .corrupt else { throw error }
+            return nil
+        }
+    }
+
     func save(_ record: PackRecord, of id: PackID) throws(VaultError) {
         var next = record
         next.generation += 1

@@ -1,6 +1,8 @@
 import Foundation
+import SystemPackage
 import Testing
 import VaultCrypto
+import VaultFileSystem
 
 /// Each call that changes a disk, failing once: the command says so, what is in use stays whole, and the same command once
 /// more ends right.
@@ -64,12 +66,11 @@ import VaultCrypto
                 .compactMap { $0.firstMatch(of: /<(.*?)>\)/)?.1 }
             if failed.isEmpty, result.exitCode == 0 { break }
             for path in failed where !path.hasSuffix(".avpack") {
-                var isFolder: ObjCBool = false
-                guard FileManager.default.fileExists(atPath: String(path), isDirectory: &isFolder) else {
+                guard let left = try FileSystem.status(of: FilePath(String(path))) else {
                     files += 1
                     continue
                 }
-                #expect(isFolder.boolValue, "\(path) stayed: \(way), fsync \(number)")
+                #expect(left.kind == .folder, "\(path) stayed: \(way), fsync \(number)")
             }
             try FileManager.default.removeItem(atPath: store)
         }

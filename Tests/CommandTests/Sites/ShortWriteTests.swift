@@ -3,32 +3,15 @@ import Testing
 
 /// Disks that take a part of what is written: the rest is written after it, or the command says that it can't be.
 @Suite(.timeLimit(.minutes(10))) struct ShortWriteTests {
-    /// Every write of several bytes ends early, as the system is free to let it.
     @Test(arguments: [KilledWay.opened, .sealed, .downloader, .unlock, .remove])
     func everyWrite(way: KilledWay) async throws {
         let stores = try await KilledStores(way, from: .loaded)
         let folder = stores.workshop.folder
-        let source = try folder.write(
-            "short.c",
-            """
-            #define _GNU_SOURCE
-            #include <unistd.h>
-            #include <sys/syscall.h>
-            static size_t part(size_t n) { return n > 1 ? n - n / 3 - 1 : n; }
-            ssize_t write(int f, const void *b, size_t n) { return syscall(SYS_write, f, b, part(n)); }
-            ssize_t pwrite64(int f, const void *b, size_t n, off_t o) {
-                return syscall(SYS_pwrite64, f, b, part(n), o);
-            }
-            ssize_t pwrite(int f, const void *b, size_t n, off_t o) { return pwrite64(f, b, n, o); }
-            """)
-        let library = folder["short.so"]
-        try await Tool.run("clang", "-shared", "-fPIC", "-O1", "-o", library, source)
+        let shortening = try await PreloadedLibrary.through(PreloadedLibrary.shortWrites, in: folder)
         let store = try await stores.store("short")
         let log = folder["calls"]
-        let strace = [
-            "strace", "-f", "-qq", "-o", log, "-e", "trace=pwrite64", "-E", "LD_PRELOAD=\(library)",
-        ]
-        try await stores.runFromFolder(in: store, through: strace).succeeded()
+        let strace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=pwrite64"]
+        try await stores.runFromFolder(in: store, through: strace + shortening).succeeded()
         let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
         // A record of more than a hundred bytes takes several calls by now.
         #expect(calls.count >= 10, "\(calls.count)")

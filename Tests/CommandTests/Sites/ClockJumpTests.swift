@@ -1,0 +1,95 @@
+import FaultServer
+import Foundation
+import Testing
+
+/// A wall clock that jumps a year, before a fetch and in the middle of one. Only trust in something new depends on it.
+@Suite(.timeLimit(.minutes(10))) struct ClockJumpTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    private let jumpingClock: [String]
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "version 1")
+        try folder.write("level/noise", Bytes.random(1 << 20, seed: 1))
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try folder.write("clock", "0")
+        jumpingClock = try await PreloadedLibrary.through(
+            PreloadedLibrary.clock(wrongBy: folder["clock"]), in: folder)
+    }
+
+    private func run(_ words: [String]) async throws -> CommandResult {
+        try await Command.run(words, through: jumpingClock)
+    }
+
+    private func fetch(_ url: String, _ options: String...) async throws -> CommandResult {
+        try await run(["fetch", url, "--store", workshop.store, "--trust", workshop.root] + options)
+    }
+
+    /// The clock of the command does jump: a year ahead nothing new is believed.
+    @Test func betweenFetches() async throws {
+        try await fetch(workshop.site).succeeded()
+        try folder.write("level/file", "version 2")
+        try await workshop.publish()
+        try folder.write("clock", "366")
+        try await fetch(workshop.site).failed(76, naming: "expired")
+        // What is there opens all the same, without the site.
+        try await run(["unlock", "--store", workshop.store] + workshop.keys).succeeded()
+        #expect(try await workshop.status()["level"]?.version == 1)
+        try await run(["path", "level", "--store", workshop.store]).succeeded()
+
+        try folder.write("clock", "-366")
+        try await fetch(workshop.site, workshop.keys[0], workshop.keys[1]).succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try folder.write("clock", "0")
+        try await fetch(workshop.site).succeeded()
+    }
+
+    /// What was believed when the fetch began is fetched to its end; nobody waits for a time of day.
+    @Test(arguments: ["366", "-366"], [[:], ["Retry-After": "1"], ["Retry-After": "a date"]])
+    func whileAPackIsAskedFor(jump: String, headers: [String: String]) async throws {
+        let clock = folder["clock"]
+        let asked = Counter()
+        let server = try FaultServer(workshop.site) { request in
+            guard request.isForPack, asked.next() == 1 else { return .file }
+            try? Data(jump.utf8).write(to: URL(filePath: clock))
+            return .changed { reply in
+                reply.status = 503
+                for (name, value) in headers { reply.headers[name] = value }
+                guard headers["Retry-After"] == "a date" else { return }
+                // The host's clock is right.
+                reply.headers["Retry-After"] = Self.httpDate(in: 2)
+                reply.headers["Date"] = Self.httpDate(in: 0)
+            }
+        }
+        try await fetch(server.url, workshop.keys[0], workshop.keys[1]).succeeded()
+        #expect(asked.count > 1)
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        let next = try await fetch(server.url)
+        #expect(next.exitCode == (jump == "366" ? 76 : 0), "\(next.errorText)")
+        #expect(try await workshop.status()["level"]?.state == "loaded")
+    }
+
+    /// The time that a downloader has ends although the clock was put back.
+    @Test func whileTheTimeRuns() async throws {
+        let clock = folder["clock"]
+        let server = try FaultServer(workshop.site) { request in
+            guard request.isForPack else { return .file }
+            try? Data("-366".utf8).write(to: URL(filePath: clock))
+            return .changed { $0.pace = (1000, .seconds(1)) }
+        }
+        let words = ["downloader", server.url, "--store", workshop.store, "--trust", workshop.root]
+        let result = try await run(words + ["--request", "install", "--time", "2"])
+        #expect(result.exitCode == 75, "\(result.errorText)")
+        try await fetch(workshop.site, workshop.keys[0], workshop.keys[1]).succeeded()
+    }
+
+    private static func httpDate(in seconds: Double) -> String {
+        let format = DateFormatter()
+        format.locale = Locale(identifier: "en_US_POSIX")
+        format.timeZone = TimeZone(identifier: "GMT")
+        format.dateFormat = "EEE, dd MMM yyyy HH:mm:ss 'GMT'"
+        return format.string(from: Date(timeIntervalSinceNow: seconds))
+    }
+}

@@ -1,0 +1,87 @@
+import Foundation
+import Testing
+
+/// Areas on disks of their own: full ones, read-only ones, and packs that can't be renamed from one to the other.
+@Suite(.timeLimit(.minutes(30)), .enabled(if: MountedAreas.areAllowed, "this user may not mount anything"))
+struct MountedAreaTests {
+    private static let ways: [KilledWay] = [.opened, .sealed, .downloader, .unlock, .remove]
+    private static let areas = ["ephemeral", "shared", "permanent"]
+
+    /// Runs the command through whatever `spoil` did, expects that nothing half is seen, and then the right end.
+    private func tryOut(
+        _ stores: KilledStores, _ areas: [String], _ hint: String, through wrapper: [String] = [],
+        spoiling spoil: (MountedAreas) async throws -> Void = { _ in }
+    ) async throws -> CommandResult {
+        let name = "store-\(UUID().uuidString)"
+        let store = try await stores.store(name)
+        var result: CommandResult?
+        try await MountedAreas.mount(areas, of: store) { mounted in
+            try await spoil(mounted)
+            result = try await stores.runFromFolder(in: store, through: mounted.inside + wrapper)
+            try await Command.run("status", "--store", store, through: mounted.inside).succeeded()
+            let seen = try await mounted.seen()
+            try await stores.expectOldOrNew(in: seen, hint)
+            try stores.expectNothingHalf(in: seen, hint)
+            try await mounted.makeRoom()
+            try await stores.runFromFolder(in: store, through: mounted.inside).succeeded()
+            try await stores.expectEnd(in: mounted.seen(), hint)
+        }
+        try await Tool.run("/bin/sh", "-c", "rm -rf '\(stores.workshop.folder[name])'*")
+        return try #require(result)
+    }
+
+    /// Room runs out at once, or while a record, a descriptor, a tree, or the copy of a pack is written.
+    @Test(arguments: ways, areas) func full(way: KilledWay, area: String) async throws {
+        let stores = try await KilledStores(way, from: .loaded)
+        for room in [0, 8, 1000] {
+            let hint = "\(way), \(room) KiB left in \(area)"
+            let result = try await tryOut(stores, [area], hint) {
+                try await $0.leave(kibibytes: room, in: area)
+            }
+            expectFull(result, hint)
+        }
+        for room in [0, 1, 4] {
+            let hint = "\(way), \(room) names left in \(area)"
+            let result = try await tryOut(stores, [area], hint) { try await $0.leave(names: room, in: area) }
+            expectFull(result, hint)
+        }
+    }
+
+    private func expectFull(_ result: CommandResult, _ hint: String) {
+        guard result.exitCode != 0 else { return }
+        #expect(result.exitCode == 74 && result.errorText.contains("full"), "\(result.errorText) \(hint)")
+    }
+
+    @Test(arguments: ways, areas) func readOnly(way: KilledWay, area: String) async throws {
+        let stores = try await KilledStores(way, from: .loaded)
+        let hint = "\(way), \(area) is read-only"
+        let result = try await tryOut(stores, [area], hint) { try await $0.remount(area, "ro") }
+        guard result.exitCode != 0 else {
+            return #expect(area == "ephemeral" || way == .downloader, "\(hint)")
+        }
+        #expect([73, 74].contains(result.exitCode), "\(result.errorText) \(hint)")
+        #expect(result.errorText.contains("read-only file system"), "\(result.errorText) \(hint)")
+        print("\(hint): \(result.exitCode) \(result.errorText)")
+    }
+
+    /// Killed where a pack is copied from disk to disk, or where the copy gets its name.
+    @Test(arguments: ways, [["ephemeral"], ["shared"], ["permanent"], areas])
+    func apart(way: KilledWay, areas: [String]) async throws {
+        let stores = try await KilledStores(way, from: .loaded)
+        try await tryOut(stores, areas, "\(way), \(areas) apart").succeeded()
+        var killed = 0
+        for call in ["pwrite64", "fsync", "renameat2", "unlinkat"] {
+            for number in [1, 2, 3, 5, 8, 13] {
+                let hint = "\(way), \(areas) apart, killed at \(call) \(number)"
+                let result = try await tryOut(
+                    stores, areas, hint, through: Killing.at(call, number: number))
+                guard result.exitCode == 137 else {
+                    try result.succeeded()
+                    break
+                }
+                killed += 1
+            }
+        }
+        #expect(killed > 3)
+    }
+}
