@@ -17,7 +17,6 @@ extension VaultClient {
     public func remove(_ id: PackID) async throws(VaultError) {
         controls.cancel(id)
         try await store.remove(id)
-        controls.resume(id)
     }
 
     /// Opens packs that wait in shared storage, without any network; see ``VaultStore/unlock(_:with:as:patience:)``.

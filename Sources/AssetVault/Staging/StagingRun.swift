@@ -1,5 +1,4 @@
 import SealedPack
-import Synchronization
 import VaultErrors
 
 /// Does what a plan says: removals first, then what only needs to be transferred, then the downloads, several at once. A
@@ -71,15 +70,15 @@ struct StagingRun: Sendable {
         do throws(VaultError) {
             result = .success(
                 try await controls.run(id) { () throws(VaultError) in
-                    if task.isWish { try await stager.staging.noteWish(for: id) }
-                    return try await stage(task)
+                    do throws(VaultError) {
+                        if task.isWish { try await stager.staging.noteWish(for: id) }
+                        return try await stage(task)
+                    } catch {
+                        await note(error, of: task)
+                        throw error
+                    }
                 })
         } catch {
-            // What was given up has not failed, nor has what another process is at, or what goes on waiting for its key.
-            let isLocked = task.offer == nil && error.category == .key
-            if !Task.isCancelled, error.category != .busy, !isLocked {
-                try? await stager.staging.noteFailure(error, of: id)
-            }
             result = .failure(error)
         }
         switch result {
@@ -87,6 +86,13 @@ struct StagingRun: Sendable {
         case .failure(let error): stager.observer(.failed(id, error))
         }
         return Outcome(id: id, result: result)
+    }
+
+    /// What was given up or held up has not failed, nor has what another process is at, or what goes on waiting for its key.
+    private func note(_ error: VaultError, of task: StagingTask) async {
+        let isLocked = task.offer == nil && error.category == .key
+        guard !Task.isCancelled, error.category != .busy, !isLocked else { return }
+        try? await stager.staging.noteFailure(error, of: task.id)
     }
 
     /// Other processes want the same packs: what one of them took on meanwhile is looked for where it is now.
