@@ -80,7 +80,10 @@ extension PackStaging {
         StagingStep.scratchRecovered.reached()
         let saved = try records.soundRecord(of: id)
         let record = try settled(saved ?? PackRecord(), of: id)
-        if record.isRemoved { return try finishRemoval(of: id, record) }
+        if record.isRemoved {
+            try finishRemoval(of: id, record)
+            return StagingStep.recordRecovered.reached()
+        }
         // Before the record forgets it.
         if saved?.waiting != nil, record.waiting == nil { try removeWaiting(of: id, except: record.arriving) }
         if record != saved { try records.save(record, of: id) }
