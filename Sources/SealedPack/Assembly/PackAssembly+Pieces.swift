@@ -15,7 +15,7 @@ extension PackAssembly {
     public mutating func take(_ bytes: Span<UInt8>, at offset: UInt64) throws(VaultError) -> Int {
         guard let pieceEnds else {
             try file.write(bytes, at: offset)
-            presentCount = min(presentCount + UInt64(bytes.count), pack.length)
+            noteUnproven(endingAt: offset + UInt64(bytes.count))
             return 0
         }
         var wrong = 0

@@ -115,6 +115,13 @@ public struct PackAssembly: ~Copyable, Sendable {
         return packFile
     }
 
+    /// Counts bytes that can't be proven yet; the same ones again are nothing new.
+    mutating func noteUnproven(endingAt end: UInt64) {
+        let isTail = end > tail.lowerBound && presentCount <= UInt64(tail.count)
+        let count = isTail ? end - tail.lowerBound : end
+        presentCount = max(presentCount, min(count, pack.length))
+    }
+
     /// The tail arrives front to back: it ends where the first hole begins, or nothing but zeros follow. (A file system
     /// may call a hole data.) Digests and ciphertext end in a few zeros at the most.
     private func endOfArrivedTail() throws(VaultError) -> UInt64 {
