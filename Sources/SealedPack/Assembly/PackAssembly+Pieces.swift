@@ -14,8 +14,13 @@ extension PackAssembly {
     /// - Throws: `.corrupt` after several wrong pieces in a row, `.io`.
     public mutating func take(_ bytes: Span<UInt8>, at offset: UInt64) throws(VaultError) -> Int {
         guard let pieceEnds else {
-            try file.write(bytes, at: offset)
-            noteUnproven(endingAt: offset + UInt64(bytes.count))
+            // Header and footer are known: no host is believed about them.
+            let part = (offset..<(offset + UInt64(bytes.count))).clamped(
+                to: PackLayout.piecesOffset..<tail.upperBound)
+            guard !part.isEmpty else { return 0 }
+            let first = Int(part.lowerBound - offset)
+            try file.write(bytes.extracting(first..<(first + part.count)), at: part.lowerBound)
+            noteUnproven(endingAt: part.upperBound)
             return 0
         }
         var wrong = 0

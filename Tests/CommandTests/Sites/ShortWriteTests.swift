@@ -24,7 +24,8 @@ import Testing
     func theLastWrite(way: KilledWay) async throws {
         let stores = try await KilledStores(way, from: .loaded)
         // Within a record, a piece, the copied file.
-        for limit in [1, 2, 3, 5, 301, 1501, 2555] {
+        let blocks = stores.packLength / 512
+        for limit in [1, 2, 3, 5, blocks / 8, blocks / 4, blocks / 2] {
             let hint = "\(way), files of at most \(limit) blocks of 512 bytes"
             let store = try await stores.store("store-\(limit)")
             let limiting = Command.shell("trap '' XFSZ; ulimit -f \(limit) && exec \"$@\"")

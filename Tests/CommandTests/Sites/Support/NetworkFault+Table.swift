@@ -21,7 +21,7 @@ extension NetworkFault {
         .sending(
             "broken chunks", always: [69],
             .send("HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\nzz\r\nhello")),
-        .changing("endless body", once: [0, 65], always: [65]) {
+        .changing("endless body", once: [0, 65], always: [0, 65]) {
             $0.headers["Content-Length"] = nil
             $0.ending = [.endlessly([UInt8](repeating: 0, count: 1 << 16))]
         },
