@@ -10,13 +10,20 @@ final class Turns: Sendable {
     func take<R>(
         for place: String, _ body: () async throws(VaultError) -> R
     ) async throws(VaultError) -> R {
+        try await take(for: place)
+        defer { giveBack() }
+        return try await body()
+    }
+
+    /// Waits for a turn, which is then given back. Throws when the task is cancelled before.
+    func take(for place: String) async throws(VaultError) {
         let isMine: Bool? = await free.wait { free in
             guard free > 0 else { return nil }
             free -= 1
             return true
         }
         guard isMine != nil else { throw VaultError.cancelled(place) }
-        defer { free.change { $0 += 1 } }
-        return try await body()
     }
+
+    func giveBack() { free.change { $0 += 1 } }
 }

@@ -13,9 +13,9 @@ struct PackStaging: Sendable {
     var records: PackRecords { PackRecords(layout: layout) }
 
     /// Exclusive control of the store: held for transitions, not for transfers. Throws `.busy` after `patience`.
-    func lock() async throws(VaultError) -> FileLock {
+    func lock() async throws(VaultError) -> StoreControl {
         try FileSystem.createFolders(layout.shared, permissions: 0o700)
-        return try await FileLock.acquire(layout.lock, .exclusive, patience: patience)
+        return try await StoreControl.take(layout.lock, patience: patience)
     }
 
     /// Saves a change of one pack's record at once. The record is untouched where newer metadata decided on it.
