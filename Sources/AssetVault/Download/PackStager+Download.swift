@@ -66,6 +66,10 @@ extension PackStager {
 
     /// Whether somebody else took the pack on to shared storage, or further.
     private func isDone(_ listing: OfferedPack) throws(VaultError) -> Bool {
+        // A file is moved on before the record says so.
+        if try FileSystem.exists(staging.layout.waitingPack(listing.pack)) { return true }
+        let sealed = staging.layout.version(listing.pack, as: .sealed)
+        if isForm(.sealed), try FileSystem.exists(sealed) { return true }
         let record = try staging.records.record(of: listing.pack.id)
         if record.waiting?.sha256 == listing.pack.sha256 { return true }
         if let loaded = record.loaded, loaded.pack.sha256 == listing.pack.sha256, isForm(loaded.form) {
