@@ -31,11 +31,23 @@ swift build --build-tests "$@"
 # One suite of tests after the other: they start servers, fill disks and kill processes, and have deadlines of their own.
 suites=$(swift test list --skip-build "$@" 2>/dev/null | sed -n 's/^\([A-Za-z]*Tests\)\..*/\1/p' | sort -u)
 [ -n "$suites" ] || { echo "no tests were found" >&2; exit 1; }
+log=$(mktemp)
+trap 'rm -f "$log"' EXIT
+failed=
 for tests in $suites; do
     echo "-- $tests"
-    # A suite that hangs fails, well within the time that CI gives.
-    timeout -k 10 2400 swift test --skip-build --no-parallel "$@" --filter "^$tests\."
+    # A suite that hangs fails, well within the time that CI gives. The others run all the same.
+    { timeout -k 10 2400 swift test --skip-build --no-parallel "$@" --filter "^$tests\." 2>&1 ||
+        echo "✘ $tests failed"; } | tee "$log.now"
+    grep -e '^✘' -e 'rror: ' "$log.now" >>"$log" || true
+    grep -q "^✘ $tests failed" "$log.now" && failed="$failed $tests"
+    rm -f "$log.now"
 done
+if [ -n "$failed" ]; then
+    echo "== what failed"
+    cat "$log"
+    exit 1
+fi
 
 echo "== outside judges"
 binaries=$(swift build --show-bin-path "$@")

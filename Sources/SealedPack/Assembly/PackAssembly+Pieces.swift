@@ -13,7 +13,7 @@ extension PackAssembly {
     /// - Returns: how many pieces turned out wrong: they stay missing.
     /// - Throws: `.corrupt` after several wrong pieces in a row, `.io`.
     public mutating func take(_ bytes: Span<UInt8>, at offset: UInt64) throws(VaultError) -> Int {
-        guard let pieceEnds else {
+        guard let places else {
             // Header and footer are known: no host is believed about them.
             let part = (offset..<(offset + UInt64(bytes.count))).clamped(
                 to: PackLayout.piecesOffset..<tail.upperBound)
@@ -25,17 +25,19 @@ extension PackAssembly {
         }
         var wrong = 0
         var position = max(offset, PackLayout.piecesOffset)
-        let end = min(offset + UInt64(bytes.count), pieceEnds.last ?? 0)
+        let end = min(offset + UInt64(bytes.count), places.end)
         guard position < end else { return 0 }
-        var number = firstPiece(endingAfter: position, in: pieceEnds)
+        var number = places.first(endingAfter: position)
         while position < end {
-            let piece = range(ofPiece: number)
+            let piece = places[number]
             let part = position..<min(piece.upperBound, end)
             if !isPresent[number] {
                 let first = Int(part.lowerBound - offset)
-                add(bytes.extracting(first..<(first + part.count)), at: part.lowerBound, to: number)
+                add(
+                    bytes.extracting(first..<(first + part.count)), at: part.lowerBound, to: number, of: piece
+                )
                 if arriving.number == number, arriving.bytes.count == piece.count,
-                    try !settle(number)
+                    try !settle(number, at: piece)
                 {
                     wrong += 1
                 }
@@ -47,14 +49,13 @@ extension PackAssembly {
     }
 
     /// Looks at the pieces that an earlier attempt may have left, several at once.
-    mutating func surveyPieces() async throws(VaultError) {
-        guard let pieceEnds, let last = pieceEnds.last else { return }
+    mutating func survey(_ places: PiecePlaces) async throws(VaultError) {
         var candidates: [Int] = []
-        for data in try file.dataRanges(in: PackLayout.piecesOffset..<last) {
-            var number = firstPiece(endingAfter: data.lowerBound, in: pieceEnds)
+        for data in try file.dataRanges(in: PackLayout.piecesOffset..<places.end) {
+            var number = places.first(endingAfter: data.lowerBound)
             // A piece whose first byte is missing is missing.
-            if range(ofPiece: number).lowerBound < data.lowerBound { number += 1 }
-            while number < pieceEnds.count, range(ofPiece: number).upperBound <= data.upperBound {
+            if places[number].lowerBound < data.lowerBound { number += 1 }
+            while number < places.count, places[number].upperBound <= data.upperBound {
                 candidates.append(number)
                 number += 1
             }
@@ -68,10 +69,10 @@ extension PackAssembly {
                 defer { next += 1 }
                 return candidates[next]
             },
-            memory: { Int(Self.range(ofPiece: $0, in: pieceEnds).count) },
+            memory: { places[$0].count },
             work: { number throws(VaultError) -> Int? in
-                let range = Self.range(ofPiece: number, in: pieceEnds)
-                let bytes = try packFile.file.readExactly(range.count, at: range.lowerBound)
+                let place = places[number]
+                let bytes = try packFile.file.readExactly(place.count, at: place.lowerBound)
                 return try SHA256.hash(bytes.span) == packFile.digest(ofPiece: number) ? number : nil
             },
             deliver: { number in
@@ -79,42 +80,26 @@ extension PackAssembly {
             })
         for number in found {
             isPresent[number] = true
-            presentCount += UInt64(range(ofPiece: number).count)
+            presentCount += UInt64(places[number].count)
         }
-    }
-
-    func range(ofPiece number: Int) -> Range<UInt64> {
-        Self.range(ofPiece: number, in: pieceEnds ?? [])
-    }
-
-    private static func range(ofPiece number: Int, in ends: [UInt64]) -> Range<UInt64> {
-        guard ends.indices.contains(number) else { return 0..<0 }
-        return (number == 0 ? PackLayout.piecesOffset : ends[number - 1])..<ends[number]
-    }
-
-    private func firstPiece(endingAfter position: UInt64, in ends: [UInt64]) -> Int {
-        var low = 0
-        var high = ends.count
-        while low < high {
-            let middle = (low + high) / 2
-            if ends[middle] > position { high = middle } else { low = middle + 1 }
-        }
-        return low
     }
 
     /// Bytes of a piece whose first bytes never came are of no use.
-    private mutating func add(_ bytes: Span<UInt8>, at position: UInt64, to number: Int) {
-        let start = range(ofPiece: number).lowerBound
-        if position == start {
+    private mutating func add(
+        _ bytes: Span<UInt8>, at position: UInt64, to number: Int, of piece: Range<UInt64>
+    ) {
+        if position == piece.lowerBound {
             arriving.number = number
             arriving.bytes.removeAll(keepingCapacity: true)
         }
-        guard arriving.number == number, UInt64(arriving.bytes.count) == position - start else { return }
+        guard arriving.number == number, UInt64(arriving.bytes.count) == position - piece.lowerBound else {
+            return
+        }
         arriving.bytes.append(copying: bytes)
     }
 
     /// Ends the piece that was arriving: true when it is what the index says.
-    private mutating func settle(_ number: Int) throws(VaultError) -> Bool {
+    private mutating func settle(_ number: Int, at piece: Range<UInt64>) throws(VaultError) -> Bool {
         let bytes = arriving.bytes
         arriving.number = -1
         guard try SHA256.hash(bytes.span) == packFile.digest(ofPiece: number) else {
@@ -128,7 +113,7 @@ extension PackAssembly {
             return false
         }
         wrongInARow = 0
-        try file.write(bytes.span, at: range(ofPiece: number).lowerBound)
+        try file.write(bytes.span, at: piece.lowerBound)
         isPresent[number] = true
         presentCount += UInt64(bytes.count)
         #if DEBUG

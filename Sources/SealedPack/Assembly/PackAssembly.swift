@@ -11,8 +11,8 @@ import VaultFileSystem
 public struct PackAssembly: ~Copyable, Sendable {
     public let pack: PackDescriptor
     let packFile: PackFile
-    /// Where each piece ends; nil until the tail is proven.
-    var pieceEnds: [UInt64]?
+    /// Nil until the tail is proven.
+    var places: PiecePlaces?
     /// Which pieces are there, proven.
     var isPresent: [Bool] = []
     /// The first piece that may be missing.
@@ -61,7 +61,7 @@ public struct PackAssembly: ~Copyable, Sendable {
 
     /// The bytes that are wanted next; nil when the pack is complete.
     public mutating func wanted() throws(VaultError) -> Range<UInt64>? {
-        guard let pieceEnds else {
+        guard let places else {
             let start = isTailWrong ? tail.lowerBound : try endOfArrivedTail()
             // All of it, if it is there and was not looked at.
             return (start < tail.upperBound ? start : tail.lowerBound)..<tail.upperBound
@@ -70,31 +70,29 @@ public struct PackAssembly: ~Copyable, Sendable {
         guard firstMissing < isPresent.count else { return nil }
         var end = firstMissing
         while end < isPresent.count, !isPresent[end] { end += 1 }
-        let start = range(ofPiece: firstMissing).lowerBound
         let held = arriving.number == firstMissing ? UInt64(arriving.bytes.count) : 0
-        return (start + held)..<pieceEnds[end - 1]
+        return (places[firstMissing].lowerBound + held)..<places[end - 1].upperBound
     }
 
     /// Whether nothing is known of what is there, so that the whole may as well be asked for.
-    public var isUnproven: Bool { pieceEnds == nil }
+    public var isUnproven: Bool { places == nil }
 
     /// Looks at the tail when all of it has arrived, and then at the pieces. False when the tail is wrong: the next one
     /// wanted is the whole tail. Throws `.corrupt` for an index that is signed and impossible.
     public mutating func prove() async throws(VaultError) -> Bool {
-        guard pieceEnds == nil else { return true }
-        guard try endOfArrivedTail() == tail.upperBound else {
-            presentCount = try endOfArrivedTail() - tail.lowerBound
+        guard isUnproven else { return true }
+        let end = try endOfArrivedTail()
+        guard end == tail.upperBound else {
+            presentCount = end - tail.lowerBound
             return true
         }
-        isTailWrong = try !isCatalogSound()
-        guard !isTailWrong, let ends = try soundIndex() else {
-            isTailWrong = true
-            return false
-        }
-        pieceEnds = ends
-        isPresent = [Bool](repeating: false, count: ends.count)
+        isTailWrong = try !isTailSound()
+        guard !isTailWrong else { return false }
+        let places = try PiecePlaces(of: packFile)
+        self.places = places
+        isPresent = [Bool](repeating: false, count: places.count)
         presentCount = pack.length - (tail.lowerBound - PackLayout.piecesOffset)
-        try await surveyPieces()
+        try await survey(places)
         return true
     }
 
@@ -132,19 +130,10 @@ public struct PackAssembly: ~Copyable, Sendable {
         return end
     }
 
-    private func isCatalogSound() throws(VaultError) -> Bool {
-        try file.sha256(of: layout.catalogOffset..<layout.footerOffset) == pack.catalogDigest
-    }
-
-    private func soundIndex() throws(VaultError) -> [UInt64]? {
-        guard try file.sha256(of: layout.indexOffset..<layout.catalogOffset) == pack.indexDigest else {
-            return nil
+    private func isTailSound() throws(VaultError) -> Bool {
+        guard try file.sha256(of: layout.catalogOffset..<layout.footerOffset) == pack.catalogDigest else {
+            return false
         }
-        var ends: [UInt64] = []
-        ends.reserveCapacity(Int(layout.pieceCount))
-        try packFile.forEachIndexRecord { _, record, offset in
-            ends.append(offset + UInt64(record.ciphertextCount))
-        }
-        return ends
+        return try file.sha256(of: layout.indexOffset..<layout.catalogOffset) == pack.indexDigest
     }
 }

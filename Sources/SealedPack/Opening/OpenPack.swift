@@ -15,8 +15,7 @@ public final class OpenPack: Sendable {
 
     public var descriptor: PackDescriptor? { pack.descriptor }
 
-    /// Where each piece ends in the file: 8 bytes a piece.
-    private let pieceEnds: [UInt64]
+    private let places: PiecePlaces
 
     /// Throws `.key` when `key` is another pack's, `.corrupt` when the parts do not belong together.
     public init(_ pack: PackFile, key: ContentKey) throws(VaultError) {
@@ -41,12 +40,7 @@ public final class OpenPack: Sendable {
         }
         id = unverified.id
         version = unverified.version
-        var ends: [UInt64] = []
-        ends.reserveCapacity(catalog.pieceCount)
-        try pack.forEachIndexRecord { _, record, offset in
-            ends.append(offset + UInt64(record.ciphertextCount))
-        }
-        pieceEnds = ends
+        places = try PiecePlaces(of: pack)
         self.pack = pack
         self.key = key
     }
@@ -60,16 +54,14 @@ public final class OpenPack: Sendable {
 
     /// The ciphertext of piece `number`, as it stands in the file.
     func ciphertext(ofPiece number: Int) throws(VaultError) -> [UInt8] {
-        guard pieceEnds.indices.contains(number) else { throw damaged(number) }
-        let start = number == 0 ? PackLayout.piecesOffset : pieceEnds[number - 1]
-        return try pack.file.readExactly(Int(pieceEnds[number] - start), at: start)
+        let place = places[number]
+        guard !place.isEmpty else { throw damaged(number) }
+        return try pack.file.readExactly(place.count, at: place.lowerBound)
     }
 
     /// What opening a piece takes: its ciphertext, its message, and the plaintext, also as zstd's window.
     func openingMemory(ofPiece number: Int) -> Int {
-        let start = number == 0 ? PackLayout.piecesOffset : pieceEnds[number - 1]
-        let plain = catalog.pieceRange(number)
-        return 2 * Int(pieceEnds[number] - start) + 2 * Int(plain.upperBound - plain.lowerBound)
+        2 * places[number].count + 2 * catalog.pieceRange(number).count
     }
 
     /// Decrypts and proves a piece: authentic, and exactly the bytes that the catalog states.
