@@ -51,15 +51,22 @@ public final class VaultStore: Sendable {
     }
 
     /// Whether a version of the pack is ready for use.
-    func isLoaded(_ id: PackID) throws(VaultError) -> Bool {
+    private func isLoaded(_ id: PackID) throws(VaultError) -> Bool {
         try FileSystem.status(of: layout.current(of: id), followingLinks: true) != nil
+    }
+
+    /// The packs of which no version is ready for use.
+    func notLoaded(of ids: [PackID]) throws(VaultError) -> [PackID] {
+        var found: [PackID] = []
+        for id in ids where try !isLoaded(id) { found.append(id) }
+        return found
     }
 
     /// The stable path of a pack in permanent storage: a link to its live version, which an update may replace at any
     /// moment. Throws `.missing` before it is loaded.
     public func path(of id: PackID) throws(VaultError) -> FilePath {
         let path = layout.current(of: id)
-        guard try FileSystem.status(of: path, followingLinks: true) != nil else {
+        guard try isLoaded(id) else {
             throw VaultError(
                 .missing, "the pack '\(id)' is not loaded", at: path.string,
                 remedy: "fetch it with its key first")

@@ -6,5 +6,4 @@ public enum PackSelection: Sendable {
     case automatic
     case all
     case only([PackID])
-
 }

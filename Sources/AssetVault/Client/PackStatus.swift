@@ -44,6 +44,8 @@ public struct PackStatus: Sendable, Hashable {
     public let form: PackForm?
     /// The version that waits in shared storage.
     public let waitingVersion: UInt64?
+    /// It may go away when room is needed; see ``VaultStore/declarePurgeable(_:)``.
+    public let isPurgeable: Bool
 }
 
 extension PackStatus {
@@ -55,6 +57,7 @@ extension PackStatus {
         loadedVersion = record.loaded?.pack.version
         form = record.loaded?.form
         waitingVersion = record.waiting?.version
+        isPurgeable = record.isPurgeable
         state =
             if record.isRemoved {
                 isThere ? .removing : .absent

@@ -52,6 +52,25 @@ struct SiteAccess: Sendable {
         return sum
     }
 
+    /// One pack, for which of a large site only the metadata on its way are read. Throws `.missing` for one that the site
+    /// does not list.
+    func offer(of id: PackID, in listing: Listing) async throws(VaultError) -> OfferedPack {
+        let record = try await trust.target(
+            at: id.targetPath, in: listing.chain, from: listing.site, now: listing.now)
+        if let record { return try offer(PublishedPacks.Listing(record), in: listing) }
+        let tree = try await trust.tree(of: listing.chain, from: listing.site, now: listing.now)
+        throw VaultError(
+            .missing, "the site lists no pack '\(id)'", at: id.description,
+            remedy: Self.choice(among: PublishedPacks(of: tree)))
+    }
+
+    private static func choice(among published: PublishedPacks) -> String {
+        let ids = published.listings.map(\.pack.id.description)
+        let more = ids.count > 8 ? " and \(ids.count - 8) more" : ""
+        return ids.isEmpty
+            ? "it lists none at all" : "choose among \(ids.prefix(8).joined(separator: ", "))\(more)"
+    }
+
     /// The pack, with all mirrors of its file: the one that sent the metadata is asked first.
     func offer(_ published: PublishedPacks.Listing, in listing: Listing) throws(VaultError) -> OfferedPack {
         var sites = [listing.site]

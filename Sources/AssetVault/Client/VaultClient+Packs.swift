@@ -15,12 +15,7 @@ extension VaultClient {
     /// Throws `.missing` for a pack that the site does not list.
     public func pack(withID id: PackID) async throws(VaultError) -> PackDescriptor {
         let listing = try await currentListing()
-        let offers = try await SelectedPacks(.only([id]), of: access, in: listing).offers
-        guard let offer = offers.first else {
-            throw VaultError(
-                .missing, "the site lists no such pack", at: id.description, remedy: "check the ID")
-        }
-        return offer.pack
+        return try await access.offer(of: id, in: listing).pack
     }
 
     /// Where a pack stands in the store, whoever brought it there.
@@ -43,15 +38,12 @@ extension VaultClient {
     {
         var lacking = ids
         if !requireLatest {
-            lacking = []
-            for id in ids where try !store.isLoaded(id) { lacking.append(id) }
-            lacking = try await stillLacking(afterUnlocking: lacking)
+            lacking = try await stillLacking(afterUnlocking: store.notLoaded(of: ids))
         }
         guard !lacking.isEmpty else { return }
         if requireLatest { try await refresh() } else { _ = try await currentListing() }
         try await stage(.only(lacking))
-        for id in lacking {
-            guard try !store.isLoaded(id) else { continue }
+        if let id = try store.notLoaded(of: lacking).first {
             throw VaultError(
                 .key, "the pack is verified and waits for its key", at: id.description,
                 remedy: "unlock it when the key is there")
@@ -66,9 +58,7 @@ extension VaultClient {
         do throws(VaultError) { try await unlock(waiting) } catch {
             if Task.isCancelled { throw error }
         }
-        var lacking: [PackID] = []
-        for id in ids where try !store.isLoaded(id) { lacking.append(id) }
-        return lacking
+        return try store.notLoaded(of: ids)
     }
 
     /// What the site has for packs that are here.

@@ -11,11 +11,11 @@ extension VaultClient {
     public func repair(_ ids: [PackID]? = nil) async throws(VaultError) -> [PackID] {
         try await staging.recover()
         let listing = try await currentListing()
+        let work = try staging.beginWork()
         var mended: [PackID] = []
         for (id, record) in try await staging.survey() where ids?.contains(id) ?? true {
             guard let loaded = record.loaded, try await stager.isDamaged(loaded) else { continue }
-            let offers = try await SelectedPacks(.only([id]), of: access, in: listing).offers
-            guard let offer = offers.first else { continue }
+            let offer = try await access.offer(of: id, in: listing)
             if offer.pack.sha256 == loaded.pack.sha256 {
                 try await stager.repair(offer)
                 observer(.finished(id, .loaded))
@@ -24,6 +24,7 @@ extension VaultClient {
             }
             mended.append(id)
         }
+        _ = consume work
         return mended
     }
 }

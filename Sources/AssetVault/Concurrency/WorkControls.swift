@@ -44,24 +44,8 @@ final class WorkControls: Sendable {
                 wishes.cancelled.contains(id) ? false : wishes.paused.contains(id) ? nil : true
             }
             guard isWanted == true else { throw VaultError.cancelled(id.description) }
-            let result: Result<R, VaultError>? = await withTaskGroup(of: Result<R, VaultError>?.self) {
-                group in
-                group.addTask {
-                    do throws(VaultError) { return .success(try await work()) } catch {
-                        return .failure(error)
-                    }
-                }
-                group.addTask { [wishes] in
-                    _ = await wishes.wait { $0.isAgainst(id) ? true : nil }
-                    return nil
-                }
-                let first = await group.next() ?? nil
-                group.cancelAll()
-                if let first { return first }
-                // Interrupted; what was just done all the same counts.
-                guard case .success(let value)?? = await group.next() else { return nil }
-                return .success(value)
-            }
+            let result = await AssetVault.run(
+                until: { [wishes] in _ = await wishes.wait { $0.isAgainst(id) ? true : nil } }, work)
             if Task.isCancelled { return try (result ?? .failure(.cancelled(id.description))).get() }
             if let result { return try result.get() }
         }

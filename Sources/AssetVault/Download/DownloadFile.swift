@@ -10,9 +10,8 @@ struct DownloadFile {
     let pack: PackDescriptor
 
     /// The file, locked: a finished one, one that an earlier attempt left, or a new one. Throws `.busy` while another
-    /// process, or another task, has it.
+    /// process, or another task, has it. The folder must be there.
     func claim() throws(VaultError) -> OpenFileReference {
-        try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let finished = layout.finishedDownload(of: pack)
         return try claim(FileSystem.exists(finished) ? finished : layout.partialDownload(of: pack))
     }
@@ -21,12 +20,9 @@ struct DownloadFile {
         let isThere = try FileSystem.exists(path)
         let file: OpenFile
         do throws(VaultError) {
-            if isThere {
-                file = try OpenFile(updating: path)
-            } else {
-                try requireRoom()
-                file = try OpenFile(creating: path, permissions: 0o600)
-            }
+            file =
+                isThere
+                ? try OpenFile(updating: path) : try OpenFile(creating: path, permissions: 0o600)
         } catch {
             // Made or moved on since it was looked for.
             throw try FileSystem.exists(path) == isThere ? error : isTaken
@@ -61,6 +57,17 @@ struct DownloadFile {
         case whole
     }
 
+    /// Bytes that have not arrived.
+    var missingCount: UInt64 {
+        get throws(VaultError) {
+            switch try arrival() {
+            case .whole: 0
+            case .partial(let count): pack.length - min(count, pack.length)
+            case nil: pack.length
+            }
+        }
+    }
+
     /// Nil when there is no download.
     func arrival() throws(VaultError) -> Arrival? {
         if try FileSystem.exists(layout.finishedDownload(of: pack)) { return .whole }
@@ -77,18 +84,5 @@ struct DownloadFile {
         VaultError(
             .busy, "another process is downloading '\(pack.id)'",
             at: layout.partialDownload(of: pack).string, remedy: "wait for it, or try again later")
-    }
-
-    /// Room that stays free beside the download.
-    private static let spareRoom: UInt64 = 16 << 20
-
-    private func requireRoom() throws(VaultError) {
-        let needed = pack.length + Self.spareRoom
-        let free = try FileSystem.availableSpace(at: layout.ephemeral)
-        guard needed <= free else {
-            throw VaultError(
-                .io, "the disk is full: \(needed) bytes are needed, \(free) are free",
-                at: layout.ephemeral.string, remedy: "free some space")
-        }
     }
 }

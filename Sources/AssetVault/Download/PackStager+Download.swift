@@ -24,8 +24,7 @@ extension PackStager {
         let file = DownloadFile(layout: staging.layout, pack: pack)
         let mark = ForegroundMark(layout: staging.layout, pack: pack)
         try await staging.noteArrival(of: pack, listedBy: listing.version)
-        var download = PackDownload(
-            transport: transport, file: file, sources: DownloadSources(listing.locations, retries: retries))
+        var download = try await beginDownload(of: listing, to: file)
         if case .downloader = role { download.givesWayTo = mark }
         observer(.began(pack.id))
         var told: UInt64 = .max
@@ -62,6 +61,16 @@ extension PackStager {
                 }
             }
         }
+    }
+
+    /// A download that has not asked for anything yet, and room for it.
+    func beginDownload(of offer: OfferedPack, to file: DownloadFile) async throws(VaultError) -> PackDownload
+    {
+        let folder = staging.layout.ephemeral
+        try FileSystem.createFolders(folder, permissions: 0o700)
+        try await staging.makeRoom(for: file.missingCount, of: offer.pack.id, in: folder)
+        return PackDownload(
+            transport: transport, file: file, sources: DownloadSources(offer.locations, retries: retries))
     }
 
     /// Whether somebody else took the pack on to shared storage, or further.

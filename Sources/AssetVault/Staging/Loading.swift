@@ -39,7 +39,7 @@ extension PackStaging {
             _ = consume control
             return
         }
-        try requireRoom(for: pack, in: home)
+        try await makeRoom(for: pack.openedSize, of: pack.id, in: home)
         let tree = try ScratchFolder(in: home)
         try await noteOpening(of: pack, listedBy: listing)
         var sink = try TreeSink(into: tree.path)
@@ -110,14 +110,5 @@ extension PackStaging {
 
     func descriptorBytes(of pack: PackDescriptor) -> [UInt8] {
         JSONValue.object(pack.json).canonical()
-    }
-
-    private func requireRoom(for pack: PackDescriptor, in home: FilePath) throws(VaultError) {
-        let needed = pack.openedSize + (16 << 20)
-        guard try FileSystem.availableSpace(at: home) >= needed else {
-            throw VaultError(
-                .io, "the disk is full: opening '\(pack.id)' takes \(needed) bytes", at: home.string,
-                remedy: "free some space")
-        }
     }
 }

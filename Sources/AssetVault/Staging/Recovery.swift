@@ -50,24 +50,6 @@ extension PackStaging {
         }
     }
 
-    /// What each pack's record would be after a recovery, with nothing changed.
-    func survey() async throws(VaultError) -> [(id: PackID, record: PackRecord)] {
-        let control = try await lock()
-        let found = try records.ids().map { id throws(VaultError) in
-            (id: id, record: try settled((try? records.record(of: id)) ?? PackRecord(), of: id))
-        }
-        _ = consume control
-        return found
-    }
-
-    /// The same for one pack.
-    func survey(_ id: PackID) async throws(VaultError) -> PackRecord {
-        let control = try await lock()
-        let record = try settled((try? records.record(of: id)) ?? PackRecord(), of: id)
-        _ = consume control
-        return record
-    }
-
     /// What was being written of one pack, or being removed.
     func removeAbandonedScratch(of id: PackID) throws(VaultError) {
         for folder in [layout.home(of: id), layout.waiting(of: id)] where try FileSystem.exists(folder) {
@@ -105,52 +87,5 @@ extension PackStaging {
             return try FileMove.copy(version, of: pack.length, to: target, permissions: 0o600) { _ in }
         }
         try FileMove(from: version, to: target) { _ in }.commit()
-    }
-
-    /// Whether all of a pack is there, not live: what was cut off goes on as if it waited.
-    private func isWhole(_ pack: PackDescriptor) throws(VaultError) -> Bool {
-        if try FileSystem.exists(layout.waitingPack(pack)) { return true }
-        return try FileSystem.exists(layout.version(pack, as: .sealed))
-    }
-
-    /// A pack's record, corrected by what is really there; for a record that can't be read, an empty one is.
-    func settled(_ saved: PackRecord, of id: PackID) throws(VaultError) -> PackRecord {
-        var record = saved
-        if let arriving = record.arriving, try isWhole(arriving) {
-            (record.waiting, record.arriving) = (arriving, nil)
-        }
-        if let waiting = record.waiting, try !isWhole(waiting) { record.waiting = nil }
-        record.loaded = try current(of: id)
-        if let loaded = record.loaded {
-            // It waited and is in use now: whatever failed after that is being made up for.
-            if loaded.pack.sha256 == saved.waiting?.sha256 { record.failure = nil }
-            if loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
-            if loaded.pack.sha256 == record.arriving?.sha256 { record.arriving = nil }
-        }
-        if record.isOpening, try !isBeingOpened(id) { record.isOpening = false }
-        return record
-    }
-
-    /// Whoever opens a pack has a scratch folder in its home, locked.
-    private func isBeingOpened(_ id: PackID) throws(VaultError) -> Bool {
-        guard try FileSystem.exists(layout.home(of: id)) else { return false }
-        return try Folder(opening: layout.home(of: id)).holdsLivingScratch()
-    }
-
-    /// What `current` points to, by the descriptor beside it; nil when it points to nothing, or nothing says to what.
-    private func current(of id: PackID) throws(VaultError) -> PackRecord.Loaded? {
-        guard try FileSystem.exists(layout.home(of: id)) else { return nil }
-        let home = try Folder(opening: layout.home(of: id))
-        do throws(VaultError) {
-            guard let name = try home.readLink("current")?.lastComponent?.string,
-                try home.status(of: name) != nil
-            else { return nil }
-            let pack = try PackDescriptorFile.read(beside: layout.home(of: id).appending(name))
-            return PackRecord.Loaded(pack: pack, form: name.hasSuffix(".avpack") ? .sealed : .opened)
-        } catch {
-            // What only can't be read now is there all the same, and is not to be tidied away.
-            guard error.category != .io else { throw error }
-            return nil
-        }
     }
 }

@@ -11,6 +11,13 @@ extension PackStaging {
         try await recover()
         let work = try beginWork()
         let control = try await lock()
+        try takeOut(id)
+        _ = consume control
+        _ = consume work
+    }
+
+    /// The same, under the lock, by somebody whose work is marked.
+    func takeOut(_ id: PackID) throws(VaultError) {
         // A damaged record would only keep the pack from being removed.
         var record = try records.soundRecord(of: id) ?? PackRecord()
         record.isRemoved = true
@@ -18,8 +25,6 @@ extension PackStaging {
         StagingStep.removalRecorded.reached()
         try removeAbandonedScratch(of: id)
         try finishRemoval(of: id, record)
-        _ = consume control
-        _ = consume work
     }
 
     /// Removes all that is left of a pack, as far as it is free.
@@ -118,6 +123,16 @@ extension PackStaging {
         guard let version = found else { return true }
         guard version.tryLock(exclusive: true) ?? true else { return false }
         try home.discardTree(name.text)
+        version.unlock()
+        return true
+    }
+
+    /// Whether nobody reads the live version now.
+    func isFree(_ loaded: PackRecord.Loaded, in home: borrowing Folder) throws(VaultError) -> Bool {
+        guard let name = VersionName(layout.versionName(of: loaded.pack, as: loaded.form)),
+            let version = try StagedVersion(name, in: home, exclusively: true)
+        else { return false }
+        guard version.tryLock(exclusive: true) ?? true else { return false }
         version.unlock()
         return true
     }

@@ -25,13 +25,11 @@ extension PackStager {
         let layout = staging.layout
         let file = DownloadFile(layout: layout, pack: pack)
         let part = layout.partialDownload(of: pack)
-        try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
+        var download = try await beginDownload(of: offer, to: file)
         let damaged = try OpenFile(reading: layout.version(pack, as: .sealed))
         if try !FileSystem.exists(part) {
             try FileMove.copy(damaged.path, of: damaged.status().size, to: part, permissions: 0o600) { _ in }
         }
-        var download = PackDownload(
-            transport: transport, file: file, sources: DownloadSources(offer.locations, retries: retries))
         let whole = try await download.complete(file.claim()) { count in
             observer(.progress(pack.id, bytes: count, total: pack.length))
         }

@@ -92,6 +92,11 @@ struct StagingRun: Sendable {
     private func note(_ error: VaultError, of task: StagingTask) async {
         let isLocked = task.offer == nil && error.category == .key
         guard !Task.isCancelled, error.category != .busy, !isLocked else { return }
+        // A downloader's part is done when the pack has its name: it is only not certain that this would outlast a power
+        // failure.
+        if !stager.opensPacks, let pack = task.offer?.pack, (try? stager.staging.waitingPack(pack)) != nil {
+            return
+        }
         try? await stager.staging.noteFailure(error, of: task.id)
     }
 

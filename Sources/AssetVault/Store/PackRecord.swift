@@ -27,6 +27,8 @@ struct PackRecord: Sendable, Equatable {
     var failure: String?
     /// The app wants it to go away. It stays so until the app asks for the pack again.
     var isRemoved = false
+    /// The app can do without it when room is needed.
+    var isPurgeable = false
 
     init() {}
 
@@ -42,6 +44,7 @@ struct PackRecord: Sendable, Equatable {
         if let arriving { object["arriving"] = .object(arriving.json) }
         if isOpening { object["opening"] = .bool(true) }
         if isRemoved { object["removed"] = .bool(true) }
+        if isPurgeable { object["purgeable"] = .bool(true) }
         if let waiting { object["waiting"] = .object(waiting.json) }
         if let loaded {
             object["loaded"] = .object([
@@ -76,6 +79,7 @@ struct PackRecord: Sendable, Equatable {
         }
         isOpening = object["opening"] == .bool(true)
         isRemoved = object["removed"] == .bool(true)
+        isPurgeable = object["purgeable"] == .bool(true)
         loaded = try object.optionalObject("loaded", at: place).map { json throws(VaultError) in
             guard let form = PackForm(rawValue: try json.string("form", at: place)) else {
                 throw VaultError(

@@ -27,7 +27,9 @@ struct Status: AsyncParsableCommand {
                 pack.loadedVersion.map { "version \($0) \(pack.form?.rawValue ?? "")" } ?? "no version loaded"
             let waiting =
                 pack.waitingVersion.map { ", version \($0) waits for its key" } ?? ""
-            Talk.answer("\(pack.state.name)  \(pack.id)  \(version)\(waiting)\(pack.state.details)")
+            let purgeable = pack.isPurgeable ? ", purgeable" : ""
+            Talk.answer(
+                "\(pack.state.name)  \(pack.id)  \(version)\(purgeable)\(waiting)\(pack.state.details)")
         }
     }
 }
@@ -51,6 +53,7 @@ extension PackStatus {
         object["version"] = loadedVersion.map { .integer(Int64(clamping: $0)) }
         object["form"] = form.map { .string($0.rawValue) }
         object["waitingVersion"] = waitingVersion.map { .integer(Int64(clamping: $0)) }
+        if isPurgeable { object["purgeable"] = .bool(true) }
         switch state {
         case .failed(let reason): object["failure"] = .string(reason)
         case .downloading(let bytes, let total):

@@ -19,7 +19,7 @@ import Testing
     func once(way: KilledWay, start: KilledWay.Start) async throws {
         let stores = try await KilledStores(way, from: start)
         for step in way.steps(from: start) {
-            for time in step == .pieceWritten ? [1, stores.pieceEnds.count] : [1] {
+            for time in step == .pieceWritten ? [1, stores.places.count] : [1] {
                 try await killOnce(at: step, time, stores)
             }
         }
@@ -47,12 +47,12 @@ import Testing
 
     /// Bytes of the pack that are not kept when a download was killed.
     private func missing(after step: StagingStep, _ time: Int, _ stores: KilledStores) -> Int {
-        let end = Int(stores.pieceEnds.last ?? 0)
+        let end = Int(stores.places.end)
         switch step {
         case .scratchRecovered, .recordRecovered, .downloadRecorded, .downloadClaimed:
             return stores.packLength - PackHeader.count - PackFooter.count
         case .tailProven: return end - PackHeader.count
-        case .pieceWritten: return end - Int(stores.pieceEnds[time - 1])
+        case .pieceWritten: return end - Int(stores.places[time - 1].upperBound)
         default: return 0
         }
     }

@@ -13,8 +13,8 @@ struct KilledStores {
     let way: KilledWay
     let start: KilledWay.Start
     let server: FaultServer
-    /// Where the pieces of version 2 end, in its file.
-    let pieceEnds: [UInt64]
+    /// Where the pieces of version 2 lie in its file.
+    let places: PiecePlaces
     let packLength: Int
     private var folder: TemporaryFolder { workshop.folder }
     private let trees: [Tree]
@@ -48,11 +48,7 @@ struct KilledStores {
         let pack = try PackFile(
             opening: folder.path.appending("vault/site/\(workshop.publishedPack("level"))"), as: nil)
         packLength = Int(pack.length)
-        var ends: [UInt64] = []
-        try pack.forEachIndexRecord { _, record, offset in
-            ends.append(offset + UInt64(record.ciphertextCount))
-        }
-        pieceEnds = ends
+        places = try PiecePlaces(of: pack)
         // Slowly enough that little is on its way when a client dies.
         server = try FaultServer(workshop.site) { request in
             guard request.isForPack else { return .file }

@@ -1,0 +1,43 @@
+import ArgumentParser
+import AssetVault
+import SealedPack
+import VaultErrors
+
+struct Purgeable: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Let packs go away when room is needed.",
+        discussion: """
+            Packs stay until they are removed, but for these: when a download or an opening lacks room, they are removed, unless \
+            somebody reads them. 'keep' takes it back.
+
+            EXAMPLE
+              assetvault purgeable levels/one --store ~/.game
+            """)
+
+    @Argument(help: ArgumentHelp("The packs.", valueName: "id"))
+    var ids: [String]
+
+    @OptionGroup var store: StoreOptions
+
+    func run() async throws {
+        for text in ids { try await VaultStore(store.layout).declarePurgeable(PackID(text)) }
+    }
+}
+
+struct Keep: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        abstract: "Keep packs that were purgeable.",
+        discussion: """
+            EXAMPLE
+              assetvault keep levels/one --store ~/.game
+            """)
+
+    @Argument(help: ArgumentHelp("The packs.", valueName: "id"))
+    var ids: [String]
+
+    @OptionGroup var store: StoreOptions
+
+    func run() async throws {
+        for text in ids { try await VaultStore(store.layout).keep(PackID(text)) }
+    }
+}

@@ -1,0 +1,108 @@
+import Foundation
+import Testing
+
+/// Packs that go away by themselves, and only these, when room is needed.
+@Suite(.enabled(if: MountedAreas.areAllowed, "this user may not mount anything"))
+struct PurgeableTests {
+    let workshop: Workshop
+
+    init() async throws {
+        workshop = try await Workshop()
+        for (number, id) in ["kept", "old", "wanted"].enumerated() {
+            try workshop.folder.write("\(id)/noise", Bytes.random(12 << 20, seed: UInt64(number)))
+            try await workshop.publish("--pack", "\(id)=\(workshop.folder[id])")
+        }
+        try await workshop.fetch(nil, "kept", "old").succeeded()
+    }
+
+    /// Fetches a pack onto a disk that has too little room for it.
+    private func fetchWanted(
+        after prepare: (MountedAreas) async throws -> Void = { _ in },
+        then look: (MountedAreas, CommandResult) async throws -> Void
+    ) async throws {
+        try await MountedAreas.mount(["permanent"], of: workshop.store) { mounted in
+            try await prepare(mounted)
+            try await mounted.leave(kibibytes: 20 << 10, in: "permanent")
+            let arguments = ["fetch", workshop.site, "--store", workshop.store, "wanted"]
+            try await look(
+                mounted, try await Command.run(arguments + workshop.keys, through: mounted.inside))
+        }
+    }
+
+    private func states(_ mounted: MountedAreas) async throws -> String {
+        try await Command.run("status", "--store", workshop.store, through: mounted.inside).succeeded().text
+    }
+
+    private func run(_ command: String, _ id: String) async throws -> CommandResult {
+        try await Command.run(command, id, "--store", workshop.store)
+    }
+
+    @Test func nothingGoesUnasked() async throws {
+        try await fetchWanted { mounted, result in
+            #expect(result.exitCode == 74 && result.errorText.contains("disk is full"), "\(result.errorText)")
+            let states = try await states(mounted)
+            #expect(states.contains("loaded  kept") && states.contains("loaded  old"), "\(states)")
+        }
+    }
+
+    @Test func aPurgeablePackGoes() async throws {
+        try await run("purgeable", "old").succeeded()
+        #expect(try await workshop.status()["old"]?.state == "loaded")
+        try await fetchWanted { mounted, result in
+            try result.succeeded()
+            let states = try await states(mounted)
+            #expect(states.contains("absent  old") && states.contains("loaded  kept"), "\(states)")
+            #expect(states.contains("loaded  wanted"), "\(states)")
+            #expect(!states.contains("purgeable"), "\(states)")
+            try await mounted.shell("! ls -A '\(workshop.store)/permanent/old' | grep .")
+        }
+        // It stays away until it is asked for, and is kept then.
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.status()["old"]?.state == "absent")
+        try await workshop.fetch(nil, "old").succeeded()
+        let answer = try await Command.run("status", "--store", workshop.store).succeeded().text
+        #expect(answer.contains("loaded  old  version 1 opened\n"), "\(answer)")
+    }
+
+    @Test func onePackIsEnough() async throws {
+        for id in ["kept", "old"] { try await run("purgeable", id).succeeded() }
+        try await fetchWanted { mounted, result in
+            try result.succeeded()
+            let states = try await states(mounted)
+            #expect(states.contains("absent  kept"), "\(states)")
+            #expect(states.contains("loaded  old  version 1 opened, purgeable"), "\(states)")
+        }
+    }
+
+    @Test func itIsTakenBack() async throws {
+        try await run("purgeable", "old").succeeded()
+        try await run("keep", "old").succeeded()
+        try await fetchWanted { mounted, result in
+            #expect(result.exitCode == 74, "\(result.errorText)")
+            let states = try await states(mounted)
+            #expect(states.contains("loaded  old  version 1 opened\n"), "\(states)")
+        }
+    }
+
+    /// Whoever reads has a lock on the version.
+    @Test func whatIsReadStays() async throws {
+        try await run("purgeable", "old").succeeded()
+        try await fetchWanted {
+            try await $0.shell(
+                """
+                cd '\(workshop.store)/permanent/old/current/' &&
+                flock --shared . sleep 60 </dev/null >/dev/null 2>&1 & sleep 0.3
+                """)
+        } then: { mounted, result in
+            #expect(result.exitCode == 74, "\(result.errorText)")
+            let states = try await states(mounted)
+            #expect(states.contains("loaded  old  version 1 opened, purgeable"), "\(states)")
+            try await mounted.shell("cat '\(workshop.store)/permanent/old/current/noise' >/dev/null")
+        }
+    }
+
+    @Test(arguments: ["purgeable", "keep"]) func whatIsNotThere(command: String) async throws {
+        let result = try await run(command, "wanted")
+        #expect(result.exitCode == 66 && result.errorText.contains("'wanted' is not loaded"))
+    }
+}
