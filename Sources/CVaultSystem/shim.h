@@ -9,6 +9,7 @@
 #include <dirent.h>
 #include <errno.h>
 #include <fcntl.h>
+#include <malloc.h>
 #include <poll.h>
 #include <pthread.h>
 #include <signal.h>
@@ -259,6 +260,12 @@ static inline int vault_undumpable(void) {
 static inline int vault_no_core(void) {
     struct rlimit none = {.rlim_cur = 0, .rlim_max = 0};
     return setrlimit(RLIMIT_CORE, &none) == 0 ? 0 : -errno;
+}
+
+static inline void vault_use_one_arena(void) {
+#ifdef M_ARENA_MAX
+    mallopt(M_ARENA_MAX, 1);
+#endif
 }
 
 // Termination signals: the handler only writes the signal's number into a pipe.

@@ -42,7 +42,8 @@ public struct PackDownloader: Sendable {
 public struct DownloaderBudget: Sendable {
     /// How long it may run; nil has no end. What is under way then stays for the next run.
     public var time: Duration?
-    /// Bytes of memory that the process may take; nil sets no limit. It decides how many packs are downloaded at a time.
+    /// Bytes of memory that the process may take; nil sets no limit. It decides how many packs are downloaded at a time:
+    /// one at least.
     public var memory: UInt64?
 
     public init(time: Duration? = nil, memory: UInt64? = nil) {
@@ -50,9 +51,9 @@ public struct DownloaderBudget: Sendable {
         self.memory = memory
     }
 
-    /// What a process takes that downloads nothing yet, and what one pack more takes, as measured.
-    private static let base: UInt64 = 26 << 20
-    private static let each: UInt64 = 2 << 20
+    /// What a process takes but for its packs, nearly all of it the pages of its program, and what one pack more takes.
+    private static let base: UInt64 = 31 << 20
+    private static let each: UInt64 = 1 << 20
 
     func packsAtOnce(upTo most: Int) -> Int {
         guard let memory else { return most }

@@ -3,6 +3,7 @@ import AssetVault
 import SealedPack
 import StrictJSON
 import VaultErrors
+import VaultFileSystem
 
 struct Downloader: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -33,23 +34,26 @@ struct Downloader: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long it may run.", valueName: "seconds"))
     var time: Double?
 
-    @Option(help: ArgumentHelp("How much memory it may take, in MiB.", valueName: "MiB"))
-    var memory: UInt64?
+    @Option(
+        help: ArgumentHelp(
+            "How much memory it may take: more lets more packs come at a time.", valueName: "MiB"))
+    var memory: UInt64 = 32
 
     @Flag(help: "Print what became of each pack as JSON.")
     var json = false
 
     func validate() throws {
         if let time, !(time > 0 && time < 1e9) { throw ValidationError("--time takes seconds, more than 0") }
-        if let memory, !(1...1 << 20).contains(memory) {
+        guard (1...1 << 20).contains(memory) else {
             throw ValidationError("--memory takes MiB, 1 or more")
         }
     }
 
     func run() async throws {
+        ProcessMemory.useOneArena()
         let configuration = try site.configuration(of: store.layout)
         let budget = DownloaderBudget(
-            time: time.map { .seconds($0) }, memory: memory.map { $0 << 20 })
+            time: time.map { .seconds($0) }, memory: memory << 20)
         let progress = FetchProgress()
         defer { progress.finish() }
         let report = try await PackDownloader(configuration).run(request, within: budget) { update in

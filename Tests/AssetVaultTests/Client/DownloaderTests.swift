@@ -69,7 +69,8 @@ import Testing
 
     @Test func theBudget() async throws {
         #expect(DownloaderBudget(memory: 1).packsAtOnce(upTo: 4) == 1)
-        #expect(DownloaderBudget(memory: 30 << 20).packsAtOnce(upTo: 4) == 2)
+        #expect(DownloaderBudget(memory: 32 << 20).packsAtOnce(upTo: 4) == 1)
+        #expect(DownloaderBudget(memory: 34 << 20).packsAtOnce(upTo: 4) == 3)
         #expect(DownloaderBudget(memory: 1 << 40).packsAtOnce(upTo: 4) == 4)
         #expect(DownloaderBudget().packsAtOnce(upTo: 4) == 4)
         let hosted = try await HostedGame()
