@@ -1,6 +1,8 @@
 import AssetVault
+import FaultServer
 import Glibc
 import Testing
+import VaultAuthoring
 import VaultFileSystem
 
 /// What reading takes, in processes of their own.
@@ -51,13 +53,48 @@ import VaultFileSystem
             #expect(try highestMemory() - before < 16 << 10)
         }
     }
+
+    /// A thousand rounds over HTTP: brought by a downloader and unlocked, or fetched, looked at, and removed.
+    @Test(arguments: ["opened", "sealed"]) func fetchingAndRemovingStaysSteady(form: String) async throws {
+        let hosted = try await HostedGame()
+        await #expect(processExitsWith: .success) {
+            [place = hosted.game.place as GamePlace, url = hosted.server.url as String, form = form as String]
+            in
+            var configuration = VaultConfiguration(
+                site: try SiteLocation(url), store: place.layout,
+                trustedRoot: try DurableFile.read(place.vault.trustedRoot, limit: 1 << 20), keys: place.keys)
+            configuration.form = try #require(PackForm(rawValue: form))
+            let client = try VaultClient(configuration)
+            let downloader = try PackDownloader(configuration)
+            func round(_ number: Int) async throws {
+                if number % 2 == 0 {
+                    let report = try await downloader.run(.install)
+                    if let error = report.firstError { throw error }
+                    try await client.unlock()
+                }
+                try await client.fetch(.only([.one]))
+                #expect(try await client.store.contents(of: EntryPath("noise"), in: .one) == HostedGame.one)
+                try await client.remove(.one)
+                #expect(try await client.status(of: .one).state == .absent)
+            }
+            for number in 0..<200 { try await round(number) }
+            let before = (try openDescriptors(), try memory("VmRSS"))
+            for number in 200..<1_000 { try await round(number) }
+            #expect(try openDescriptors() <= before.0 + 1)
+            #expect(try memory("VmRSS") < before.1 + 2 << 10)
+        }
+        // Nothing but records and the metadata is left.
+        #expect(try Folder(opening: hosted.game.place.layout.ephemeral).names().isEmpty)
+    }
 }
 
 private func openDescriptors() throws -> Int { try Folder(opening: "/proc/self/fd").names().count }
 
+private func highestMemory() throws -> Int { try memory("VmHWM") }
+
 /// KiB.
-private func highestMemory() throws -> Int {
+private func memory(_ kind: String) throws -> Int {
     let status = try DurableFile.read("/proc/self/status", limit: 1 << 16)
-    let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix("VmHWM") }
+    let line = String(decoding: status, as: UTF8.self).split(separator: "\n").first { $0.hasPrefix(kind) }
     return try #require(line?.split(whereSeparator: { !$0.isNumber }).first.flatMap { Int($0) })
 }

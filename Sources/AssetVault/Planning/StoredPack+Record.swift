@@ -3,8 +3,8 @@ import VaultErrors
 import VaultFileSystem
 
 extension PackStaging {
-    /// What the store has of the packs that are offered, and of those that wait though they are not. A pack that is loaded
-    /// just as it is offered, which of a large site nearly all are, is not looked at closely.
+    /// What the store has of the packs that are offered, and of those that wait, or were being downloaded, though they are
+    /// not. A pack that is loaded just as it is offered, which of a large site nearly all are, is not looked at closely.
     ///
     /// - Parameter form: in which packs are to stand in permanent storage; nil where any will do.
     func storedPacks(
@@ -25,10 +25,18 @@ extension PackStaging {
             }
         }
         let known = Set(packs.map(\.id))
-        for id in try records.waitingIDs() where !known.contains(id) {
+        for id in try Set(records.waitingIDs() + arrivingIDs()).sorted() where !known.contains(id) {
             stored.append(try storedPack(id, as: form))
         }
         return stored
+    }
+
+    /// The packs that something in ephemeral storage may belong to.
+    private func arrivingIDs() throws(VaultError) -> [PackID] {
+        guard try FileSystem.exists(layout.ephemeral),
+            try !Folder(opening: layout.ephemeral).names().isEmpty
+        else { return [] }
+        return try records.ids().filter { (try? records.record(of: $0))?.arriving != nil }
     }
 
     /// A record that can't be read says nothing: the pack is staged anew.

@@ -1,5 +1,6 @@
 import FaultServer
 import Testing
+import VaultFileSystem
 
 @testable import AssetVault
 
@@ -103,5 +104,29 @@ import Testing
         // All but what the downloader had, and the piece that was arriving.
         let rest = HostedGame.one.count - updates.bytes + (512 << 10)
         #expect(sent > 0 && sent <= rest, "\(sent) of \(rest)")
+    }
+
+    /// What was begun of a pack that the site lists no more goes away.
+    @Test(arguments: [false, true]) func aWithdrawnPack(byTheApp: Bool) async throws {
+        let hosted = try await HostedGame()
+        hosted.answer { request in
+            request.earlier == 0 ? .file : .changed { $0.pace = (20_000, .milliseconds(50)) }
+        }
+        let updates = Updates()
+        let downloader = try hosted.downloader()
+        let cut = Task { try await downloader.run(.install) { updates.add($0) } }
+        while updates.bytes < HostedGame.one.count / 3 { try await Task.sleep(for: .milliseconds(5)) }
+        cut.cancel()
+        #expect(await category { _ = try await cut.value } == .io)
+        let ephemeral = hosted.game.place.layout.ephemeral
+        #expect(try Folder(opening: ephemeral).names().count == 1)
+        try await hosted.withdraw(one)
+        if byTheApp {
+            try await hosted.client().fetch()
+        } else {
+            _ = try await hosted.downloader().run(.periodic)
+        }
+        #expect(try Folder(opening: ephemeral).names().isEmpty)
+        #expect(try await hosted.client().status(of: one).state == .absent)
     }
 }

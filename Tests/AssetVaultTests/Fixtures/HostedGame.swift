@@ -44,17 +44,29 @@ final class HostedGame: Sendable {
         }
     }
 
-    /// Changes what `vault.json` says of packs, and publishes that.
+    /// Changes the policies of packs, and publishes that.
     func declare(_ policies: [String: String]) async throws {
+        try await publish { packs throws(VaultError) in
+            for (id, policy) in policies {
+                var pack = try packs.object(id, at: "vault.json")
+                pack["policy"] = .string(policy)
+                packs[id] = .object(pack)
+            }
+        }
+    }
+
+    /// Takes a pack off the site.
+    func withdraw(_ id: PackID) async throws {
+        try await publish { $0[id.description] = nil }
+    }
+
+    /// Changes what `vault.json` says of packs, and publishes that.
+    private func publish(changing change: (inout JSONObject) throws(VaultError) -> Void) async throws {
         let file = game.place.vault.path.appending("vault.json")
         let bytes = try DurableFile.read(file, limit: 1 << 20)
         var json = try JSONValue(parsing: bytes.span, place: "vault.json").asObject(at: "vault.json")
         var packs = try json.object("packs", at: "vault.json")
-        for (id, policy) in policies {
-            var pack = try packs.object(id, at: "vault.json")
-            pack["policy"] = .string(policy)
-            packs[id] = .object(pack)
-        }
+        try change(&packs)
         json["packs"] = .object(packs)
         let changed = JSONValue.object(json).pretty()
         try DurableFile.write(changed.span, to: file, permissions: 0o644, replacing: true)
