@@ -55,6 +55,9 @@ ARCHIVE_PEER="$binaries/archive-peer" CRYPTO_PEER="$binaries/crypto-peer" KEYS_P
     PYTHONDONTWRITEBYTECODE=1 "$ASSETVAULT_PYTHON" -m pytest -q -p no:cacheprovider Tests/Interop
 sh Samples/hosting/check.sh
 
+echo "== power loss"
+sh Tests/PowerLoss/run.sh
+
 echo "== the quickstart"
 sh Samples/quickstart.sh
 

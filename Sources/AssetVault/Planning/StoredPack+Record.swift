@@ -18,9 +18,12 @@ extension PackStaging {
             if loaded.contains(pack.id) {
                 stored.append(StoredPack(id: pack.id, loaded: pack))
             } else {
-                let found = try storedPack(pack.id, as: form)
-                // Versions that were in use when they were replaced.
-                if let loaded = found.loaded, loaded.sha256 == pack.sha256 { try await recover(pack.id) }
+                var found = try storedPack(pack.id, as: form)
+                // Versions that were in use when they were replaced; or what the record says is there no more.
+                if let loaded = found.loaded, loaded.sha256 == pack.sha256 {
+                    try await recover(pack.id)
+                    found = try storedPack(pack.id, as: form)
+                }
                 stored.append(found)
             }
         }

@@ -46,7 +46,8 @@ extension PackStaging {
         record.generation = saved.generation
         record.listing = saved.listing
         record.isRemoved = true
-        if record != saved { try records.save(record, of: id) }
+        // Recovery has forgotten already what is gone: what counts is what the disk still says.
+        if try record != records.soundRecord(of: id) { try records.save(record, of: id) }
     }
 
     /// Removes the download of a pack, unless somebody works on it.

@@ -1,0 +1,139 @@
+"""Looks at a store as it is after a power loss, file by file, and says what is wrong. Knows the layout and the formats
+from their descriptions, and nothing of the program's code."""
+
+import hashlib
+import json
+import os
+import re
+
+from game import describe, read_tree
+from story import Have
+
+SCRATCH = re.compile(r"\.assetvault-.*\.tmp")
+WAITING = re.compile(r"packs/(.+)/@([0-9a-f]{64})\.avpack")
+RECORD = re.compile(r"@state/(.+)/@record\.json")
+VERSION = re.compile(r"(.+)/(@\d+-[0-9a-f]{16})(\.avpack)?(\.json)?")
+DELEGATED = re.compile(r"packs(-\d+)?\.json")
+
+
+class Judge:
+    """One state of one store. `wrong` lists what must not be, `scratch` what nobody needs."""
+
+    def __init__(self, game, store):
+        self.game = game
+        self.wrong = []
+        self.scratch = []
+        # By pack ID: the numbers and places of the versions that are there whole, which of them is live, the record.
+        self.whole = {}
+        self.live = {}
+        self.records = {}
+        # By name: of which publications a kept file of metadata may be.
+        self.metadata = {}
+        for area in ("ephemeral", "shared", "permanent"):
+            if (store / area).is_dir():
+                self._look_at(store / area, "", getattr(self, f"_{area}"))
+        for id, record in self.records.items():
+            self._compare(id, record)
+
+    def have(self, id):
+        """What there is of a pack, as a player finds it."""
+        version, sealed = self.live.get(id, (None, False))
+        waiting = [number for number, place in self.whole.get(id, []) if place == "shared"]
+        removed = self.records.get(id, {}).get("removed", False)
+        return Have(version, sealed, max(waiting, default=None), removed)
+
+    def _look_at(self, area, prefix, problem):
+        """Everything that has a final name. A version is one thing, whatever it holds."""
+        for name in sorted(os.listdir(area / prefix)):
+            path = os.path.join(prefix, name)
+            isGroup = name in ("@state", "@trust", "@work") or not name.startswith("@")
+            if SCRATCH.fullmatch(name):
+                self.scratch.append(f"{area.name}/{path}")
+            elif isGroup and (area / path).is_dir() and not (area / path).is_symlink():
+                self._look_at(area, path, problem)
+            elif found := problem(path, area / path):
+                self.wrong.append(f"{area.name}/{path} {found}")
+
+    def _ephemeral(self, name, path):
+        """What is wrong with a file in ephemeral storage; nothing if nothing is, as below."""
+        self.scratch.append(f"ephemeral/{name}")
+        if name.endswith(".avpack"):
+            digest = describe(path)[1]
+            if digest != name.removesuffix(".avpack") or digest not in self.game.versions:
+                return "is not the whole pack"
+        elif not name.endswith((".part", ".wanted")):
+            return "is unknown"
+
+    def _shared(self, name, path):
+        if match := WAITING.fullmatch(name):
+            id, digest = match.groups()
+            version = self.game.versions.get(digest)
+            if version is None or version.id != id or describe(path)[1] != digest:
+                return "is not the whole pack"
+            self.whole.setdefault(id, []).append((version.number, "shared"))
+        elif match := RECORD.fullmatch(name):
+            return self._record(match[1], path.read_bytes())
+        elif name.startswith("@trust/") and name != "@trust/lock":
+            return self._trusted(name.removeprefix("@trust/"), path.read_bytes())
+        elif name not in ("@lock", "@trust/lock"):
+            return "is unknown"
+
+    def _record(self, id, content):
+        try:
+            record = json.loads(content)
+            checksum = record.pop("checksum")
+        except (ValueError, KeyError):
+            return "is a damaged record"
+        canonical = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
+        if checksum != hashlib.sha256(canonical.encode()).hexdigest():
+            return "has the wrong checksum"
+        self.records[id] = record
+
+    def _trusted(self, name, content):
+        # What is delegated may be anything: whoever reads it proves it, or fetches it again.
+        if DELEGATED.fullmatch(name):
+            return None
+        known = self.game.metadata
+        if name == "roots.sha256":
+            root = hashlib.sha256(known[0]["root.json"]).hexdigest()
+            return None if content == f"{root}  1.root.json\n".encode() else "is not the list of roots"
+        self.metadata[name] = [number for number, files in enumerate(known, 1) if files.get(name) == content]
+        return None if self.metadata[name] else "was never published so"
+
+    def _permanent(self, name, path):
+        id, last = os.path.split(name)
+        if last == "current":
+            return self._current(id, path)
+        match = VERSION.fullmatch(name)
+        version = self.game.named(*match.group(1, 2)) if match else None
+        if version is None:
+            return "is unknown"
+        sealed, descriptor = match.group(3, 4)
+        if descriptor:
+            try:
+                return None if json.loads(path.read_bytes()) == version.target else "is not what was signed"
+            except ValueError:
+                return "is a damaged descriptor"
+        if describe(path)[1:] != (version.digest,) if sealed else read_tree(path) != version.tree:
+            return "is not the whole version"
+        self.whole.setdefault(id, []).append((version.number, "permanent"))
+
+    def _current(self, id, path):
+        target = os.readlink(path)
+        if "/" in target or not path.exists():
+            return "leads nowhere"
+        if not os.path.exists(f"{path.parent}/{target}.json"):
+            return "has no descriptor beside it"
+        self.live[id] = (int(target[1:].split("-")[0]), target.endswith(".avpack"))
+
+    def _compare(self, id, record):
+        """What a record names is there, or something newer: it is written last."""
+        if record.get("removed"):
+            return
+        if "loaded" in record and id not in self.live:
+            self.wrong.append(f"{id}: the record says it is loaded, and it is not")
+        named = [record.get("waiting", {}), record.get("loaded", {}).get("target", {})]
+        numbers = [target["custom"]["assetvault"]["version"] for target in named if target]
+        found = [number for number, _ in self.whole.get(id, [])]
+        if max(numbers, default=0) > max(found, default=0):
+            self.wrong.append(f"{id}: the record names versions {numbers}, and there are {found}")

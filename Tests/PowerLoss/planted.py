@@ -1,0 +1,80 @@
+"""Bugs that are planted, to see that the judge is not blind: the same program forgets to save something."""
+
+import dataclasses
+import pathlib
+import shutil
+import subprocess
+
+from disk import SIZE, RecordedDisk, mounted
+from judge import Judge
+from recording import Disk, Recording, states
+from story import NOTHING, Have, Step
+from verdict import broken
+
+HERE = pathlib.Path(__file__).resolve().parent
+SCRATCH = ".assetvault-*"
+
+
+@dataclasses.dataclass(frozen=True)
+class Bug:
+    """A call that is left out, in the last of these commands."""
+
+    name: str
+    steps: list
+    call: str
+    path: str
+    # Which of the calls with such a path; 0 leaves all of them out.
+    number: int = 1
+
+
+FETCH = [Step(1, "fetch levels/one", levels_one=Have(1))]
+REMOVE = FETCH + [Step(1, "remove levels/one", levels_one=Have(removed=True))]
+
+# One call is enough to spoil what has a final name. Folders are another matter: ext4 writes down all changes of names
+# together and in their order, so a later call makes up for one that is left out, and only all of them are missed.
+BUGS = [
+    Bug("a download is not saved before it gets its name", FETCH, "fsync", "*/ephemeral/*.part"),
+    Bug("a record is not saved before it gets its name", FETCH, "fsync", f"*/@state/levels/one/{SCRATCH}"),
+    Bug("metadata are not saved before they get their name", FETCH, "fsync", f"*/@trust/{SCRATCH}", 3),
+    Bug("a tree is not saved, neither at first nor before it gets its name", FETCH, "syncfs", "*", 0),
+    Bug("a removal is not saved", REMOVE, "fsync", "*", 0),
+]
+
+
+def library(folder):
+    """The compiled forget.c."""
+    path = folder / "forget.so"
+    if not path.exists():
+        compiler = shutil.which("clang") or "cc"
+        subprocess.run([compiler, "-shared", "-fPIC", "-o", path, HERE / "forget.c", "-ldl"], check=True)
+    return path
+
+
+def find(bug, player, folder, count, seed):
+    """Records the commands with the bug. Returns what is wrong in the first state that shows it, and how many states
+    were looked at; nothing where none shows it."""
+    folder.mkdir()
+    log = folder / "forgotten"
+    forgetful = ["env", f"LD_PRELOAD={library(folder.parent)}", f"FORGET_CALL={bug.call}", f"FORGET_PATH={bug.path}",
+                 f"FORGET_NUMBER={bug.number}", f"FORGET_LOG={log}"]
+    *before, last = bug.steps
+    promise = NOTHING
+    with RecordedDisk(folder / "disk") as disk:
+        for step in before:
+            player.run(step, disk.root)
+            promise = step.promise(promise)
+        marks = [disk.position()]
+        player.run(last, disk.root, wrapper=forgetful)
+        marks.append(disk.position())
+    if not log.exists():
+        raise SystemExit(f"{bug.name}: the program never calls {bug.call} for {bug.path}")
+    recording = Recording(bug.name, disk.log, marks, [promise, last.promise(promise)])
+    image = Disk(recording, SIZE, folder)
+    root = folder / "replayed"
+    root.mkdir()
+    chosen = states(recording, count, seed)
+    for number, state in enumerate(chosen, 1):
+        with mounted(image.write(state), root):
+            if wrong := broken(Judge(player.game, root / "store"), *recording.promises_around(state)):
+                return wrong, number
+    return [], len(chosen)
