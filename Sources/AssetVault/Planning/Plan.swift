@@ -51,7 +51,7 @@ struct Plan: Sendable {
     private mutating func finishRemoval(of pack: StoredPack) -> StoredPack {
         guard pack.isBeingRemoved else { return pack }
         removals.append(.pack(pack.id))
-        return StoredPack(id: pack.id)
+        return StoredPack(id: pack.id, isUnwanted: pack.isUnwanted)
     }
 
     private mutating func add(

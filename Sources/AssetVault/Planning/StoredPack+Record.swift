@@ -59,6 +59,7 @@ extension PackStaging {
             }
         }
         stored.isUnwanted = record.isRemoved
+        stored.isBeingRemoved = record.isRemoved && stored.isPresent
         stored.hasFailed = record.failure != nil
         return stored
     }

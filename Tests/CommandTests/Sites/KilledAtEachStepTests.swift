@@ -57,6 +57,23 @@ import Testing
         }
     }
 
+    /// A removal that was cut off is finished by whoever comes next; the pack comes back when it is asked for, only then.
+    @Test(arguments: [StagingStep.removalRecorded, .linkRemoved, .versionsRemoved, .waitingRemoved])
+    func askedForAfterRemoval(step: StagingStep) async throws {
+        let stores = try await KilledStores(.remove, from: .loaded)
+        let (store, unasked) = (try await stores.store("asked"), try await stores.store("unasked"))
+        let fetch = KilledWay.opened.arguments(stores.workshop, stores.server.url, store)
+        for store in [store, unasked] {
+            try await stores.run(.opened, in: store).succeeded()
+            #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137)
+        }
+        try await Command.run(fetch + ["level"]).succeeded()
+        try StoreContent(loaded: 2).expect(in: store, "\(step)")
+        try await stores.expectOldOrNew(in: store, "\(step)")
+        try await stores.run(.opened, in: unasked).succeeded()
+        try StoreContent().expect(in: unasked, "\(step)")
+    }
+
     /// What was cut off once is being recovered, and that is cut off as well.
     @Test(
         arguments: [
