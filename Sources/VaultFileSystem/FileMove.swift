@@ -53,6 +53,7 @@ public struct FileMove: ~Copyable, Sendable {
             let result = FileSystem.rename(source, target, replacing: false)
             if result != -EXDEV {
                 try checkRename(result, from: source, to: target)
+                try Self.require(file.status(), at: target, from: source)
                 try Folder(holding: target).synchronize()
                 return try oldFolder.synchronize()
             }
@@ -64,6 +65,17 @@ public struct FileMove: ~Copyable, Sendable {
             guard error.category == .missing else { throw error }
         }
         try oldFolder.synchronize()
+    }
+
+    /// A rename goes by name: what was put in the file's place meanwhile does not keep the new one.
+    private static func require(_ moved: FileStatus, at target: FilePath, from source: FilePath)
+        throws(VaultError)
+    {
+        if try FileSystem.status(of: target)?.isSameFile(as: moved) == true { return }
+        try FileSystem.removeTree(target)
+        throw VaultError(
+            .corrupt, "something else was put in its place", at: source.string,
+            remedy: "keep others from writing there, and try again")
     }
 
     /// Copies a file durably. An existing target throws `.unwritable`, a file of another length `.corrupt`.

@@ -32,6 +32,26 @@ struct FileMoveTests {
         #expect(try workplace.names() == ["source", "target"])
     }
 
+    /// What is put in the file's place after it was looked at does not get the name.
+    @Test(arguments: ["file", "link", "folder"]) func anotherFileInItsPlace(kind: String) throws {
+        let source = try workplace.file("source")
+        let (target, other) = (workplace["target"], workplace["other"])
+        if kind == "folder" { try workplace.folder("other") } else { try workplace.file("other") }
+        let place = workplace.path
+        #expect(
+            failure(naming: source) {
+                try FileMove(from: source, to: target) { (_) throws(VaultError) in
+                    try FileSystem.unlink(source)
+                    if kind == "link" {
+                        try Folder(opening: place).replaceLink("source", target: other)
+                    } else {
+                        try FileSystem.move(other, to: source)
+                    }
+                }.commit()
+            } == .corrupt)
+        #expect(try !workplace.names().contains("target"))
+    }
+
     @Test(.enabled(if: Mounts.areAllowed, Mounts.reason)) func acrossFileSystemsItIsACopy() async throws {
         try workplace.folder("mount")
         try workplace.file("source", String(repeating: "0123456789", count: 300_000))

@@ -43,7 +43,7 @@ extension VaultClient {
         guard !lacking.isEmpty else { return }
         if requireLatest { try await refresh() } else { _ = try await currentListing() }
         try await stage(.only(lacking))
-        if let id = try store.notLoaded(of: lacking).first {
+        if let id = try store.notLoaded(of: ids).first {
             throw VaultError(
                 .key, "the pack is verified and waits for its key", at: id.description,
                 remedy: "unlock it when the key is there")

@@ -7,24 +7,45 @@ extension VaultClient {
     ///
     /// - Parameter ids: the packs to look at; nil for all.
     /// - Returns: the packs that were damaged, and are sound again.
+    /// - Throws: the first error, when all were tried.
     @discardableResult
     public func repair(_ ids: [PackID]? = nil) async throws(VaultError) -> [PackID] {
         try await staging.recover()
         let listing = try await currentListing()
         let work = try staging.beginWork()
         var mended: [PackID] = []
+        var firstError: VaultError?
         for (id, record) in try await staging.survey() where ids?.contains(id) ?? true {
-            guard let loaded = record.loaded, try await stager.isDamaged(loaded) else { continue }
-            let offer = try await access.offer(of: id, in: listing)
-            if offer.pack.sha256 == loaded.pack.sha256 {
-                try await stager.repair(offer)
-                observer(.finished(id, .loaded))
-            } else {
-                try await stage(.only([id]))
+            guard let loaded = record.loaded else { continue }
+            do throws(VaultError) {
+                if try await repair(loaded, listedIn: listing) { mended.append(id) }
+            } catch {
+                firstError = firstError ?? error
             }
-            mended.append(id)
         }
         _ = consume work
+        if let firstError { throw firstError }
         return mended
+    }
+
+    /// Whether the pack was damaged; then it is sound again.
+    private func repair(_ loaded: PackRecord.Loaded, listedIn listing: SiteAccess.Listing)
+        async throws(VaultError) -> Bool
+    {
+        guard try await stager.isDamaged(loaded) else { return false }
+        let id = loaded.pack.id
+        let offer = try await access.offer(of: id, in: listing)
+        guard offer.pack.sha256 == loaded.pack.sha256 else {
+            try await stage(.only([id]))
+            guard try await staging.survey(id).loaded?.pack.sha256 == offer.pack.sha256 else {
+                throw VaultError(
+                    .key, "version \(offer.pack.version) waits for its key; the damaged one stays until then",
+                    at: id.description, remedy: "fetch it with its key")
+            }
+            return true
+        }
+        try await stager.repair(offer)
+        observer(.finished(id, .loaded))
+        return true
     }
 }

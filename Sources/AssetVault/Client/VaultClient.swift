@@ -81,6 +81,8 @@ public actor VaultClient {
             stored: stored, offered: selected.offers.map(\.pack), occasion: occasion,
             policy: configuration.policy, sources: configuration.locations)
         for id in plan.kept { broadcast.tell(.finished(id, .loaded)) }
+        var stager = self.stager
+        if occasion.isWish { stager.staging.spared = Set(selected.offers.map(\.pack.id)) }
         let run = StagingRun(
             stager: stager, controls: controls, width: configuration.packsAtOnce)
         let outcomes = try await run.run(plan, selected.offers, on: occasion)

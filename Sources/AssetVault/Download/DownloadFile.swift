@@ -1,3 +1,4 @@
+import Glibc
 import SealedPack
 import SystemPackage
 import VaultErrors
@@ -17,6 +18,7 @@ struct DownloadFile {
     }
 
     private func claim(_ path: FilePath) throws(VaultError) -> OpenFileReference {
+        try discardForeign(path)
         let isThere = try FileSystem.exists(path)
         let file: OpenFile
         do throws(VaultError) {
@@ -32,6 +34,14 @@ struct DownloadFile {
             try FileSystem.status(of: path)?.isSameFile(as: file.status()) == true
         else { throw isTaken }
         return OpenFileReference(file)
+    }
+
+    /// Ephemeral storage may be anybody's: what stands there under the download's name must be a file that only this user
+    /// can write, under this name alone.
+    private func discardForeign(_ path: FilePath) throws(VaultError) {
+        guard let found = try FileSystem.status(of: path) else { return }
+        let isOurs = found.kind == .file && found.owner == geteuid() && found.links == 1
+        if !isOurs || found.permissions & 0o022 != 0 { try FileSystem.removeTree(path) }
     }
 
     /// Removes a file that nobody needs after all.
@@ -75,7 +85,8 @@ struct DownloadFile {
             let file = try OpenFile(reading: layout.partialDownload(of: pack))
             return .partial(try file.dataRanges(in: 0..<pack.length).reduce(0) { $0 + UInt64($1.count) })
         } catch {
-            guard error.category == .missing else { throw error }
+            // One that is no file is thrown away by whoever downloads next.
+            guard error.category == .missing || error.category == .corrupt else { throw error }
             return nil
         }
     }

@@ -16,6 +16,12 @@ struct ForegroundMark {
     func isRaised() throws(VaultError) -> Bool {
         let path = layout.foregroundMark(of: pack)
         guard try FileSystem.exists(path) else { return false }
-        return try FileLock.tryAcquire(path, .shared) == nil
+        do throws(VaultError) {
+            return try FileLock.tryAcquire(path, .shared) == nil
+        } catch {
+            // What is no file was not put there by an app.
+            guard error.category == .corrupt else { throw error }
+            return false
+        }
     }
 }

@@ -15,6 +15,8 @@ extension PackDownload {
                 throw refusal("the index or the catalog has the wrong digest")
             }
             if wasUnproven, !assembly.isUnproven { StagingStep.tailProven.reached() }
+            // Zeros look as if nothing had come.
+            guard try assembly.wanted() != wanted else { throw refusal("nothing of what was asked for came") }
         } catch {
             throw TransferFailure(error: error)
         }

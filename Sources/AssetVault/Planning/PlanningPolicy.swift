@@ -2,9 +2,9 @@ public import VaultTransport
 
 /// What a client may take up. No limit stands where none is given.
 public struct PlanningPolicy: Sendable {
-    /// Bytes of the initial set of essential downloads, the metadata included.
+    /// Bytes of the initial set of essential downloads, the metadata included: counts for a downloader's `.install` only.
     public var essentialDownloadAllowance: UInt64?
-    /// Bytes of the initial set of all other downloads.
+    /// Bytes of the initial set of all other downloads: counts for a downloader's `.install` only.
     public var downloadAllowance: UInt64?
     /// Bytes of all essential packs once opened. File systems need somewhat more than that.
     public var essentialInstalledSize: UInt64?

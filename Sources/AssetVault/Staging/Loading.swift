@@ -12,6 +12,9 @@ extension PackStaging {
     {
         let target = layout.version(pack, as: .sealed)
         try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
+        if try !FileSystem.sameFileSystem(file.file.path, layout.home(of: pack.id)) {
+            try await makeRoom(for: pack.length, of: pack.id, in: layout.home(of: pack.id))
+        }
         let arrival = try arrival(of: file, of: pack, at: target)
         let control = try await lock()
         if try !FileSystem.exists(target) {
@@ -98,6 +101,14 @@ extension PackStaging {
         if isNewest { try records.save(record, of: pack.id) }
         StagingStep.publicationRecorded.reached()
         if !isNewest { throw record.isRemoved ? wasTakenOut(pack.id) : wasRemoved(pack) }
+    }
+
+    /// Writes a descriptor that is damaged once more: the record knows it, too.
+    func mendDescriptor(of loaded: PackRecord.Loaded) throws(VaultError) {
+        let version = layout.version(loaded.pack, as: loaded.form)
+        if (try? PackDescriptorFile.read(beside: version)) != loaded.pack {
+            try saveDescriptor(of: loaded.pack, as: loaded.form)
+        }
     }
 
     /// The descriptor beside a version, so that whatever `current` points to explains itself.

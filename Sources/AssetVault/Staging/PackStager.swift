@@ -17,7 +17,7 @@ struct PackStager: Sendable {
         case app(keys: (any KeyProvider)?, PackForm)
     }
 
-    let staging: PackStaging
+    var staging: PackStaging
     let transport: any Transport
     let retries: RetryPolicy
     let role: Role
@@ -61,7 +61,13 @@ struct PackStager: Sendable {
             _ = try await keys.contentKey(
                 waiting.contentKeyID, slots: waiting.slots, place: id.description)
         }
-        return try await followFaster(record, of: id)
+        let state = try await followFaster(record, of: id)
+        if let waiting = record.waiting, try staging.records.record(of: id).arriving == waiting {
+            throw VaultError(
+                .corrupt, "what waited for its key is damaged", at: id.description,
+                remedy: "fetch the pack: only what is damaged comes again")
+        }
+        return state
     }
 
     /// Whether packs in this form are what the role wants.

@@ -9,6 +9,8 @@ struct PackStaging: Sendable {
     let layout: StoreLayout
     /// How long to wait for another process to leave the store.
     var patience = Duration.seconds(30)
+    /// Packs that are wanted now, and don't go away to make room.
+    var spared: Set<PackID> = []
 
     var records: PackRecords { PackRecords(layout: layout) }
 

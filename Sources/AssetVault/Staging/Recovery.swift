@@ -52,7 +52,9 @@ extension PackStaging {
 
     /// What was being written of one pack, or being removed.
     func removeAbandonedScratch(of id: PackID) throws(VaultError) {
-        for folder in [layout.home(of: id), layout.waiting(of: id)] where try FileSystem.exists(folder) {
+        let state = layout.state(of: id).removingLastComponent()
+        for folder in [state, layout.home(of: id), layout.waiting(of: id)] where try FileSystem.exists(folder)
+        {
             try Folder(opening: folder).removeAbandonedScratch()
         }
     }
@@ -70,6 +72,7 @@ extension PackStaging {
         if saved?.waiting != nil, record.waiting == nil { try removeWaiting(of: id, except: record.arriving) }
         if record != saved { try records.save(record, of: id) }
         StagingStep.recordRecovered.reached()
+        if let loaded = record.loaded { try mendDescriptor(of: loaded) }
         if let waiting = record.waiting { try returnToWaiting(waiting) }
         try removeWaiting(of: id, except: record.waiting)
         guard try FileSystem.exists(layout.home(of: id)) else { return }

@@ -62,16 +62,18 @@ extension PackStaging {
     func clearEphemeral() async throws(VaultError) {
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let folder = try Folder(opening: layout.ephemeral)
+        try folder.removeAbandonedScratch()
         guard try !folder.names().isEmpty else { return }
         let control = try await lock()
         let arriving = Set(
             try records.ids().compactMap { (try? records.record(of: $0))?.arriving?.sha256.hex })
         for name in try folder.names() {
             let text = String(decoding: name, as: UTF8.self)
-            guard [".part", ".avpack", ".wanted"].contains(where: text.hasSuffix),
-                !arriving.contains(String(text.prefix(64)))
-            else { continue }
-            try discardIfFree(layout.ephemeral.appending(text))
+            guard let digest = StoreLayout.digest(inDownload: text), !arriving.contains(digest) else {
+                continue
+            }
+            // What can't be removed costs room, and nothing else.
+            try? discardIfFree(layout.ephemeral.appending(text))
         }
         _ = consume control
     }

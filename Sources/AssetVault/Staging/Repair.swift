@@ -14,7 +14,7 @@ extension PackStager {
             let check = try await PackFile(opening: path, as: loaded.pack).check()
             return !check.damagedPieces.isEmpty || !check.isCatalogSound
         } catch {
-            guard error.category == .corrupt else { throw error }
+            guard error.category == .corrupt || error.category == .missing else { throw error }
             return true
         }
     }
@@ -26,9 +26,10 @@ extension PackStager {
         let file = DownloadFile(layout: layout, pack: pack)
         let part = layout.partialDownload(of: pack)
         var download = try await beginDownload(of: offer, to: file)
-        let damaged = try OpenFile(reading: layout.version(pack, as: .sealed))
         if try !FileSystem.exists(part) {
-            try FileMove.copy(damaged.path, of: damaged.status().size, to: part, permissions: 0o600) { _ in }
+            // Where not even that can be read, all of it is fetched.
+            let damaged = layout.version(pack, as: .sealed)
+            try? FileMove.copy(damaged, of: pack.length, to: part, permissions: 0o600) { _ in }
         }
         let whole = try await download.complete(file.claim()) { count in
             observer(.progress(pack.id, bytes: count, total: pack.length))

@@ -32,6 +32,8 @@ struct StagingRun: Sendable {
     func run(_ tasks: [StagingTask]) async throws(VaultError) -> [Outcome] {
         guard !tasks.isEmpty else { return [] }
         let work = try stager.staging.beginWork()
+        // Once: whoever removes one of them later does not want it any more.
+        for task in tasks where task.isWish { try await stager.staging.noteWish(for: task.id) }
         let outcomes = await outcomes(of: tasks)
         _ = consume work
         return outcomes
@@ -71,7 +73,6 @@ struct StagingRun: Sendable {
             result = .success(
                 try await controls.run(id) { () throws(VaultError) in
                     do throws(VaultError) {
-                        if task.isWish { try await stager.staging.noteWish(for: id) }
                         return try await stage(task)
                     } catch {
                         await note(error, of: task)

@@ -34,7 +34,7 @@ extension PackStaging {
             (record.waiting, record.arriving, record.failure) = (arriving, nil, nil)
         }
         if let waiting = record.waiting, try !isWhole(waiting) { record.waiting = nil }
-        record.loaded = try current(of: id)
+        record.loaded = try current(of: id, recorded: saved.loaded)
         if let loaded = record.loaded {
             // It waited and is in use now: whatever failed after that is being made up for.
             if loaded.pack.sha256 == saved.waiting?.sha256 { record.failure = nil }
@@ -51,21 +51,37 @@ extension PackStaging {
         return try Folder(opening: layout.home(of: id)).holdsLivingScratch()
     }
 
-    /// What `current` points to, by the descriptor beside it; nil when it points to nothing, or nothing says to what.
-    private func current(of id: PackID) throws(VaultError) -> PackRecord.Loaded? {
+    /// What `current` points to, by the descriptor beside it, or by the record where that is damaged; nil when it points to
+    /// nothing, or nothing says to what.
+    private func current(of id: PackID, recorded: PackRecord.Loaded?) throws(VaultError) -> PackRecord.Loaded?
+    {
         guard try FileSystem.exists(layout.home(of: id)) else { return nil }
         let home = try Folder(opening: layout.home(of: id))
+        guard let name = try linkedName(in: home) else { return nil }
         do throws(VaultError) {
-            guard let name = try home.readLink("current")?.lastComponent?.string,
-                try home.status(of: name) != nil
-            else { return nil }
             let pack = try PackDescriptorFile.read(beside: layout.home(of: id).appending(name))
-            return PackRecord.Loaded(pack: pack, form: name.hasSuffix(".avpack") ? .sealed : .opened)
+            let loaded = PackRecord.Loaded(pack: pack, form: name.hasSuffix(".avpack") ? .sealed : .opened)
+            if isNamed(loaded, name, id) { return loaded }
         } catch {
             // What only can't be read now is there all the same, and is not to be tidied away.
             guard error.category != .io else { throw error }
+        }
+        return recorded.flatMap { isNamed($0, name, id) ? $0 : nil }
+    }
+
+    /// The version that `current` leads to, if it is there.
+    private func linkedName(in home: borrowing Folder) throws(VaultError) -> String? {
+        do throws(VaultError) {
+            guard let name = try home.readLink("current")?.lastComponent?.string else { return nil }
+            return try home.status(of: name) == nil ? nil : name
+        } catch {
+            guard error.category != .io else { throw error }
             return nil
         }
+    }
+
+    private func isNamed(_ loaded: PackRecord.Loaded, _ name: String, _ id: PackID) -> Bool {
+        loaded.pack.id == id && layout.versionName(of: loaded.pack, as: loaded.form) == name
     }
 
     /// Whether all of a pack is there, not live: what was cut off goes on as if it waited.

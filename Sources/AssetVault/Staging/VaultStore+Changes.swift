@@ -12,7 +12,8 @@ extension VaultStore {
     ///   - keys: pushed just now; nil asks the store's own provider, which may know more than before.
     ///   - patience: how long to ask the provider again for keys that it does not have yet.
     /// - Returns: what is loaded by that.
-    /// - Throws: the first error, when all were tried; `.key` where a key is still missing.
+    /// - Throws: the first error, when all were tried; `.key` where a key is still missing, `.corrupt` where what waited
+    ///   is damaged, `.missing` for a pack of `ids` that neither waits nor is loaded.
     @discardableResult
     public func unlock(
         _ ids: [PackID]? = nil, with keys: (any KeyProvider)? = nil, as form: PackForm = .opened,
@@ -46,7 +47,11 @@ extension VaultStore {
         while true {
             let (opened, error) = try await run.unlock(ids)
             loaded += opened
-            guard let error else { return loaded }
+            guard let error else {
+                guard let id = try notLoaded(of: ids ?? []).first else { return loaded }
+                throw VaultError(
+                    .missing, "nothing of it waits in the store", at: id.description, remedy: "fetch it")
+            }
             guard error.category == .key, ContinuousClock.now < deadline else { throw error }
             do { try await Task.sleep(for: .milliseconds(250)) } catch {
                 throw VaultError.cancelled("unlock")
@@ -55,8 +60,12 @@ extension VaultStore {
     }
 
     /// Takes a pack out of the store. It comes back only when it is asked for by its ID, or with all. A version that
-    /// somebody reads goes away when it is free.
+    /// somebody reads goes away when it is free. Throws `.missing` for a pack that was never here.
     public func remove(_ id: PackID) async throws(VaultError) {
+        guard try PackRecords(layout: layout).isKnown(id) else {
+            throw VaultError(
+                .missing, "the store never had it", at: id.description, remedy: "check the ID with 'status'")
+        }
         try await PackStaging(layout: layout).remove(id)
     }
 

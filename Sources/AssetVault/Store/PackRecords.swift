@@ -37,6 +37,15 @@ struct PackRecords: Sendable {
         try DurableFile.write(next.bytes.span, to: path, permissions: 0o600, replacing: true)
     }
 
+    /// Whether a pack was ever staged, or anything of it is there.
+    func isKnown(_ id: PackID) throws(VaultError) -> Bool {
+        for path in [layout.state(of: id), layout.home(of: id), layout.waiting(of: id)]
+        where try FileSystem.exists(path) {
+            return true
+        }
+        return false
+    }
+
     /// Whether anything of a pack is left in permanent storage.
     func hasVersions(_ id: PackID) throws(VaultError) -> Bool {
         let home = layout.home(of: id)

@@ -27,6 +27,9 @@ struct PackLayout: Equatable, Sendable {
         guard packCount <= UInt64(Int64.max), packCount >= fixed, packCount - fixed >= tail else {
             throw refuse("its \(packCount) bytes can't hold the parts that it states")
         }
+        guard catalogCount > 0, pieceCount > 0 || packCount - fixed == tail else {
+            throw refuse("it states no pieces, or no catalog, for its \(packCount) bytes")
+        }
         self.packCount = packCount
         self.pieceCount = pieceCount
         self.catalogCount = catalogCount

@@ -90,6 +90,8 @@ public final class OpenPack: Sendable {
     }
 
     private func damaged(_ number: Int) -> VaultError {
-        VaultError(.corrupt, "piece \(number) is damaged", at: pack.place, remedy: "fetch the pack again")
+        VaultError(
+            .corrupt, "piece \(number) is damaged", at: pack.place,
+            remedy: "repair the pack, or fetch it again")
     }
 }

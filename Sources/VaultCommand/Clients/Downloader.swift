@@ -10,8 +10,8 @@ struct Downloader: AsyncParsableCommand {
         abstract: "Bring packs into shared storage, without any key, within a budget.",
         discussion: """
             The background role beside an app: it may be killed and started again at any time, goes on where it stopped, and \
-            leaves every pack, verified and sealed, to 'fetch' or 'unlock'. Essential packs come as such with the requests \
-            install and update only. Exit code 75 says that the time was up.
+            leaves every pack, verified and sealed, to 'fetch' or 'unlock'. Essential packs come first with the requests \
+            install and update, and like all others with periodic. Exit code 75 says that the time was up.
 
             EXAMPLE
               assetvault downloader https://cdn.example.com/game --store ~/.game --trust trusted-root.json --request install --time 30

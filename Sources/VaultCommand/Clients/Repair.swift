@@ -27,6 +27,8 @@ struct Repair: AsyncParsableCommand {
             client throws(VaultError) in try await client.repair(named)
         }
         for id in mended { Talk.note("mended  \(id)") }
-        if mended.isEmpty { Talk.note("nothing was damaged") }
+        if mended.isEmpty {
+            Talk.note("no pack that is kept sealed was damaged; opened ones are not looked at")
+        }
     }
 }

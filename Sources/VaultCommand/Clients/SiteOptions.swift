@@ -22,10 +22,13 @@ struct SiteOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Bytes that the first essential downloads may take, metadata included.", valueName: "bytes"))
+            "Bytes that the essential packs of a downloader's 'install' may take, metadata included.",
+            valueName: "bytes"))
     var essentialAllowance: UInt64?
 
-    @Option(help: ArgumentHelp("Bytes that the other first downloads may take.", valueName: "bytes"))
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that the other packs of a downloader's 'install' may take.", valueName: "bytes"))
     var allowance: UInt64?
 
     @Option(help: ArgumentHelp("Bytes that essential packs may take once opened.", valueName: "bytes"))

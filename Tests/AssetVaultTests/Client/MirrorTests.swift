@@ -46,6 +46,15 @@ import VaultFileSystem
         #expect(try await client.status(of: one).state == .loaded)
     }
 
+    /// Zeros in the place of the pack, as of a file that was made and never filled.
+    @Test(arguments: [true, false]) func zeros(alone: Bool) async throws {
+        hosted.answer { _ in .changed { $0.body = [UInt8](repeating: 0, count: $0.body.count) } }
+        let second = try mirror()
+        guard alone else { return #expect(try await fetch(from: [second]).status(of: one).state == .loaded) }
+        #expect(await category { _ = try await fetch(from: []) } == .corrupt)
+        #expect(hosted.server.packs.count < 5)
+    }
+
     /// A wrong piece is fetched again by itself, from the other one.
     @Test func oneWrongPiece() async throws {
         hosted.answer { request in

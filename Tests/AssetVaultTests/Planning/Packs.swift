@@ -11,12 +11,14 @@ func pack(
     opened: UInt64 = 2_000, tags: [String] = []
 ) throws -> PackDescriptor {
     let digest = SHA256.hash(Array("\(id) \(version)".utf8).span).hex
-    let part: JSONObject = ["length": 0, "sha256": .string(digest)]
+    func part(_ length: Int64) -> JSONValue {
+        .object(["length": .integer(length), "sha256": .string(digest)])
+    }
     let vault: JSONObject = [
         "format": 1, "id": .string(id), "version": .integer(version), "policy": .string(policy.rawValue),
         "tags": .array(tags.map(JSONValue.string)), "traits": [:], "openedSize": .integer(Int64(opened)),
-        "contentKeyID": "AAAAAAAAAAAAAAAAAAAAAA", "pieces": 0, "index": .object(part),
-        "catalog": .object(part), "slots": [],
+        "contentKeyID": "AAAAAAAAAAAAAAAAAAAAAA", "pieces": 1, "index": part(36),
+        "catalog": part(1), "slots": [],
     ]
     let target: JSONObject = [
         "length": .integer(Int64(bytes)), "hashes": ["sha256": .string(digest)],

@@ -17,13 +17,14 @@ struct PurgeableTests {
 
     /// Fetches a pack onto a disk that has too little room for it.
     private func fetchWanted(
+        _ more: String..., withRoomFor kibibytes: Int = 20 << 10,
         after prepare: (MountedAreas) async throws -> Void = { _ in },
         then look: (MountedAreas, CommandResult) async throws -> Void
     ) async throws {
         try await MountedAreas.mount(["permanent"], of: workshop.store) { mounted in
             try await prepare(mounted)
-            try await mounted.leave(kibibytes: 20 << 10, in: "permanent")
-            let arguments = ["fetch", workshop.site, "--store", workshop.store, "wanted"]
+            try await mounted.leave(kibibytes: kibibytes, in: "permanent")
+            let arguments = ["fetch", workshop.site, "--store", workshop.store, "wanted"] + more
             try await look(
                 mounted, try await Command.run(arguments + workshop.keys, through: mounted.inside))
         }
@@ -71,6 +72,25 @@ struct PurgeableTests {
             let states = try await states(mounted)
             #expect(states.contains("absent  kept"), "\(states)")
             #expect(states.contains("loaded  old  version 1 opened, purgeable"), "\(states)")
+        }
+    }
+
+    /// Where all of it would not be enough nothing goes.
+    @Test func notInVain() async throws {
+        try await run("purgeable", "old").succeeded()
+        try await fetchWanted(withRoomFor: 8 << 10) { mounted, result in
+            #expect(result.exitCode == 74, "\(result.errorText)")
+            let states = try await states(mounted)
+            #expect(states.contains("loaded  old"), "\(states)")
+        }
+    }
+
+    @Test func whatIsAskedForStays() async throws {
+        try await run("purgeable", "old").succeeded()
+        try await fetchWanted("old") { mounted, result in
+            #expect(result.exitCode == 74, "\(result.errorText)")
+            let states = try await states(mounted)
+            #expect(states.contains("loaded  old"), "\(states)")
         }
     }
 

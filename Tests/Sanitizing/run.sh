@@ -1,8 +1,8 @@
 #!/bin/sh
-# The engine's tests under ThreadSanitizer and under AddressSanitizer, one after the other: `Tests/sanitize.sh [thread|address]`.
+# The engine's tests under ThreadSanitizer and under AddressSanitizer, one after the other: `run.sh [thread|address]`.
 # Takes about half an hour, two builds of everything included.
 set -eu
-cd "$(dirname "$0")/.."
+cd "$(dirname "$0")/../.."
 # shellcheck source=Samples/prerequisites.sh
 . Samples/prerequisites.sh
 need_swift

@@ -1,0 +1,128 @@
+import FaultServer
+import Glibc
+import Testing
+import VaultAuthoring
+import VaultFileSystem
+
+@testable import AssetVault
+
+/// What others put into a store, and what a disk forgets of it.
+@Suite(.timeLimit(.minutes(5))) struct NeighbourTests {
+    let hosted: HostedGame
+    let one: PackID
+    private var layout: StoreLayout { hosted.game.place.layout }
+
+    init() async throws {
+        hosted = try await HostedGame()
+        one = try PackID("levels/one")
+    }
+
+    private func digest() async throws -> String {
+        try await hosted.client().pack(withID: one).sha256.hex
+    }
+
+    private func expectLoaded(_ client: VaultClient) async throws {
+        #expect(try await client.status(of: one).state == .loaded)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+    }
+
+    /// Ephemeral storage may be anybody's: nothing that others put there is written to, believed or in the way.
+    @Test(arguments: ["hard link", "link", "writable", "pipe", "folder"], ["part", "avpack"])
+    func inTheDownloadsPlace(kind: String, suffix: String) async throws {
+        let name = "\(try await digest()).\(suffix)"
+        try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
+        let place = layout.ephemeral.appending(name)
+        let victim = layout.ephemeral.appending("victim")
+        let precious = Array("precious".utf8)
+        try OpenFile(creating: victim, permissions: 0o644).write(precious.span, at: 0)
+        switch kind {
+        case "hard link": #expect(unsafe link(victim.string, place.string) == 0)
+        case "link": #expect(unsafe symlink(victim.string, place.string) == 0)
+        case "writable":
+            try OpenFile(creating: place, permissions: 0o600).write(precious.span, at: 0)
+            #expect(unsafe chmod(place.string, 0o666) == 0)
+        case "pipe": #expect(unsafe mkfifo(place.string, 0o600) == 0)
+        default: try FileSystem.createFolders(place, permissions: 0o700)
+        }
+        let client = try hosted.client()
+        #expect(try await client.status(of: one).state == .absent)
+        try await client.fetch()
+        try await expectLoaded(client)
+        #expect(try DurableFile.read(victim, limit: 100) == precious)
+    }
+
+    @Test func aFolderAsTheMark() async throws {
+        let mark = layout.ephemeral.appending("\(try await digest()).wanted")
+        try FileSystem.createFolders(mark, permissions: 0o700)
+        #expect(try await hosted.downloader().run(.install).firstError == nil)
+    }
+
+    @Test func otherFilesStay() async throws {
+        try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
+        let names = ["film.part", "other.avpack", "\(String(repeating: "g", count: 64)).part"]
+        for name in names { _ = try OpenFile(creating: layout.ephemeral.appending(name), permissions: 0o600) }
+        try await hosted.client().fetch()
+        for name in names { #expect(try FileSystem.exists(layout.ephemeral.appending(name)), "\(name)") }
+    }
+
+    /// The record knows the descriptor, too.
+    @Test(arguments: PackForm.allCases, [true, false])
+    func theDescriptorBesideAVersion(form: PackForm, isThere: Bool) async throws {
+        var configuration = try hosted.configuration()
+        configuration.form = form
+        let client = try VaultClient(configuration)
+        try await client.fetch()
+        let home = layout.home(of: one)
+        let name = try #require(
+            try Folder(opening: home).names().first { $0.reversed().starts(with: "nosj.".utf8) })
+        let path = home.appending(String(decoding: name, as: UTF8.self))
+        let before = try DurableFile.read(path, limit: 1 << 20)
+        if isThere { try flipByte(of: path, at: 40) } else { try FileSystem.unlink(path) }
+        #expect(try await client.status(of: one).state == .loaded)
+        let asked = hosted.server.packs.count
+        try await client.fetch()
+        try await expectLoaded(client)
+        #expect(hosted.server.packs.count == asked)
+        #expect(try DurableFile.read(path, limit: 1 << 20) == before)
+    }
+
+    /// What the record calls loaded and is gone comes back with the first fetch.
+    @Test(arguments: PackForm.allCases, [false, true]) func aLostVersion(form: PackForm, byID: Bool)
+        async throws
+    {
+        var configuration = try hosted.configuration()
+        configuration.form = form
+        let client = try VaultClient(configuration)
+        try await client.fetch()
+        for name in try Folder(opening: layout.home(of: one)).names() where name.first == UInt8(ascii: "@") {
+            try FileSystem.removeTree(layout.home(of: one).appending(String(decoding: name, as: UTF8.self)))
+        }
+        if byID { try await client.ensureLocalAvailability(of: one) } else { try await client.fetch() }
+        try await expectLoaded(client)
+    }
+
+    /// It is said when the key comes, not found out later; then only what is damaged comes again.
+    @Test func aDamagedPreload() async throws {
+        _ = try await hosted.downloader().run(.install)
+        let waiting = layout.waiting(of: one).appending("@\(try await digest()).avpack")
+        try flipByte(of: waiting, at: 300_000)
+        let client = try hosted.client()
+        #expect(await category { _ = try await client.unlock([one]) } == .corrupt)
+        let before = hosted.server.packBytes
+        try await client.fetch()
+        try await expectLoaded(client)
+        #expect(hosted.server.packBytes - before < 600_000)
+    }
+
+    @Test func whatWasNeverHere() async throws {
+        let client = try hosted.client()
+        #expect(await category { _ = try await client.unlock([one]) } == .missing)
+        #expect(await category { _ = try await client.remove(one) } == .missing)
+        try await client.fetch()
+        #expect(try await client.unlock([one]) == [])
+    }
+}
+
+extension PackForm {
+    static var allCases: [PackForm] { [.opened, .sealed] }
+}
