@@ -1,7 +1,9 @@
 /// Wrappers that end a command before its time.
 enum Killing {
-    /// SIGKILL after so many seconds.
-    static func after(_ seconds: Double) -> [String] { ["timeout", "--signal=KILL", "\(seconds)"] }
+    /// SIGKILL after so many seconds; in the foreground, so that the end of the killed command is waited for.
+    static func after(_ seconds: Double) -> [String] {
+        ["timeout", "--foreground", "--signal=KILL", "\(seconds)"]
+    }
 
     /// SIGKILL instead of the `number`th call of one system call in a thread.
     static func at(_ call: String, number: Int) -> [String] {
