@@ -2,7 +2,7 @@
 enum Killing {
     /// SIGKILL after so many seconds; in the foreground, so that the end of the killed command is waited for.
     static func after(_ seconds: Double) -> [String] {
-        ["timeout", "--foreground", "--signal=KILL", "\(seconds)"]
+        ["timeout", "--foreground", "--preserve-status", "--signal=KILL", "\(seconds)"]
     }
 
     /// SIGKILL instead of the `number`th call of one system call in a thread.
