@@ -41,6 +41,7 @@ let package = Package(
     ],
     dependencies: [
         .package(url: "https://github.com/apple/swift-argument-parser", from: "1.8.2"),
+        .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
         .package(url: "https://github.com/apple/swift-nio", from: "2.101.2"),
         .package(url: "https://github.com/apple/swift-nio-ssl", from: "2.37.6"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
@@ -102,7 +103,7 @@ let package = Package(
                 "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
                 "SealedPack",
                 "UpdateFramework", "VaultTransport", "VaultSite",
-            ], packages: [system]),
+            ], packages: [system, .product(name: "DequeModule", package: "swift-collections")]),
         module(
             "VaultAuthoring",
             uses: [

@@ -25,6 +25,14 @@ public enum StatusUpdate: Sendable, Equatable {
         }
     }
 
+    /// Whether it tells what became of the pack.
+    var isEnd: Bool {
+        switch self {
+        case .finished, .failed: true
+        default: false
+        }
+    }
+
     /// Whether this makes an earlier update worthless.
     func supersedes(_ earlier: StatusUpdate) -> Bool {
         switch (self, earlier) {

@@ -1,7 +1,8 @@
 import SealedPack
 import Synchronization
 
-/// Updates from the moment at which the sequence was made, for one reader. A slow reader misses progress, and nothing else.
+/// Updates from the moment at which the sequence was made, for one reader: those of each pack in their order. A slow reader
+/// misses progress, and what became of a pack before that changed once more.
 public struct StatusUpdates: AsyncSequence, Sendable {
     private let subscription: Subscription
 
@@ -52,42 +53,28 @@ final class StatusBroadcast: Sendable {
 
 /// What one reader has not read yet.
 private final class Subscription: Sendable {
-    private enum Unread {
-        case update(StatusUpdate)
-        case end
+    private struct State {
+        var unread = UnreadUpdates()
+        var isEnded = false
     }
 
     private let id: PackID?
-    private let unread = Awaited<[Unread]>([])
+    private let state = Awaited(State())
 
     init(of id: PackID?) { self.id = id }
 
     func take(_ update: StatusUpdate) {
         guard id.map({ $0 == update.id }) ?? true else { return }
-        unread.change { unread in
-            // Progress replaces the progress before it, so that the queue stays short.
-            let previous = unread.lastIndex { unread in
-                guard case .update(let earlier) = unread else { return false }
-                return earlier.id == update.id
-            }
-            if let previous, case .update(let earlier) = unread[previous], update.supersedes(earlier) {
-                unread[previous] = .update(update)
-            } else {
-                unread.append(.update(update))
-            }
-        }
+        state.change { if !$0.isEnded { $0.unread.add(update) } }
     }
 
-    func end() { unread.change { $0.append(.end) } }
+    func end() { state.change { $0.isEnded = true } }
 
     func next() async -> StatusUpdate? {
-        let next: Unread? = await unread.wait { unread in
-            // The end stays, for whoever asks again.
-            guard let first = unread.first else { return nil }
-            if case .update = first { unread.removeFirst() }
-            return first
+        let next: StatusUpdate?? = await state.wait { state in
+            if let update = state.unread.next() { return update }
+            return state.isEnded ? .some(nil) : nil
         }
-        guard case .update(let update) = next else { return nil }
-        return update
+        return next ?? nil
     }
 }

@@ -13,6 +13,8 @@ final class Awaited<Value: Sendable>: Sendable {
 
     init(_ value: Value) { state = Mutex(State(value: value)) }
 
+    var value: Value { state.withLock { $0.value } }
+
     /// Changes the value and lets everybody look at it again.
     @discardableResult
     func change<R: Sendable>(_ change: @Sendable (inout Value) -> R) -> R {

@@ -26,28 +26,50 @@ final class WorkControls: Sendable {
 
     /// Runs `work` while nobody wishes otherwise: a pause cancels it, and it begins again, adopting what it left, when the
     /// pause is over.
+    ///
+    /// - Parameter turns: one of them was taken for it. It is given back in the end, and as long as the work is paused.
     func run<R: Sendable>(
-        _ id: PackID, _ work: @escaping @Sendable () async throws(VaultError) -> R
+        _ id: PackID, in turns: Turns, _ work: @escaping @Sendable () async throws(VaultError) -> R
     ) async throws(VaultError) -> R {
-        wishes.change { $0.running[id, default: 0] += 1 }
+        begin(id)
+        var hasTurn = true
         defer {
-            wishes.change { wishes in
-                wishes.running[id, default: 1] -= 1
-                if wishes.running[id] == 0 {
-                    wishes.running[id] = nil
-                    wishes.cancelled.remove(id)
-                }
-            }
+            end(id)
+            if hasTurn { turns.giveBack() }
         }
         while true {
-            let isWanted: Bool? = await wishes.wait { wishes in
-                wishes.cancelled.contains(id) ? false : wishes.paused.contains(id) ? nil : true
+            if wishes.value.paused.contains(id) {
+                turns.giveBack()
+                hasTurn = false
+                try await waitWhilePaused(id)
+                try await turns.take(for: id.description)
+                hasTurn = true
             }
-            guard isWanted == true else { throw VaultError.cancelled(id.description) }
+            guard !wishes.value.cancelled.contains(id) else { throw VaultError.cancelled(id.description) }
             let result = await AssetVault.run(
                 until: { [wishes] in _ = await wishes.wait { $0.isAgainst(id) ? true : nil } }, work)
             if Task.isCancelled { return try (result ?? .failure(.cancelled(id.description))).get() }
             if let result { return try result.get() }
+        }
+    }
+
+    /// Throws when the work is given up.
+    private func waitWhilePaused(_ id: PackID) async throws(VaultError) {
+        let isWanted: Bool? = await wishes.wait { wishes in
+            wishes.cancelled.contains(id) ? false : wishes.paused.contains(id) ? nil : true
+        }
+        guard isWanted == true else { throw VaultError.cancelled(id.description) }
+    }
+
+    private func begin(_ id: PackID) { wishes.change { $0.running[id, default: 0] += 1 } }
+
+    private func end(_ id: PackID) {
+        wishes.change { wishes in
+            wishes.running[id, default: 1] -= 1
+            if wishes.running[id] == 0 {
+                wishes.running[id] = nil
+                wishes.cancelled.remove(id)
+            }
         }
     }
 }

@@ -116,27 +116,32 @@ extension PackStaging {
 
     /// False when somebody holds it. Whoever opened it without having the lock yet finds the name gone.
     private func removeVersion(_ name: VersionName, in home: borrowing Folder) throws(VaultError) -> Bool {
+        try whileFree(name, in: home) { () throws(VaultError) in try home.discardTree(name.text) }
+    }
+
+    /// Whether nobody reads the live version now.
+    func isFree(_ loaded: PackRecord.Loaded, in home: borrowing Folder) throws(VaultError) -> Bool {
+        guard let name = VersionName(layout.versionName(of: loaded.pack, as: loaded.form)) else {
+            return false
+        }
+        return try whileFree(name, in: home) {}
+    }
+
+    /// Does something while nobody holds a version; false when somebody does.
+    private func whileFree(
+        _ name: VersionName, in home: borrowing Folder, _ body: () throws(VaultError) -> Void
+    ) throws(VaultError) -> Bool {
         let found: StagedVersion?
         do throws(VaultError) { found = try StagedVersion(name, in: home, exclusively: true) } catch {
             // A link, say: nobody holds it as a version.
             guard error.category == .corrupt else { throw error }
             return true
         }
-        // Where the file system has no locks nobody can hold anything.
         guard let version = found else { return true }
+        // Where the file system has no locks nobody can hold anything.
         guard version.tryLock(exclusive: true) ?? true else { return false }
-        try home.discardTree(name.text)
-        version.unlock()
-        return true
-    }
-
-    /// Whether nobody reads the live version now.
-    func isFree(_ loaded: PackRecord.Loaded, in home: borrowing Folder) throws(VaultError) -> Bool {
-        guard let name = VersionName(layout.versionName(of: loaded.pack, as: loaded.form)),
-            let version = try StagedVersion(name, in: home, exclusively: true)
-        else { return false }
-        guard version.tryLock(exclusive: true) ?? true else { return false }
-        version.unlock()
+        defer { version.unlock() }
+        try body()
         return true
     }
 

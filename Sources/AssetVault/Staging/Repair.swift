@@ -14,7 +14,8 @@ extension PackStager {
             let check = try await PackFile(opening: path, as: loaded.pack).check()
             return !check.damagedPieces.isEmpty || !check.isCatalogSound
         } catch {
-            guard error.category == .corrupt || error.category == .missing else { throw error }
+            // A disk that gives a sector back no more says `.io`.
+            guard [.corrupt, .missing, .io].contains(error.category), !Task.isCancelled else { throw error }
             return true
         }
     }

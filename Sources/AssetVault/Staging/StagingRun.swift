@@ -50,38 +50,39 @@ struct StagingRun: Sendable {
     }
 
     private func outcomes(of tasks: [StagingTask]) async -> [Outcome] {
-        await withTaskGroup(of: (Int, Outcome).self) { group in
-            var found: [Int: Outcome] = [:]
-            var next = 0
-            while next < tasks.count || !group.isEmpty {
-                if next < tasks.count, next - found.count < width {
-                    let task = tasks[next]
-                    group.addTask { [next] in (next, await outcome(of: task)) }
-                    next += 1
-                } else if let (number, outcome) = await group.next() {
-                    found[number] = outcome
+        let turns = Turns(width)
+        return await withTaskGroup(of: (Int, Outcome).self) { group in
+            var found: [Outcome?] = Array(repeating: nil, count: tasks.count)
+            for (number, task) in tasks.enumerated() {
+                do throws(VaultError) { try await turns.take(for: task.id.description) } catch {
+                    found[number] = told(.failure(error), of: task.id)
+                    continue
                 }
+                group.addTask { (number, await outcome(of: task, in: turns)) }
             }
-            return tasks.indices.compactMap { found[$0] }
+            for await (number, outcome) in group { found[number] = outcome }
+            return found.compactMap(\.self)
         }
     }
 
-    private func outcome(of task: StagingTask) async -> Outcome {
-        let id = task.id
-        let result: Result<PackState, VaultError>
+    /// - Parameter turns: one of them was taken for it.
+    private func outcome(of task: StagingTask, in turns: Turns) async -> Outcome {
         do throws(VaultError) {
-            result = .success(
-                try await controls.run(id) { () throws(VaultError) in
-                    do throws(VaultError) {
-                        return try await stage(task)
-                    } catch {
-                        await note(error, of: task)
-                        throw error
-                    }
-                })
+            let state = try await controls.run(task.id, in: turns) { () throws(VaultError) in
+                do throws(VaultError) {
+                    return try await stage(task)
+                } catch {
+                    await note(error, of: task)
+                    throw error
+                }
+            }
+            return told(.success(state), of: task.id)
         } catch {
-            result = .failure(error)
+            return told(.failure(error), of: task.id)
         }
+    }
+
+    private func told(_ result: Result<PackState, VaultError>, of id: PackID) -> Outcome {
         switch result {
         case .success(let state): stager.observer(.finished(id, state))
         case .failure(let error): stager.observer(.failed(id, error))

@@ -55,11 +55,7 @@ public struct StoreLayout: Sendable, Hashable {
     /// The digest in the name of a download or its mark; nil for a name that is none of ours.
     static func digest(inDownload name: String) -> String? {
         for suffix in [".part", ".avpack", ".wanted"] where name.hasSuffix(suffix) {
-            let digest = name.dropLast(suffix.count)
-            let isHex = digest.utf8.allSatisfy {
-                UInt8(ascii: "0")...UInt8(ascii: "9") ~= $0 || UInt8(ascii: "a")...UInt8(ascii: "f") ~= $0
-            }
-            if digest.utf8.count == 64, isHex { return String(digest) }
+            return Digest(hex: String(name.dropLast(suffix.count)))?.hex
         }
         return nil
     }

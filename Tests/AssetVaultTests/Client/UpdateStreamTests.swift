@@ -110,6 +110,29 @@ import Testing
         #expect(sent <= Int(total - bytes) + (512 << 10), "only the rest: \(sent)")
     }
 
+    /// A pack that is held up holds up no other one, and waits for its turn when it goes on.
+    @Test func pausedPacksLeaveTheirPlace() async throws {
+        holdAfterHalf()
+        var configuration = try hosted.configuration()
+        configuration.packsAtOnce = 1
+        let client = try VaultClient(configuration)
+        let (updates, others) = (
+            client.statusUpdates(for: one), client.statusUpdates(for: try PackID("extras"))
+        )
+        async let fetched: Void = client.ensureLocalAvailability(of: [one, PackID("extras")])
+        await waitForPieces(updates)
+        hosted.answer { _ in .file }
+        client.pause(one)
+        for await case .finished(_, .loaded) in others { break }
+        guard case .downloading = try await client.status(of: one).state else {
+            Issue.record("it is no download")
+            return
+        }
+        client.resume(one)
+        try await fetched
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+    }
+
     @Test func cancelled() async throws {
         holdAfterHalf()
         let client = try hosted.client()

@@ -57,6 +57,14 @@ struct StoreHistoryTests {
         #expect(history.contradictions.count == 1)
     }
 
+    @Test func aRemovalOfWhatNeverCame() {
+        note(.remove("level"), 1...2, exitCode: 66)
+        note(.fetch(id: "level", withKeys: true), 1...4)
+        #expect(history.contradictions == [])
+        note(.remove("level"), 5...6, exitCode: 66)
+        #expect(history.contradictions.count == 1)
+    }
+
     @Test func anEndThatIsNotDocumented() {
         note(.unlock, 1...2, exitCode: 65)
         note(.status, 1...2, saw: 0, exitCode: 75)

@@ -27,6 +27,15 @@ final class StoreHistory: Sendable {
         var complaint: String?
         var errorText = ""
 
+        /// Whether the store is known to have had a pack before another event began.
+        func shows(_ pack: String, before event: Event) -> Bool {
+            guard end < event.start else { return false }
+            let isFetched =
+                exitCode == 0
+                && [.fetch(id: pack, withKeys: true), .fetch(id: pack, withKeys: false)].contains(operation)
+            return isFetched || versions[pack, default: 0] > 0
+        }
+
         func overlaps(_ from: ContinuousClock.Instant, _ to: ContinuousClock.Instant) -> Bool {
             start <= to && end >= from
         }
@@ -40,17 +49,18 @@ final class StoreHistory: Sendable {
     /// Everything in it that can't be.
     var contradictions: [String] {
         let events = events.sorted { $0.end < $1.end }
-        return events.compactMap(\.complaint) + events.compactMap(wrongEnd) + goingBack(events)
+        return events.compactMap(\.complaint) + events.compactMap { wrongEnd(of: $0, events) }
+            + goingBack(events)
             + broken(promises: events) + comingBack(events)
     }
 
     /// Nothing fails but for somebody else's sake.
-    private func wrongEnd(of event: Event) -> String? {
+    private func wrongEnd(of event: Event, _ events: [Event]) -> String? {
         let allowed: Set<Int32> =
             switch event.operation {
             // What is removed meanwhile is not there to be fetched.
             case .fetch, .unlock, .downloader: [0, 75, 66]
-            case .remove: [0, 75]
+            case .remove(let id): events.contains { $0.shows(id, before: event) } ? [0, 75] : [0, 75, 66]
             case .path: [0, 66]
             case .status, .read: [0]
             }

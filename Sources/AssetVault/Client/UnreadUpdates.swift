@@ -1,0 +1,31 @@
+import DequeModule
+import SealedPack
+
+/// Updates that a reader has not read yet. Those of one pack keep their order; what the reader can do without is dropped,
+/// so that one who never reads costs a few updates a pack.
+struct UnreadUpdates: Sendable {
+    private var updates: [PackID: [StatusUpdate]] = [:]
+    /// The packs with unread updates, each once.
+    private var turns = Deque<PackID>()
+
+    mutating func add(_ update: StatusUpdate) {
+        var own = updates[update.id] ?? []
+        if own.isEmpty { turns.append(update.id) }
+        if let last = own.last, update.supersedes(last) { own.removeLast() }
+        // An end that was followed by another one is old news, and so is the way there.
+        if update.isEnd, let end = own.lastIndex(where: \.isEnd) { own.removeSubrange(...end) }
+        own.append(update)
+        updates[update.id] = own
+    }
+
+    /// The next one, of each pack in turn.
+    mutating func next() -> StatusUpdate? {
+        guard let id = turns.popFirst(), var own = updates.removeValue(forKey: id) else { return nil }
+        let first = own.removeFirst()
+        if !own.isEmpty {
+            updates[id] = own
+            turns.append(id)
+        }
+        return first
+    }
+}

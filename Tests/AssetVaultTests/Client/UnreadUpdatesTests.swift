@@ -1,0 +1,54 @@
+import SealedPack
+import Testing
+import VaultErrors
+
+@testable import AssetVault
+
+/// What waits for a reader who is slow.
+struct UnreadUpdatesTests {
+    private let one: PackID
+    private let two: PackID
+    private var unread = UnreadUpdates()
+
+    init() throws {
+        one = try PackID("one")
+        two = try PackID("two")
+    }
+
+    private mutating func rest() -> [StatusUpdate] {
+        var found: [StatusUpdate] = []
+        while let update = unread.next() { found.append(update) }
+        return found
+    }
+
+    @Test mutating func eachPackKeepsItsOrder() {
+        let updates: [StatusUpdate] = [
+            .began(one), .began(two), .transferring(two), .progress(one, bytes: 1, total: 2),
+            .finished(two, .loaded), .failed(one, .cancelled("one")),
+        ]
+        for update in updates { unread.add(update) }
+        let read = rest()
+        for id in [one, two] { #expect(read.filter { $0.id == id } == updates.filter { $0.id == id }) }
+        #expect(read.count == updates.count)
+        #expect(read.prefix(2) == [.began(one), .began(two)], "packs take turns")
+    }
+
+    @Test mutating func onlyTheLatestProgressCounts() {
+        unread.add(.began(one))
+        for bytes in 1...1000 as ClosedRange<UInt64> { unread.add(.progress(one, bytes: bytes, total: 1000)) }
+        #expect(rest() == [.began(one), .progress(one, bytes: 1000, total: 1000)])
+    }
+
+    /// Whoever reads late learns the last way to its end, and what is under way.
+    @Test mutating func whatIsOverTwiceIsToldOnce() {
+        for _ in 1...1000 {
+            unread.add(.began(one))
+            unread.add(.failed(one, .cancelled("one")))
+        }
+        unread.add(.began(one))
+        unread.add(.finished(one, .loaded))
+        unread.add(.verifying(one))
+        #expect(rest() == [.began(one), .finished(one, .loaded), .verifying(one)])
+        #expect(rest() == [])
+    }
+}

@@ -1,0 +1,90 @@
+import FaultServer
+import Foundation
+import Testing
+
+/// Packs that are kept sealed, on a disk that forgets.
+@Suite(.timeLimit(.minutes(5))) struct RepairTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        for name in ["one", "two"] {
+            try folder.write("\(name)/file", Bytes.random(600_000, seed: name == "one" ? 1 : 2))
+        }
+        try await workshop.publish("--pack", "one=\(folder["one"])", "--pack", "two=\(folder["two"])")
+        try await workshop.fetch(nil, "--sealed").succeeded()
+    }
+
+    private func kept(_ id: String) throws -> String {
+        let name = try #require(workshop.files(in: "permanent/\(id)").first { $0.hasSuffix(".avpack") })
+        return "store/permanent/\(id)/\(name)"
+    }
+
+    private func isSound(_ id: String) throws -> Bool {
+        try folder.bytes(kept(id)) == folder.bytes("vault/site/\(workshop.publishedPack(id))")
+    }
+
+    private func damage(_ id: String) throws {
+        var bytes = try folder.bytes(kept(id))
+        bytes[bytes.count / 2] ^= 1
+        try folder.write(kept(id), bytes)
+    }
+
+    private func repair(_ url: String? = nil, through wrapper: [String] = []) async throws -> CommandResult {
+        try await Command.run(
+            ["repair", url ?? workshop.site, "--store", workshop.store, "--trust", workshop.root],
+            through: wrapper)
+    }
+
+    /// One that can't be mended now keeps none of the others from it.
+    @Test func eachIsTried() async throws {
+        try damage("one")
+        try damage("two")
+        let server = try FaultServer(workshop.site) { request in
+            request.isForPack && request.path.hasSuffix(".one.avpack") ? .status(404) : .file
+        }
+        let result = try await repair(server.url)
+        #expect(result.exitCode == 69 && result.errorText.contains("'one'"), "\(result.errorText)")
+        #expect(try !isSound("one"))
+        #expect(try isSound("two"))
+        try await repair().succeeded()
+        #expect(try isSound("one"))
+        #expect(try await repair().succeeded().errorText.contains("no pack that is kept sealed was damaged"))
+    }
+
+    /// What a disk does not give back any more is fetched.
+    @Test(arguments: 1...4) func anUnreadableSector(number: Int) async throws {
+        let bad = folder[try kept("one")]
+        let log = folder["strace"]
+        let wrapper =
+            ["strace", "-f", "-qq", "-o", log, "-P", bad]
+            + ["-e", "inject=read,pread64,copy_file_range:error=EIO:when=\(number)+"]
+        let result = try await repair(through: wrapper).succeeded()
+        #expect(try String(contentsOfFile: log, encoding: .utf8).contains("(INJECTED)"))
+        #expect(result.errorText.contains("mended  one"))
+        #expect(try isSound("one") && isSound("two"))
+    }
+
+    /// What a repair that was killed leaves is nobody's, and goes away.
+    @Test(arguments: ["renameat2", "fsync", "unlinkat"]) func killed(call: String) async throws {
+        let names = try workshop.files(in: "permanent/one")
+        var kills = 0
+        for number in 1...40 {
+            try damage("one")
+            let wrapper =
+                ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)"]
+                + ["-e", "inject=\(call):signal=KILL:when=\(number)"]
+            let result = try await repair(through: wrapper)
+            if result.exitCode != 0 { kills += 1 }
+            try await repair().succeeded()
+            #expect(try isSound("one"))
+            try await workshop.fetch(nil, "--sealed").succeeded()
+            #expect(try workshop.files(in: "ephemeral") == [])
+            #expect(try workshop.files(in: "permanent/one") == names)
+            if result.exitCode == 0 { break }
+        }
+        #expect(kills > 0)
+    }
+}
