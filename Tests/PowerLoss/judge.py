@@ -10,7 +10,7 @@ from game import describe, read_tree
 from story import Have
 
 SCRATCH = re.compile(r"\.assetvault-.*\.tmp")
-WAITING = re.compile(r"packs/(.+)/@([0-9a-f]{64})\.avpack")
+WAITING = re.compile(r"packs/(.+)/@([0-9a-f]{64})\.avpack(\.json)?")
 RECORD = re.compile(r"@state/(.+)/@record\.json")
 VERSION = re.compile(r"(.+)/(@\d+-[0-9a-f]{16})(\.avpack)?(\.json)?")
 DELEGATED = re.compile(r"packs(-\d+)?\.json")
@@ -66,8 +66,10 @@ class Judge:
 
     def _shared(self, name, path):
         if match := WAITING.fullmatch(name):
-            id, digest = match.groups()
+            id, digest, descriptor = match.groups()
             version = self.game.versions.get(digest)
+            if descriptor:
+                return self._descriptor(version, path)
             if version is None or version.id != id or describe(path)[1] != digest:
                 return "is not the whole pack"
             self.whole.setdefault(id, []).append((version.number, "shared"))
@@ -110,13 +112,16 @@ class Judge:
             return "is unknown"
         sealed, descriptor = match.group(3, 4)
         if descriptor:
-            try:
-                return None if json.loads(path.read_bytes()) == version.target else "is not what was signed"
-            except ValueError:
-                return "is a damaged descriptor"
+            return self._descriptor(version, path)
         if describe(path)[1:] != (version.digest,) if sealed else read_tree(path) != version.tree:
             return "is not the whole version"
         self.whole.setdefault(id, []).append((version.number, "permanent"))
+
+    def _descriptor(self, version, path):
+        try:
+            return None if version and json.loads(path.read_bytes()) == version.target else "is not what was signed"
+        except ValueError:
+            return "is a damaged descriptor"
 
     def _current(self, id, path):
         target = os.readlink(path)

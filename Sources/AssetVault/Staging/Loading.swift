@@ -18,7 +18,7 @@ extension PackStaging {
         let arrival = try arrival(of: file, of: pack, at: target)
         let control = try await lock()
         if try !FileSystem.exists(target) {
-            try saveDescriptor(of: pack, as: .sealed)
+            try saveDescriptor(of: pack, beside: target)
             StagingStep.descriptorSaved.reached()
             try arrive(arrival, of: pack, at: target)
             StagingStep.versionNamed.reached()
@@ -54,7 +54,7 @@ extension PackStaging {
         if try FileSystem.exists(version) {
             _ = consume tree
         } else {
-            try saveDescriptor(of: pack, as: .opened)
+            try saveDescriptor(of: pack, beside: version)
             StagingStep.descriptorSaved.reached()
             try tree.commit(to: version, permissions: 0o755)
             StagingStep.versionNamed.reached()
@@ -86,7 +86,7 @@ extension PackStaging {
                 record.listing = listing
                 try records.save(record, of: pack.id)
             }
-            try saveDescriptor(of: pack, as: form)
+            try saveDescriptor(of: pack, beside: layout.version(pack, as: form))
             try home.replaceLink("current", target: FilePath(layout.versionName(of: pack, as: form)))
             StagingStep.currentSwung.reached()
             record.loaded = PackRecord.Loaded(pack: pack, form: form)
@@ -107,16 +107,15 @@ extension PackStaging {
     func mendDescriptor(of loaded: PackRecord.Loaded) throws(VaultError) {
         let version = layout.version(loaded.pack, as: loaded.form)
         if (try? PackDescriptorFile.read(beside: version)) != loaded.pack {
-            try saveDescriptor(of: loaded.pack, as: loaded.form)
+            try saveDescriptor(of: loaded.pack, beside: version)
         }
     }
 
-    /// The descriptor beside a version, so that whatever `current` points to explains itself.
-    private func saveDescriptor(of pack: PackDescriptor, as form: PackForm) throws(VaultError) {
+    /// The descriptor beside what gets a final name, so that it explains itself.
+    func saveDescriptor(of pack: PackDescriptor, beside file: FilePath) throws(VaultError) {
         let bytes = descriptorBytes(of: pack)
         try DurableFile.write(
-            bytes.span, to: PackDescriptorFile.path(beside: layout.version(pack, as: form)),
-            permissions: 0o644, replacing: true)
+            bytes.span, to: PackDescriptorFile.path(beside: file), permissions: 0o644, replacing: true)
     }
 
     func descriptorBytes(of pack: PackDescriptor) -> [UInt8] {

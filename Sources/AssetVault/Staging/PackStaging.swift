@@ -72,6 +72,8 @@ struct PackStaging: Sendable {
         try FileSystem.createFolders(target.removingLastComponent(), permissions: 0o700)
         let arrival = try arrival(of: verified, of: pack, at: target)
         let control = try await lock()
+        try saveDescriptor(of: pack, beside: target)
+        StagingStep.descriptorSaved.reached()
         try arrive(arrival, of: pack, at: target)
         StagingStep.packShared.reached()
         var record = try records.record(of: pack.id)

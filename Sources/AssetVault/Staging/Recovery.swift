@@ -63,7 +63,7 @@ extension PackStaging {
         try removeAbandonedScratch(of: id)
         StagingStep.scratchRecovered.reached()
         let saved = try records.soundRecord(of: id)
-        let record = try settled(saved ?? PackRecord(), of: id)
+        let record = try settled(saved, of: id)
         if record.isRemoved {
             try finishRemoval(of: id, record)
             return StagingStep.recordRecovered.reached()
@@ -85,6 +85,7 @@ extension PackStaging {
         guard try !FileSystem.exists(target), try FileSystem.exists(version) else { return }
         try FileSystem.createFolders(layout.waiting(of: pack.id), permissions: 0o700)
         let file = try OpenFile(reading: version)
+        try saveDescriptor(of: pack, beside: target)
         // One that was live before may be in use still.
         guard try file.tryLock(exclusive: true) else {
             return try FileMove.copy(version, of: pack.length, to: target, permissions: 0o600) { _ in }

@@ -89,8 +89,9 @@ extension PackStaging {
     func removeWaiting(of id: PackID, except kept: PackDescriptor?) throws(VaultError) {
         let path = layout.waiting(of: id)
         guard try FileSystem.exists(path) else { return }
-        let keptName = kept.map { "@\($0.sha256.hex).avpack" } ?? ""
-        try removeOurs(in: try Folder(opening: path), except: [keptName])
+        let keptPath = kept.map(layout.waitingPack)
+        let keptPaths = keptPath.map { [$0, PackDescriptorFile.path(beside: $0)] } ?? []
+        try removeOurs(in: try Folder(opening: path), except: keptPaths.compactMap(\.lastComponent?.string))
     }
 
     /// Versions in permanent storage, but for the live one and those that somebody holds: these go at a later fetch.

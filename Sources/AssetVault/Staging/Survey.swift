@@ -23,26 +23,39 @@ extension PackStaging {
     }
 
     private func surveyed(_ id: PackID) throws(VaultError) -> PackRecord {
-        try settled((try? records.record(of: id)) ?? PackRecord(), of: id)
+        try settled(try? records.record(of: id), of: id)
     }
 
-    /// A pack's record, corrected by what is really there; for a record that can't be read, an empty one is.
-    func settled(_ saved: PackRecord, of id: PackID) throws(VaultError) -> PackRecord {
-        var record = saved
+    /// A pack's record, corrected by what is really there; made of that alone where the record can't be read.
+    func settled(_ saved: PackRecord?, of id: PackID) throws(VaultError) -> PackRecord {
+        var record = saved ?? PackRecord()
+        if saved == nil { record.waiting = try described(in: layout.waiting(of: id), of: id) }
         if let arriving = record.arriving, try isWhole(arriving) {
             // Whatever failed on its way there is made up for.
             (record.waiting, record.arriving, record.failure) = (arriving, nil, nil)
         }
         if let waiting = record.waiting, try !isWhole(waiting) { record.waiting = nil }
-        record.loaded = try current(of: id, recorded: saved.loaded)
+        record.loaded = try current(of: id, recorded: record.loaded)
         if let loaded = record.loaded {
             // It waited and is in use now: whatever failed after that is being made up for.
-            if loaded.pack.sha256 == saved.waiting?.sha256 { record.failure = nil }
+            if loaded.pack.sha256 == saved?.waiting?.sha256 { record.failure = nil }
             if loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
             if loaded.pack.sha256 == record.arriving?.sha256 { record.arriving = nil }
         }
         if record.isOpening, try !isBeingOpened(id) { record.isOpening = false }
         return record
+    }
+
+    /// The newest pack in a folder by the descriptors beside them.
+    private func described(in folder: FilePath, of id: PackID) throws(VaultError) -> PackDescriptor? {
+        guard try FileSystem.exists(folder) else { return nil }
+        let packs = try Folder(opening: folder).names().compactMap { name in
+            let descriptor = folder.appending(String(decoding: name, as: UTF8.self))
+            let pack = try? PackDescriptorFile.read(descriptor)
+            let isItsOwn = pack.map { PackDescriptorFile.path(beside: layout.waitingPack($0)) == descriptor }
+            return isItsOwn == true && pack?.id == id ? pack : nil
+        }
+        return packs.max { $0.version < $1.version }
     }
 
     /// Whoever opens a pack has a scratch folder in its home, locked.

@@ -8,7 +8,7 @@ import VaultCrypto
 ///                 SHA256.avpack                    a finished one, whole and proven
 ///                 SHA256.wanted                    locked by the app that wants to take a download over
 ///     shared/     @lock @trust/ @state/ @work/     what downloader and app agree on
-///                 packs/ID/@SHA256.avpack          whole, verified, still sealed
+///                 packs/ID/@SHA256.avpack          whole, verified, still sealed, its descriptor beside it
 ///     permanent/  ID/@VERSION-DIGEST/              an opened tree, never changed
 ///                 ID/@VERSION-DIGEST.avpack        a pack kept sealed, its descriptor beside it
 ///                 ID/current                       a relative link to the live one of these

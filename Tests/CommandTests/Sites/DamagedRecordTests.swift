@@ -65,6 +65,19 @@ struct DamagedRecordTests {
         #expect(try await workshop.tree(of: "worlds/level") == Tree(folder["level"]))
     }
 
+    /// What waits for its key needs neither the record nor the site.
+    @Test(arguments: [Damage.truncated, .garbled]) func whatWaitsIsKept(kind: Damage) async throws {
+        try folder.write("level/file", "version 2")
+        try await workshop.publish()
+        try await workshop.fetch(withKeys: false).succeeded()
+        try await damage(kind)
+        #expect(try await workshop.status()["worlds/level"]?.waitingVersion == 2)
+        try await Command.run(["unlock", "--store", workshop.store] + workshop.keys).succeeded()
+        #expect(try await workshop.status()["worlds/level"]?.version == 2)
+        #expect(try await workshop.tree(of: "worlds/level") == Tree(folder["level"]))
+        #expect(try workshop.files(in: "shared/packs") == [])
+    }
+
     @Test(arguments: [Damage.truncated, .oversized]) func thePackThatIsFetchedMayBeTheOne(kind: Damage)
         async throws
     {

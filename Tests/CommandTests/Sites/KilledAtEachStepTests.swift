@@ -85,7 +85,7 @@ import Testing
                 ]
             ),
             (.sealed, [.descriptorSaved, .versionNamed, .currentSwung]),
-            (.downloader, [.packShared]),
+            (.downloader, [.descriptorSaved, .packShared]),
             (.unlock, [.versionNamed, .currentSwung]),
             (.remove, [.removalRecorded, .linkRemoved, .versionsRemoved, .waitingRemoved]),
         ] as [(KilledWay, [StagingStep])])

@@ -25,7 +25,10 @@ enum KilledWay: CaseIterable {
             Self.recovering + Self.downloading + [
                 .descriptorSaved, .versionNamed, .currentSwung, .publicationRecorded,
             ]
-        case .keyless, .downloader: Self.recovering + Self.downloading + [.packShared, .shareRecorded]
+        case .keyless, .downloader:
+            Self.recovering + Self.downloading + [
+                .descriptorSaved, .packShared, .shareRecorded,
+            ]
         case .unlock: Self.recovering + Self.opening
         case .remove:
             [.removalRecorded, .waitingRemoved]

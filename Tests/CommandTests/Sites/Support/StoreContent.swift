@@ -33,8 +33,9 @@ struct StoreContent: Equatable {
         }
         #expect(
             names.contains("permanent/\(id)/current") == (loaded != nil), "\(hint)", sourceLocation: location)
+        // A pack with its descriptor.
         let packs = own("shared/packs/\(id)")
-        #expect(packs.count == (waiting == nil ? 0 : 1), "\(packs) \(hint)", sourceLocation: location)
+        #expect(packs.count == (waiting == nil ? 0 : 2), "\(packs) \(hint)", sourceLocation: location)
 
         let records = PackRecords(layout: StoreLayout(root: FilePath(store)))
         let record = try records.record(of: try PackID(id))
