@@ -7,6 +7,12 @@ func withTimeLimit<R: Sendable>(
     let result = await run(until: { try? await Task.sleep(for: limit) }, work)
     if let result { return try result.get() }
     if Task.isCancelled { throw VaultError.cancelled(place) }
-    throw VaultError(
-        .busy, "the time is up", at: place, remedy: "start it again: it goes on where it stopped")
+    throw .timeIsUp(at: place)
+}
+
+extension VaultError {
+    static func timeIsUp(_ more: String = "", at place: String) -> VaultError {
+        VaultError(
+            .busy, "the time is up\(more)", at: place, remedy: "start it again: it goes on where it stopped")
+    }
 }

@@ -27,11 +27,17 @@ struct DownloaderWork: Sendable {
         let run = StagingRun(stager: stager, controls: WorkControls(), width: width)
         var outcomes = try await run.run(plan, selected.offers, on: .downloader(request))
         try await retryEssentials(of: plan, &outcomes, selected.offers, run)
-        if Task.isCancelled { throw VaultError.cancelled("downloader") }
-        try await staging.clearEphemeral()
+        do throws(VaultError) { try await staging.clearEphemeral() } catch {
+            guard Task.isCancelled else { throw error }
+        }
         return DownloaderReport(
-            packs: outcomes.map { ($0.id, $0.result) },
+            packs: outcomes.map { ($0.id, $0.result.mapError(Self.lackOfTime)) },
             refusals: selected.refusals + plan.refusals.map(\.error))
+    }
+
+    /// Work is cancelled when its time is up.
+    private static func lackOfTime(_ error: VaultError) -> VaultError {
+        error == .cancelled(error.place) ? .timeIsUp(at: error.place) : error
     }
 
     /// An essential pack that failed comes again as any other, after all others; one that fails again has failed.

@@ -23,7 +23,8 @@ public struct PackDownloader: Sendable {
     /// - Parameters:
     ///   - onUpdate: told what happens, from any task.
     /// - Returns: what became of each pack. What failed is recorded; what lacked time goes on in the next run.
-    /// - Throws: whatever keeps the metadata from being read, which no pack is to blame for.
+    /// - Throws: whatever keeps the metadata from being read, which no pack is to blame for; `.busy` where the time is up
+    ///   before that.
     public func run(
         _ request: ContentRequest, within budget: DownloaderBudget = DownloaderBudget(), now: UTCTime = .now,
         onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
@@ -31,10 +32,16 @@ public struct PackDownloader: Sendable {
         let work = DownloaderWork(
             configuration: configuration, staging: staging, access: access, request: request, now: now,
             width: budget.packsAtOnce(upTo: configuration.packsAtOnce), observer: onUpdate)
-        guard let time = budget.time else { return try await work.run() }
-        return try await withTimeLimit(time, at: "downloader") { () throws(VaultError) in
-            try await work.run()
+        let report: DownloaderReport
+        if let time = budget.time {
+            report = try await withTimeLimit(time, at: "downloader") { () throws(VaultError) in
+                try await work.run()
+            }
+        } else {
+            report = try await work.run()
         }
+        if Task.isCancelled { throw VaultError.cancelled("downloader") }
+        return report
     }
 }
 
@@ -64,16 +71,26 @@ public struct DownloaderBudget: Sendable {
 
 /// What a downloader did.
 public struct DownloaderReport: Sendable {
-    /// In the order in which they were planned.
+    /// In the order in which they were planned. What lacked time has failed with `.busy`.
     public let packs: [(id: PackID, result: Result<PackState, VaultError>)]
     /// Downloads that were wanted and are not allowed, and roles of the site that are not believed.
     public let refusals: [VaultError]
 
-    /// The first thing that did not go well; nil when all that was wanted is there.
+    /// That the time was up, else the first thing that did not go well; nil when all that was wanted is there.
     public var firstError: VaultError? {
-        for pack in packs {
-            if case .failure(let error) = pack.result { return error }
+        let errors = errors
+        let left = errors.count { $0 == .timeIsUp(at: $0.place) }
+        if left > 0 {
+            return .timeIsUp(": \(left) of \(packs.count) packs are left", at: "downloader")
         }
-        return refusals.first
+        return errors.first
+    }
+
+    private var errors: [VaultError] {
+        var errors: [VaultError] = []
+        for pack in packs {
+            if case .failure(let error) = pack.result { errors.append(error) }
+        }
+        return errors + refusals
     }
 }

@@ -78,7 +78,7 @@ struct StagingRun: Sendable {
             }
             return told(.success(state), of: task.id)
         } catch {
-            return told(.failure(error), of: task.id)
+            return told(.failure(Task.isCancelled ? .cancelled(task.id.description) : error), of: task.id)
         }
     }
 

@@ -68,20 +68,27 @@ import VaultFileSystem
         #expect(try await PackDownloader(small).run(.periodic).packs.map(\.id) == [one])
     }
 
-    @Test func theBudget() async throws {
+    @Test func theBudget() {
         #expect(DownloaderBudget(memory: 1).packsAtOnce(upTo: 4) == 1)
         #expect(DownloaderBudget(memory: 32 << 20).packsAtOnce(upTo: 4) == 1)
         #expect(DownloaderBudget(memory: 34 << 20).packsAtOnce(upTo: 4) == 3)
         #expect(DownloaderBudget(memory: 1 << 40).packsAtOnce(upTo: 4) == 4)
         #expect(DownloaderBudget().packsAtOnce(upTo: 4) == 4)
-        let hosted = try await HostedGame()
-        hosted.answer { _ in .steps([.hang]) }
+    }
+
+    /// What was done before the time was up is told, and what is left is told from what failed.
+    @Test func theTimeIsUp() async throws {
+        let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
+        hosted.answer { $0.path.hasSuffix("extras.avpack") ? .steps([.hang]) : .file }
         let downloader = try hosted.downloader()
-        #expect(
-            await category { _ = try await downloader.run(.install, within: .init(time: .seconds(1))) }
-                == .busy)
+        let report = try await downloader.run(.install, within: .init(time: .seconds(2)))
+        #expect(report.packs.map(\.id) == [one, extras])
+        #expect(try report.packs.first?.result.get() == .toBeTransferred)
+        #expect(report.firstError?.category == .busy)
+        #expect(report.firstError?.problem.contains("1 of 2 packs") == true)
+        #expect(try await hosted.client().status(of: extras).state.name == "downloading")
         hosted.answer { _ in .file }
-        #expect(try await downloader.run(.install).packs.map(\.id) == [one])
+        #expect(try await downloader.run(.install).packs.map(\.id) == [extras])
     }
 
     /// The app wants what a downloader is at: it takes the download over, with all that came.

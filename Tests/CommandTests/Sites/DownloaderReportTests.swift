@@ -1,0 +1,41 @@
+import FaultServer
+import StrictJSON
+import Testing
+
+/// What `downloader` says of its work.
+struct DownloaderReportTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        for name in ["first", "second", "third"] { try folder.write("\(name)/file", name) }
+        try await workshop.publish(
+            "--pack", "first=\(folder["first"])", "--pack", "second=\(folder["second"])", "--pack",
+            "third=\(folder["third"])")
+    }
+
+    private func run(_ server: FaultServer, _ options: String...) async throws -> CommandResult {
+        try await Command.run(
+            ["downloader", server.url, "--store", workshop.store, "--trust", workshop.root]
+                + ["--request", "install", "--json"] + options)
+    }
+
+    /// Whatever the time did not suffice for, what was done is told.
+    @Test(arguments: [0, 1]) func theTimeIsUp(failed: Int) async throws {
+        let server = try FaultServer(workshop.site) { request in
+            if request.path.hasSuffix("second.avpack") { return .steps([.hang]) }
+            return failed == 1 && request.path.hasSuffix("first.avpack") ? .status(404) : .file
+        }
+        let result = try await run(server, "--time", "3", "--parallel", "1")
+        #expect(result.exitCode == 75)
+        #expect(result.errorText.contains("the time is up: 2 of 3 packs are left"), "\(result.errorText)")
+        let packs = try #require(try result.json()["packs"]?.elements)
+        #expect(packs.map { $0["id"]?.text } == ["first", "second", "third"])
+        #expect(packs[0]["state"]?.text == (failed == 1 ? nil : "toBeTransferred"))
+        for pack in packs[1...] { #expect(pack["failure"] == "the time is up") }
+        // Nothing of this is remembered as a failure.
+        #expect(try await workshop.status().values.filter { $0.state == "failed" }.count == failed)
+    }
+}
