@@ -47,6 +47,8 @@ extension VaultError {
     public static func cancelled(_ place: String) -> VaultError {
         VaultError(.io, "the work was cancelled", at: place, remedy: "start it again when it is wanted")
     }
+
+    public var isCancellation: Bool { self == .cancelled(place) }
 }
 
 extension VaultError: CustomStringConvertible {

@@ -20,6 +20,7 @@ extension VaultClient {
             do throws(VaultError) {
                 if try await repair(loaded, listedIn: listing) { mended.append(id) }
             } catch {
+                observer(.failed(id, error))
                 firstError = firstError ?? error
             }
         }

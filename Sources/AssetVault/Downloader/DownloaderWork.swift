@@ -37,7 +37,7 @@ struct DownloaderWork: Sendable {
 
     /// Work is cancelled when its time is up.
     private static func lackOfTime(_ error: VaultError) -> VaultError {
-        error == .cancelled(error.place) ? .timeIsUp(at: error.place) : error
+        error.isCancellation ? .timeIsUp(at: error.place) : error
     }
 
     /// An essential pack that failed comes again as any other, after all others; one that fails again has failed.

@@ -21,6 +21,7 @@ struct StagingRun: Sendable {
     {
         let offered = Dictionary(offers.map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
         for removal in plan.removals { try await remove(removal) }
+        for refusal in plan.refusals { stager.observer(.failed(refusal.pack.id, refusal.error)) }
         // A downloader leaves what waits in shared storage to the app.
         let transfers = plan.transfers.filter { $0.stage != .waiting || stager.opensPacks }
         // What waits although it is not listed needs no listing: its record says all.

@@ -11,15 +11,17 @@ extension VaultStore {
     ///   - ids: the packs; nil for all that wait.
     ///   - keys: pushed just now; nil asks the store's own provider, which may know more than before.
     ///   - patience: how long to ask the provider again for keys that it does not have yet.
+    ///   - onUpdate: told what happens, from any task.
     /// - Returns: what is loaded by that.
     /// - Throws: the first error, when all were tried; `.key` where a key is still missing, `.corrupt` where what waited
     ///   is damaged, `.missing` for a pack of `ids` that neither waits nor is loaded.
     @discardableResult
     public func unlock(
         _ ids: [PackID]? = nil, with keys: (any KeyProvider)? = nil, as form: PackForm = .opened,
-        patience: Duration = .zero
+        patience: Duration = .zero, onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
     ) async throws(VaultError) -> [PackID] {
-        try await unlock(ids, with: keys, as: form, patience: patience, controls: WorkControls()) { _ in }
+        try await unlock(
+            ids, with: keys, as: form, patience: patience, controls: WorkControls(), observer: onUpdate)
     }
 
     func unlock(

@@ -61,7 +61,10 @@ struct Downloader: AsyncParsableCommand {
         }
         progress.finish()
         if json { Talk.answer(bytes: JSONValue.object(report.json).pretty()) }
-        if let error = report.firstError { throw error }
+        if let error = report.firstError {
+            progress.tellFailures(and: report.refusals, before: error)
+            throw error
+        }
     }
 }
 

@@ -1,9 +1,10 @@
 import AssetVault
 import SealedPack
 import Synchronization
+import VaultErrors
 
-/// Turns a client's updates into one bar a pack and step, and a line for each pack that is done. A failure is told by its
-/// error alone.
+/// Turns a client's updates into one bar a pack and step, and a line for each pack that is done. Failures are told at the
+/// end, one line each.
 final class FetchProgress: Sendable {
     private struct Step: Equatable {
         let label: String
@@ -13,6 +14,8 @@ final class FetchProgress: Sendable {
     private struct Shown: ~Copyable {
         var step: Step?
         var bar: ProgressBar?
+        /// What failed, and did not come right at another attempt.
+        var failures: [(id: PackID, error: VaultError)] = []
     }
 
     private let shown = Mutex(Shown())
@@ -23,12 +26,31 @@ final class FetchProgress: Sendable {
         case .opening(let id, let bytes, let total): draw(Step(label: "opening", id: id), bytes, total)
         case .finished(let id, let state):
             finish()
+            forgetFailure(of: id)
             switch state {
             case .loaded: Talk.note("loaded  \(id)")
             case .toBeTransferred: Talk.note("verified  \(id): it waits in shared storage for its key")
             default: break
             }
-        case .began, .verifying, .transferring, .failed: break
+        case .failed(let id, let error):
+            forgetFailure(of: id)
+            shown.withLock { $0.failures.append((id, error)) }
+        case .began, .verifying, .transferring: break
+        }
+    }
+
+    private func forgetFailure(of id: PackID) {
+        shown.withLock { $0.failures.removeAll { $0.id == id } }
+    }
+
+    /// A line for each failure that `last`, which is told by itself, does not tell. What was given up has not failed.
+    func tellFailures(and others: [VaultError] = [], before last: VaultError) {
+        finish()
+        var told = [last]
+        for error in shown.withLock({ $0.failures.map(\.error) }) + others
+        where !error.isCancellation && !told.contains(error) {
+            Talk.error(error)
+            told.append(error)
         }
     }
 
@@ -40,22 +62,36 @@ final class FetchProgress: Sendable {
         }
     }
 
-    /// Runs `work` with a client and shows what it does; what came last is shown before this returns.
+    /// Shows what `work` tells, and at its end what else failed than the error that it throws.
+    func whileShowing<Value: Sendable>(
+        _ work: (@escaping @Sendable (StatusUpdate) -> Void) async throws(VaultError) -> Value
+    ) async throws(VaultError) -> Value {
+        defer { finish() }
+        do throws(VaultError) { return try await work { self.show($0) } } catch {
+            tellFailures(before: error)
+            throw error
+        }
+    }
+
+    /// The same for what a client does.
     func whileShowing<Value: Sendable>(
         _ configuration: VaultConfiguration,
         _ work: @Sendable (VaultClient) async throws(VaultError) -> Value
     ) async throws(VaultError) -> Value {
         let client = try VaultClient(configuration)
         let updates = client.statusUpdates
-        async let shown: Void = {
-            for await update in updates { show(update) }
-        }()
-        let result: Result<Value, VaultError>
-        do throws(VaultError) { result = .success(try await work(client)) } catch { result = .failure(error) }
-        client.endStatusUpdates()
-        await shown
-        finish()
-        return try result.get()
+        return try await whileShowing { show throws(VaultError) in
+            async let shown: Void = {
+                for await update in updates { show(update) }
+            }()
+            let result: Result<Value, VaultError>
+            do throws(VaultError) { result = .success(try await work(client)) } catch {
+                result = .failure(error)
+            }
+            client.endStatusUpdates()
+            await shown
+            return try result.get()
+        }
     }
 
     private func draw(_ step: Step, _ bytes: UInt64, _ total: UInt64) {

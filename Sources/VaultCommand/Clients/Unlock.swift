@@ -35,9 +35,11 @@ struct Unlock: AsyncParsableCommand {
     func run() async throws {
         let named =
             try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
-        let loaded = try await VaultStore(store.layout).unlock(
-            named, with: keys.required(), as: sealed ? .sealed : .opened, patience: .seconds(wait))
-        for id in loaded { Talk.note("loaded  \(id)") }
+        let keys = try keys.required()
+        let loaded = try await FetchProgress().whileShowing { show throws(VaultError) in
+            try await VaultStore(store.layout).unlock(
+                named, with: keys, as: sealed ? .sealed : .opened, patience: .seconds(wait), onUpdate: show)
+        }
         if loaded.isEmpty { Talk.note("no pack waits for its key") }
     }
 }

@@ -1,0 +1,86 @@
+import FaultServer
+import Foundation
+import Testing
+
+/// Of several packs that fail, each is told.
+struct SeveralFailuresTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        for name in ["first", "second", "third"] { try folder.write("\(name)/file", name) }
+        try await workshop.publish(
+            "--pack", "first=\(folder["first"])", "--pack", "second=\(folder["second"])", "--pack",
+            "third=\(folder["third"])")
+    }
+
+    /// One line each, the error that decides on the exit code last.
+    private func expect(
+        _ result: CommandResult, _ code: Int32, naming ids: [String],
+        at location: SourceLocation = #_sourceLocation
+    ) {
+        #expect(result.exitCode == code, sourceLocation: location)
+        let lines = result.errorText.split(separator: "\n").filter { $0.hasPrefix("assetvault: ") }
+        #expect(lines.count == ids.count, "\(result.errorText)", sourceLocation: location)
+        for id in ids {
+            #expect(
+                lines.count { $0.contains(id) } == 1, "\(result.errorText)", sourceLocation: location)
+        }
+        #expect(
+            result.errorText.hasSuffix("\(lines.last ?? "-")\n"), "\(result.errorText)",
+            sourceLocation: location)
+    }
+
+    private func failing() throws -> FaultServer {
+        try FaultServer(workshop.site) { request in
+            request.isForPack && !request.path.hasSuffix("second.avpack") ? .status(404) : .file
+        }
+    }
+
+    @Test func fetch() async throws {
+        let server = try failing()
+        let result = try await workshop.fetch(server.url)
+        expect(result, 69, naming: ["first", "third"])
+        #expect(result.errorText.contains("loaded  second\n"))
+        // What only lacked time has not failed.
+        let slow = try FaultServer(workshop.site) { $0.isForPack ? .steps([.hang]) : .file }
+        expect(try await workshop.fetch(slow.url, "--time", "2"), 75, naming: ["the time is up"])
+    }
+
+    @Test func fetchOfWhatIsNotAllowed() async throws {
+        let result = try await workshop.fetch(nil, "--installed-size", "1")
+        #expect(result.exitCode != 0)
+        expect(result, result.exitCode, naming: ["first", "second", "third"])
+    }
+
+    @Test func downloader() async throws {
+        let server = try failing()
+        let words = ["--store", workshop.store, "--trust", workshop.root, "--request", "install"]
+        let result = try await Command.run(["downloader", server.url] + words)
+        expect(result, 69, naming: ["first", "third"])
+    }
+
+    @Test func unlock() async throws {
+        try await workshop.fetch(withKeys: false).succeeded()
+        try await Command.run("keygen", "-o", folder["wrong.jwks"]).succeeded()
+        let result = try await Command.run(
+            "unlock", "--store", workshop.store, "--keys", "file:\(folder["wrong.jwks"])", "--wait", "1")
+        expect(result, 77, naming: ["first", "second", "third"])
+    }
+
+    @Test func repair() async throws {
+        try await workshop.fetch(nil, "--sealed").succeeded()
+        for id in ["first", "third"] {
+            let path = URL(filePath: try await workshop.path(of: id)).resolvingSymlinksInPath()
+            var bytes = try Data(contentsOf: path)
+            bytes[bytes.count / 2] ^= 1
+            try bytes.write(to: path)
+        }
+        let server = try failing()
+        let result = try await Command.run(
+            "repair", server.url, "--store", workshop.store, "--trust", workshop.root)
+        expect(result, 69, naming: ["first", "third"])
+    }
+}
