@@ -64,7 +64,8 @@ import VaultFileSystem
             var configuration = VaultConfiguration(
                 site: try SiteLocation(url), store: place.layout,
                 trustedRoot: try DurableFile.read(place.vault.trustedRoot, limit: 1 << 20), keys: place.keys)
-            configuration.form = try #require(PackForm(rawValue: form))
+            let wanted: PackForm = try #require(PackForm(rawValue: form))
+            configuration.form = wanted
             let client = try VaultClient(configuration)
             let downloader = try PackDownloader(configuration)
             func round(_ number: Int) async throws {

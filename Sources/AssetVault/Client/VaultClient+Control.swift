@@ -24,7 +24,7 @@ extension VaultClient {
     /// - Parameters:
     ///   - keys: pushed just now; nil asks the client's own key provider, which may know more than before. A pack that is
     ///     kept sealed is read with the client's own keys.
-    ///   - form: nil for the client's own.
+    ///   - form: nil for what the client's configuration says.
     ///   - patience: how long to ask for keys that are not there yet; what is given up last is told and thrown.
     @discardableResult
     public func unlock(

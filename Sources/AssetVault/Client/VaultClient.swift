@@ -73,7 +73,7 @@ public actor VaultClient {
     func stage(_ selection: PackSelection) async throws(VaultError) {
         guard let listing else { return }
         let selected = try await SelectedPacks(selection, of: access, in: listing)
-        let form = configuration.keys == nil ? nil : Optional(configuration.form)
+        let form = configuration.keys == nil ? nil : configuration.form
         let occasion = PlanningOccasion.app(selection)
         let stored = try await staging.storedPacks(
             for: selected.offers, as: form, listedBy: listing.version)

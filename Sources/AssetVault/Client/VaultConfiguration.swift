@@ -14,8 +14,8 @@ public struct VaultConfiguration: Sendable {
     public var trustedRoot: [UInt8]?
     /// Where keys come from; without them packs stop in shared storage.
     public var keys: (any KeyProvider)?
-    /// How packs stand in permanent storage.
-    public var form: PackForm = .opened
+    /// How packs are to stand in permanent storage; nil leaves a pack in the form in which it stands, and opens a new one.
+    public var form: PackForm?
     /// How much may be downloaded and installed, and from where.
     public var policy = PlanningPolicy()
     /// How many packs are worked on at a time.

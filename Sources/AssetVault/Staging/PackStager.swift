@@ -13,8 +13,8 @@ struct PackStager: Sendable {
     enum Role: Sendable {
         /// Has no key: packs wait in shared storage.
         case downloader
-        /// Opens packs with keys, if there are any, into permanent storage.
-        case app(keys: (any KeyProvider)?, PackForm)
+        /// Brings packs with keys, if there are any, to permanent storage, in this form or that in which they stand.
+        case app(keys: (any KeyProvider)?, PackForm?)
     }
 
     var staging: PackStaging
@@ -72,7 +72,7 @@ struct PackStager: Sendable {
 
     /// Whether packs in this form are what the role wants.
     func isForm(_ form: PackForm) -> Bool {
-        guard case .app(_?, let wanted) = role else { return true }
+        guard case .app(_?, let wanted?) = role else { return true }
         return form == wanted
     }
 
@@ -108,11 +108,12 @@ struct PackStager: Sendable {
     private func transfer(
         _ file: OpenFileReference, of pack: PackDescriptor, listedBy listing: ListingVersion
     ) async throws(VaultError) -> PackState {
-        guard case .app(let keys?, let form) = role else { return .toBeTransferred }
+        guard case .app(let keys?, let wanted) = role else { return .toBeTransferred }
         return try await openings.take(for: pack.id.description) { () throws(VaultError) in
             let source = try await OpenPack(
                 try PackFile(file, as: pack, named: pack.id.description), keys: keys)
-            switch form {
+            let present = try staging.records.record(of: pack.id).loaded?.form
+            switch wanted ?? present ?? .opened {
             case .opened:
                 try await staging.open(source, of: pack, listedBy: listing) { done in
                     observer(.opening(pack.id, bytes: done, total: pack.openedSize))

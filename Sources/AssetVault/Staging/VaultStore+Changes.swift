@@ -10,6 +10,7 @@ extension VaultStore {
     /// - Parameters:
     ///   - ids: the packs; nil for all that wait.
     ///   - keys: pushed just now; nil asks the store's own provider, which may know more than before.
+    ///   - form: nil leaves a pack in the form in which an earlier version stands, and opens a new one.
     ///   - patience: how long to ask the provider again for keys that it does not have yet.
     ///   - onUpdate: told what happens, from any task.
     /// - Returns: what is loaded by that.
@@ -17,7 +18,7 @@ extension VaultStore {
     ///   is damaged, `.missing` for a pack of `ids` that neither waits nor is loaded.
     @discardableResult
     public func unlock(
-        _ ids: [PackID]? = nil, with keys: (any KeyProvider)? = nil, as form: PackForm = .opened,
+        _ ids: [PackID]? = nil, with keys: (any KeyProvider)? = nil, as form: PackForm? = nil,
         patience: Duration = .zero, onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
     ) async throws(VaultError) -> [PackID] {
         try await unlock(
@@ -25,7 +26,7 @@ extension VaultStore {
     }
 
     func unlock(
-        _ ids: [PackID]?, with pushed: (any KeyProvider)?, as form: PackForm, patience: Duration,
+        _ ids: [PackID]?, with pushed: (any KeyProvider)?, as form: PackForm?, patience: Duration,
         controls: WorkControls, observer: @escaping Observer
     ) async throws(VaultError) -> [PackID] {
         guard let keys = pushed ?? self.keys else {

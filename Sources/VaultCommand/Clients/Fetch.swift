@@ -35,8 +35,7 @@ struct Fetch: AsyncParsableCommand {
             "Stop after this time; what was begun goes on the next time.", valueName: "seconds"))
     var time: Double?
 
-    @Flag(help: "Keep packs sealed in permanent storage; their files are read in place.")
-    var sealed = false
+    @OptionGroup var form: FormOptions
 
     @Flag(help: "Print what the store holds afterwards as JSON, as 'status' does.")
     var json = false
@@ -52,7 +51,7 @@ struct Fetch: AsyncParsableCommand {
             ? .all : ids.isEmpty ? .automatic : .only(ids.map { id throws(VaultError) in try PackID(id) })
         var configuration = try site.configuration(of: store.layout)
         configuration.keys = try keys.provider()
-        configuration.form = sealed ? .sealed : .opened
+        configuration.form = form.form
         let outcome: Result<Void, VaultError>
         do throws(VaultError) {
             try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in

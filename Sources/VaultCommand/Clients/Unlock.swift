@@ -22,8 +22,7 @@ struct Unlock: AsyncParsableCommand {
 
     @OptionGroup var keys: KeyOptions
 
-    @Flag(help: "Keep packs sealed in permanent storage; their files are read in place.")
-    var sealed = false
+    @OptionGroup var form: FormOptions
 
     @Option(help: ArgumentHelp("How long to wait for the key to come.", valueName: "seconds"))
     var wait: Double = 0
@@ -38,7 +37,7 @@ struct Unlock: AsyncParsableCommand {
         let keys = try keys.required()
         let loaded = try await FetchProgress().whileShowing { show throws(VaultError) in
             try await VaultStore(store.layout).unlock(
-                named, with: keys, as: sealed ? .sealed : .opened, patience: .seconds(wait), onUpdate: show)
+                named, with: keys, as: form.form, patience: .seconds(wait), onUpdate: show)
         }
         if loaded.isEmpty { Talk.note("no pack waits for its key") }
     }

@@ -1,0 +1,29 @@
+import ArgumentParser
+import AssetVault
+
+/// How packs are to stand in permanent storage.
+struct FormOptions: ParsableArguments {
+    private enum Flag: EnumerableFlag {
+        case opened, sealed
+
+        static func help(for flag: Flag) -> ArgumentHelp? {
+            switch flag {
+            case .opened: "Open packs, also those that are kept sealed."
+            case .sealed:
+                "Keep packs sealed in permanent storage; their files are read in place. Later versions stay sealed."
+            }
+        }
+    }
+
+    @ArgumentParser.Flag(exclusivity: .exclusive)
+    private var chosen: Flag?
+
+    /// Nil lets a pack stand as it does; a new one is opened.
+    var form: PackForm? {
+        switch chosen {
+        case .opened: .opened
+        case .sealed: .sealed
+        case nil: nil
+        }
+    }
+}

@@ -1,0 +1,53 @@
+import Testing
+
+/// Whether packs stand opened or sealed, and who decides on it.
+struct FormTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "version 1")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+    }
+
+    private func publishNext(_ version: Int) async throws {
+        try folder.write("level/file", "version \(version)")
+        try await workshop.publish()
+    }
+
+    private func expect(
+        _ form: String, version: Int64, at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let status = try await workshop.status()["level"]
+        #expect(status?.form == form && status?.version == version, sourceLocation: location)
+    }
+
+    @Test(arguments: ["opened", "sealed"]) func aFormOnceChosenStays(form: String) async throws {
+        try await workshop.fetch(nil, "--\(form)").succeeded()
+        try await workshop.fetch().succeeded()
+        try await expect(form, version: 1)
+        try await publishNext(2)
+        try await workshop.fetch().succeeded()
+        try await expect(form, version: 2)
+        // Also where somebody else downloads, and the key comes later.
+        try await publishNext(3)
+        try await workshop.fetch(withKeys: false).succeeded()
+        try await Command.run(["unlock", "--store", workshop.store] + workshop.keys).succeeded()
+        try await expect(form, version: 3)
+    }
+
+    @Test func itIsChangedByRequestOnly() async throws {
+        try await workshop.fetch().succeeded()
+        try await expect("opened", version: 1)
+        for form in ["sealed", "opened", "sealed"] {
+            try await workshop.fetch(nil, "--\(form)").succeeded()
+            try await expect(form, version: 1)
+        }
+        try await publishNext(2)
+        try await workshop.fetch(nil, "--opened").succeeded()
+        try await expect("opened", version: 2)
+        try await workshop.fetch(nil, "--sealed", "--opened").failed(64, naming: "--opened")
+    }
+}
