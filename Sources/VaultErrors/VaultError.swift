@@ -16,7 +16,7 @@ public struct VaultError: Error, Sendable, Equatable {
         case unavailable
         /// An output exists already or can't be made (73).
         case unwritable
-        /// Reading or writing failed, a full disk included (74).
+        /// Reading or writing failed, or there is no room: the disk is full, or a limit on sizes is reached (74).
         case io
         /// Somebody else holds what is needed; try again later (75).
         case busy

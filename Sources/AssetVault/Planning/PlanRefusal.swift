@@ -19,13 +19,21 @@ struct PlanRefusal: Sendable, Equatable {
 
 extension PlanRefusal {
     var error: VaultError {
-        VaultError(.usage, problem, at: pack.id.description, remedy: remedy)
+        VaultError(category, problem, at: pack.id.description, remedy: remedy)
     }
 }
 
 extension PlanRefusal: CustomStringConvertible {
     /// One line: which pack, the problem, the remedy.
     var description: String { "\(pack.id): \(problem); \(remedy)".escapingControls }
+
+    /// A limit that is reached is like a disk that is full; hosts that may not be asked are a mistake in the configuration.
+    private var category: VaultError.Category {
+        switch reason {
+        case .overAllowance, .overInstalledSize: .io
+        case .noAllowedSource: .usage
+        }
+    }
 
     private var problem: String {
         switch reason {
