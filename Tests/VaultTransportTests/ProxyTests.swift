@@ -76,6 +76,22 @@ import VaultTransport
         #expect(error?.problem.contains(word) == true, "\(String(describing: error))")
     }
 
+    /// The error names what can't be reached: the proxy, or the host itself.
+    @Test(arguments: [nil, "http", "socks5"]) func nobodyThere(scheme: String?) async throws {
+        let port = try TunnelProxy().port
+        let request = TransportRequest(try SiteLocation("http://127.0.0.1:\(port)/file"))
+        let proxy = try scheme.map { scheme throws(VaultError) in
+            try HTTPProxy("\(scheme)://127.0.0.1:\(port)")
+        }
+        let error = await failure { _ = try await fetch(request, proxy: proxy) }
+        #expect(error?.category == .unavailable)
+        let peer = (proxy == nil ? "" : "the proxy ") + "127.0.0.1:\(port)"
+        #expect(
+            error?.problem.hasPrefix("can't reach \(peer) (Connection refused") == true,
+            "\(error?.problem ?? "")")
+        #expect(error?.remedy.contains("that a server is up") == true)
+    }
+
     @Test(arguments: [
         ("http://proxy:3128", "proxy", 3128 as UInt16, HTTPProxy.Kind.http(nil)),
         ("HTTP://Proxy:80/", "proxy", 80, .http(nil)), ("http://[::1]:8080", "::1", 8080, .http(nil)),

@@ -93,7 +93,9 @@ extension PackDownload {
                 .unavailable, "the file ended after \(position) of \(pack.length) bytes",
                 at: sources.location.description, remedy: "try again")
         }
-        if wrong > 0 { throw refusal("\(wrong) pieces have the wrong digest") }
+        if wrong > 0 {
+            throw refusal("\(wrong == 1 ? "a piece has" : "\(wrong) pieces have") the wrong digest")
+        }
     }
 
     private func wrongLength(_ count: UInt64) -> VaultError {

@@ -17,8 +17,10 @@ extension PackStaging {
         let free = try FileSystem.availableSpace(at: folder)
         guard candidates.reduce(free, { $0 + $1.size }) >= needed else {
             throw VaultError(
-                .io, "the disk is full: \(needed) bytes are needed, \(free) are free", at: folder.string,
-                remedy: "free some space")
+                .io,
+                "the disk is full: \(count) bytes are needed, with \(Self.spareRoom >> 20) MiB to stay free beside them, "
+                    + "and \(free) are free",
+                at: folder.string, remedy: "free some space, remove packs, or declare some purgeable")
         }
         for candidate in candidates where try FileSystem.availableSpace(at: folder) < needed {
             try takeOut(candidate.id)

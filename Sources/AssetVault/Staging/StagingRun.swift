@@ -78,6 +78,9 @@ struct StagingRun: Sendable {
                 }
             }
             return told(.success(state), of: task.id)
+        } catch  where !stager.opensPacks && error == stager.staging.wasTakenOut(task.id) {
+            // The app does not want it any more: that is nobody's failure.
+            return told(.success(.absent), of: task.id)
         } catch {
             return told(.failure(Task.isCancelled ? .cancelled(task.id.description) : error), of: task.id)
         }

@@ -53,6 +53,9 @@ public struct HTTPProxy: Hashable, Sendable {
             host: isBracketed ? String(url.host.dropFirst().dropLast()) : url.host, port: port, kind: kind)
     }
 
+    /// How errors name it.
+    var place: String { "the proxy \(host):\(port)" }
+
     var configuration: HTTPClient.Configuration.Proxy {
         switch kind {
         case .http(let authorization):

@@ -9,6 +9,7 @@ public final class HTTPTransport: Transport {
     private let client: HTTPClient
     let limits: TransportLimits
     private let allowedHosts: AllowedHosts?
+    private let proxy: HTTPProxy?
 
     /// - Parameters:
     ///   - allowedHosts: The only hosts that are asked; nil allows all.
@@ -36,6 +37,7 @@ public final class HTTPTransport: Transport {
         client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
         self.limits = limits
         self.allowedHosts = allowedHosts
+        self.proxy = proxy
     }
 
     /// Closes all connections, which ends every transfer; without it they are closed some time after the
@@ -93,7 +95,8 @@ public final class HTTPTransport: Transport {
         do {
             return try await client.execute(outgoing, deadline: .now() + TimeAmount(limits.response))
         } catch {
-            throw VaultError(transport: error, at: request.location.description)
+            throw VaultError(
+                transport: error, at: request.location.description, reaching: proxy?.place ?? url.authority)
         }
     }
 }

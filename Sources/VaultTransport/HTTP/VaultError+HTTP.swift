@@ -8,17 +8,20 @@ import VaultErrors
 
 extension VaultError {
     /// What a failed request or a broken body means to the reader: the host or the way to it failed.
-    init(transport error: any Error, at place: String) {
-        let (problem, remedy) = Self.explain(error)
+    /// - Parameter peer: whom the connection was to lead to.
+    init(transport error: any Error, at place: String, reaching peer: String = "the host") {
+        let (problem, remedy) = Self.explain(error, peer)
         self.init(.unavailable, problem, at: place, remedy: remedy)
     }
 
-    private static func explain(_ error: any Error) -> (problem: String, remedy: String) {
+    private static func explain(_ error: any Error, _ peer: String) -> (problem: String, remedy: String) {
         switch error {
         case is CancellationError: ("the transfer was cancelled", "start it again")
-        case let error as HTTPClientError: explain(error)
+        case let error as HTTPClientError: explain(error, peer)
         case let error as NIOConnectionError:
-            ("no connection (\(reason(error)))", "check the URL and the network")
+            unreachable(peer, reason(error))
+        case let error as IOError where isUnreachable(error.errnoCode):
+            unreachable(peer, Errno(rawValue: error.errnoCode).description)
         case let error as IOError:
             ("the connection broke (\(Errno(rawValue: error.errnoCode).description))", "try again")
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
@@ -32,20 +35,36 @@ extension VaultError {
         }
     }
 
-    private static func explain(_ error: HTTPClientError) -> (problem: String, remedy: String) {
+    private static func explain(_ error: HTTPClientError, _ peer: String) -> (problem: String, remedy: String)
+    {
         switch error {
         case .cancelled: ("the transfer was cancelled", "start it again")
         case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout:
-            ("no connection in time", "check the network and the host")
+            unreachable(peer, "no answer in time")
         case .deadlineExceeded: ("the host didn't answer in time", "try again later")
         case .readTimeout: ("the host stopped sending", "try again")
         case .proxyAuthenticationRequired:
             ("the proxy wants a login", "use a proxy that needs none, or give its authorization")
-        case .invalidProxyResponse: ("the proxy doesn't lead to the host", "check the proxy and the host")
+        case .invalidProxyResponse:
+            ("\(peer) doesn't lead to the host", "check that the proxy is one, and may reach the host")
         case .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
-            ("the proxy didn't answer in time", "check the proxy")
+            ("\(peer) didn't answer in time", "check the proxy's address, and that it is one")
         case .remoteConnectionClosed: ("the host closed the connection too early", "try again")
         default: ("the request failed (\(error.shortDescription))", "check the URL and the host")
+        }
+    }
+
+    private static func unreachable(_ peer: String, _ reason: String) -> (problem: String, remedy: String) {
+        (
+            "can't reach \(peer) (\(reason))",
+            "check that address and the network, and that a server is up there"
+        )
+    }
+
+    private static func isUnreachable(_ code: CInt) -> Bool {
+        switch Errno(rawValue: code) {
+        case .connectionRefused, .noRouteToHost, .networkUnreachable, .timedOut: true
+        default: false
         }
     }
 

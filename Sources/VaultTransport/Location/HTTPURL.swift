@@ -40,9 +40,11 @@ struct HTTPURL: Hashable, Sendable {
 
     /// The whole URL, as it is sent to the client.
     var text: String {
-        let authority = host + (port.map { ":\($0)" } ?? "")
-        return "\(isSecure ? "https" : "http")://\(authority)\(path)" + (query.map { "?\($0)" } ?? "")
+        "\(isSecure ? "https" : "http")://\(authority)\(path)" + (query.map { "?\($0)" } ?? "")
     }
+
+    /// Whom to connect to.
+    var authority: String { host + (port.map { ":\($0)" } ?? "") }
 
     /// Whether the host is this machine by its reserved names (RFC 6761, section 6.3; RFC 5735; RFC 4291).
     var isLoopback: Bool {

@@ -64,6 +64,7 @@ import VaultFileSystem
         let report = try await PackDownloader(small).run(.install)
         #expect(report.packs.map(\.id) == [extras])
         #expect(report.refusals.count == 1 && report.firstError?.place == "levels/one")
+        #expect(report.firstError?.category == .io)
         // Only the initial set is limited.
         #expect(try await PackDownloader(small).run(.periodic).packs.map(\.id) == [one])
     }
@@ -111,6 +112,22 @@ import VaultFileSystem
         // All but what the downloader had, and the piece that was arriving.
         let rest = HostedGame.one.count - updates.bytes + (512 << 10)
         #expect(sent > 0 && sent <= rest, "\(sent) of \(rest)")
+    }
+
+    /// What the app takes out meanwhile is not wanted any more.
+    @Test func aPackThatIsRemovedMeanwhile() async throws {
+        let hosted = try await HostedGame()
+        hosted.answer { request in
+            request.earlier == 0 ? .file : .changed { $0.pace = (20_000, .milliseconds(20)) }
+        }
+        let updates = Updates()
+        let downloader = try hosted.downloader()
+        async let report = downloader.run(.install) { updates.add($0) }
+        while updates.bytes < HostedGame.one.count / 3 { try await Task.sleep(for: .milliseconds(5)) }
+        try await hosted.client().remove(one)
+        #expect(try await report.firstError == nil)
+        #expect(try await report.packs.map(\.id) == [one])
+        #expect(try await hosted.client().status(of: one).state == .absent)
     }
 
     /// What was begun of a pack that the site lists no more goes away.

@@ -41,6 +41,8 @@ struct PurgeableTests {
     @Test func nothingGoesUnasked() async throws {
         try await fetchWanted { mounted, result in
             #expect(result.exitCode == 74 && result.errorText.contains("disk is full"), "\(result.errorText)")
+            #expect(result.errorText.contains("16 MiB to stay free"), "\(result.errorText)")
+            #expect(result.errorText.contains("remove packs, or declare some purgeable"))
             let states = try await states(mounted)
             #expect(states.contains("loaded  kept") && states.contains("loaded  old"), "\(states)")
         }
