@@ -13,5 +13,5 @@ import Testing
     let end = try #require(lines.firstIndex { $0.contains("README: end") })
     let example = lines[(begin + 1)..<end].map { $0.dropFirst(4) }.joined(separator: "\n")
     #expect(example.split(separator: "\n").count <= 10)
-    #expect(readme.contains("import AssetVault\n\n" + example))
+    #expect(readme.contains("import AssetVault\nimport Foundation\n\n" + example))
 }
