@@ -78,12 +78,16 @@ struct StagingRun: Sendable {
                 }
             }
             return told(.success(state), of: task.id)
-        } catch  where !stager.opensPacks && error == stager.staging.wasTakenOut(task.id) {
-            // The app does not want it any more: that is nobody's failure.
-            return told(.success(.absent), of: task.id)
         } catch {
-            return told(.failure(Task.isCancelled ? .cancelled(task.id.description) : error), of: task.id)
+            return told(result(of: task.id, endedBy: error), of: task.id)
         }
+    }
+
+    /// What the app takes out meanwhile is not wanted any more: a downloader has not failed with it.
+    private func result(of id: PackID, endedBy error: VaultError) -> Result<PackState, VaultError> {
+        if Task.isCancelled { return .failure(.cancelled(id.description)) }
+        let isUnwanted = !stager.opensPacks && error == stager.staging.wasTakenOut(id)
+        return isUnwanted ? .success(.absent) : .failure(error)
     }
 
     private func told(_ result: Result<PackState, VaultError>, of id: PackID) -> Outcome {
