@@ -1,6 +1,6 @@
 #!/bin/sh
-# A game on packs, end to end: preloaded, played while the next level downloads, killed, gone on with, and unlocked without
-# any host. Fails unless each of these was really seen.
+# A game on packs, end to end: preloaded, played while the next level downloads, killed, gone on with, unlocked without
+# any host, and updated. Fails unless each of these was really seen.
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=Samples/prerequisites.sh
@@ -186,4 +186,25 @@ done
 cmp again.1 again.2 || fail "the output differs"
 tail -n 1 again.1
 
-step "Done: played, killed, gone on, unlocked. Samples/maze/README.md tells how to play yourself"
+step "9. A new version of level one is published; the next start of the game gets it"
+echo "The meadow again, by night." >assets/one/story.txt
+run publish game
+# What the metadata list comes before them.
+cp -r game/site/targets served/
+cp -r game/site/metadata served/
+chmod -R a+rX served
+until start $port; do
+    port=$((port + 1))
+    [ $port -lt 40005 ] || fail "nginx does not start again"
+done
+site=http://127.0.0.1:$port
+rm player/journey
+play --moves moves/one >output 2>progress &
+game=$!
+wait "$game" || fail "the game failed"
+game=""
+head -n 2 output
+grep -q "by night" output || fail "the new version is not played"
+state levels/one | grep '^loaded .* version 2 ' || fail "version 2 of level one is not loaded"
+
+step "Done: played, killed, gone on, unlocked, updated. Samples/maze/README.md tells how to play yourself"

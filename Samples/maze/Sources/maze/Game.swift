@@ -21,6 +21,7 @@ import AssetVault
         journey = file.read()
         if journey.level >= levels.count { journey = Journey() }
         let level = levels[journey.level]
+        await packs.update(besides: journey.place == Board.start ? nil : level.id)
         try await packs.prepare(level)
         board = try await packs.board(of: level)
         isAtExit = try await board.tile(at: journey.place) == UInt8(ascii: ">")

@@ -30,6 +30,19 @@ struct Packs: Sendable {
         }
     }
 
+    /// Brings newer versions of the levels that are here, each in the form in which it stands. Nobody has to wait for a host
+    /// that is away.
+    ///
+    /// - Parameter played: a level that the player is in stays as it is.
+    func update(besides played: PackID?) async {
+        do throws(VaultError) {
+            let updated = try await client.checkForUpdates().updated.filter { $0 != played }
+            try await client.ensureLocalAvailability(of: updated, requireLatest: true)
+        } catch {
+            Console.note("no update: \(error)")
+        }
+    }
+
     /// The maze of a level that is ready: an opened one is read at once, as one version, a sealed one where it is looked at.
     func board(of level: Level) async throws(VaultError) -> Board {
         let path = try EntryPath("maze.txt")
