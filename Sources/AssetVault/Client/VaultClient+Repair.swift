@@ -37,7 +37,11 @@ extension VaultClient {
         let id = loaded.pack.id
         let offer = try await access.offer(of: id, in: listing)
         guard offer.pack.sha256 == loaded.pack.sha256 else {
-            try await stage(.only([id]))
+            // No wish: what is removed meanwhile stays away.
+            let run = StagingRun(stager: stager, controls: controls, width: 1)
+            for outcome in try await run.run([StagingTask(id: id, offer: offer)]) {
+                _ = try outcome.result.get()
+            }
             guard try await staging.survey(id).loaded?.pack.sha256 == offer.pack.sha256 else {
                 throw VaultError(
                     .key, "version \(offer.pack.version) waits for its key; the damaged one stays until then",
@@ -45,7 +49,7 @@ extension VaultClient {
             }
             return true
         }
-        try await stager.repair(offer)
+        guard try await stager.repair(offer) else { return false }
         observer(.finished(id, .loaded))
         return true
     }

@@ -40,8 +40,11 @@ struct DownloadFile {
     /// can write, under this name alone.
     private func discardForeign(_ path: FilePath) throws(VaultError) {
         guard let found = try FileSystem.status(of: path) else { return }
-        let isOurs = found.kind == .file && found.owner == geteuid() && found.links == 1
-        if !isOurs || found.permissions & 0o022 != 0 { try FileSystem.removeTree(path) }
+        if !isOurs(found) { try FileSystem.removeTree(path) }
+    }
+
+    private func isOurs(_ file: FileStatus) -> Bool {
+        file.kind == .file && file.owner == geteuid() && file.links == 1 && file.permissions & 0o022 == 0
     }
 
     /// Removes a file that nobody needs after all.
@@ -81,12 +84,14 @@ struct DownloadFile {
     /// Nil when there is no download.
     func arrival() throws(VaultError) -> Arrival? {
         if try FileSystem.exists(layout.finishedDownload(of: pack)) { return .whole }
+        let path = layout.partialDownload(of: pack)
+        // One that is not ours is thrown away by whoever downloads next.
+        guard let found = try FileSystem.status(of: path), isOurs(found) else { return nil }
         do throws(VaultError) {
-            let file = try OpenFile(reading: layout.partialDownload(of: pack))
+            let file = try OpenFile(reading: path)
             return .partial(try file.dataRanges(in: 0..<pack.length).reduce(0) { $0 + UInt64($1.count) })
         } catch {
-            // One that is no file is thrown away by whoever downloads next.
-            guard error.category == .missing || error.category == .corrupt else { throw error }
+            guard error.category == .missing else { throw error }
             return nil
         }
     }

@@ -33,7 +33,9 @@ struct PackDownload {
                 // All of the tail may have come before the transfer failed.
                 _ = try await assembly.prove()
                 if assembly.presentCount > before { sources.noteProgress() }
+                let sender = sources.location
                 let pause = try sources.recover(from: error)
+                if sources.location != sender { assembly.changeSender() }
                 do { try await Task.sleep(for: pause) } catch {
                     throw VaultError.cancelled(pack.id.description)
                 }

@@ -18,6 +18,7 @@ extension PackStaging {
             if loaded.contains(pack.id) {
                 stored.append(StoredPack(id: pack.id, loaded: pack))
             } else {
+                if records.isDamaged(pack.id) { try await recover(pack.id) }
                 var found = try storedPack(pack.id, as: form)
                 // Versions that were in use when they were replaced; or what the record says is there no more.
                 if let loaded = found.loaded, loaded.sha256 == pack.sha256 {

@@ -58,22 +58,28 @@ extension PackStaging {
     func returnForRepair(_ damaged: FilePath, of pack: PackDescriptor) async throws(VaultError) {
         let target = layout.partialDownload(of: pack)
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
-        let control = try await lock()
         do throws(VaultError) {
+            // Made before the lock is taken: a copy may last.
+            let move = try FileMove(from: damaged, to: target) { _ in }
+            let control = try await lock()
             if try FileSystem.exists(target) {
                 try FileSystem.unlink(damaged)
             } else {
-                try FileMove(from: damaged, to: target) { _ in }.commit()
+                try move.commit()
             }
+            try noteReturn(of: pack)
+            _ = consume control
         } catch {
             throw error.category == .missing ? wasRemoved(pack) : error
         }
+    }
+
+    private func noteReturn(of pack: PackDescriptor) throws(VaultError) {
         var record = try records.record(of: pack.id)
         if record.waiting?.sha256 == pack.sha256 {
             record.waiting = nil
             record.arriving = pack
             try records.save(record, of: pack.id)
         }
-        _ = consume control
     }
 }

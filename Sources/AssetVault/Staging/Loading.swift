@@ -12,9 +12,7 @@ extension PackStaging {
     {
         let target = layout.version(pack, as: .sealed)
         try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
-        if try !FileSystem.sameFileSystem(file.file.path, layout.home(of: pack.id)) {
-            try await makeRoom(for: pack.length, of: pack.id, in: layout.home(of: pack.id))
-        }
+        try await makeRoom(toMove: file, of: pack, to: layout.home(of: pack.id))
         let arrival = try arrival(of: file, of: pack, at: target)
         let control = try await lock()
         if try !FileSystem.exists(target) {
@@ -81,9 +79,12 @@ extension PackStaging {
         var record = try settled(try records.record(of: pack.id), of: pack.id)
         let isNewest = record.isOpen(to: listing)
         if isNewest {
-            // Before anything is seen: whoever has older metadata takes nothing back, even if this process dies now.
-            if record.listing != listing {
+            // Before anything is seen: whoever has older metadata, or opens what waits, takes nothing back, even if this
+            // process dies now.
+            let isSuperseding = record.waiting.map { $0.sha256 != pack.sha256 } ?? false
+            if record.listing != listing || isSuperseding {
                 record.listing = listing
+                if isSuperseding { record.waiting = nil }
                 try records.save(record, of: pack.id)
             }
             try saveDescriptor(of: pack, beside: layout.version(pack, as: form))

@@ -138,8 +138,13 @@ struct PackStager: Sendable {
     private func provenPack(_ pack: PackDescriptor) async throws(VaultError) -> OpenFileReference? {
         guard let waiting = try staging.waitingPack(pack) else { return nil }
         observer(.verifying(pack.id))
-        if try waiting.file.status().size == pack.length, try waiting.file.sha256() == pack.sha256 {
-            return waiting
+        do throws(VaultError) {
+            if try waiting.file.status().size == pack.length, try waiting.file.sha256() == pack.sha256 {
+                return waiting
+            }
+        } catch {
+            // What the disk gives back no more is damaged.
+            guard error.category == .io, !Task.isCancelled else { throw error }
         }
         try await staging.returnForRepair(waiting.file.path, of: pack)
         return nil

@@ -70,6 +70,7 @@ struct PackStaging: Sendable {
     {
         let target = layout.waitingPack(pack)
         try FileSystem.createFolders(target.removingLastComponent(), permissions: 0o700)
+        try await makeRoom(toMove: verified, of: pack, to: target.removingLastComponent())
         let arrival = try arrival(of: verified, of: pack, at: target)
         let control = try await lock()
         try saveDescriptor(of: pack, beside: target)

@@ -20,8 +20,9 @@ extension PackStager {
         }
     }
 
-    /// Fetches what is damaged of the live version, which stays until the whole one takes its name.
-    func repair(_ offer: OfferedPack) async throws(VaultError) {
+    /// Fetches what is damaged of the live version, which stays until the whole one takes its name. False when it is not
+    /// live any more by then.
+    func repair(_ offer: OfferedPack) async throws(VaultError) -> Bool {
         let pack = offer.pack
         let layout = staging.layout
         let file = DownloadFile(layout: layout, pack: pack)
@@ -35,13 +36,14 @@ extension PackStager {
         let whole = try await download.complete(file.claim()) { count in
             observer(.progress(pack.id, bytes: count, total: pack.length))
         }
-        try await staging.replaceLive(pack, by: whole)
+        return try await staging.replaceLive(pack, by: whole)
     }
 }
 
 extension PackStaging {
     /// Puts the same bytes, sound again, in the place of the live version.
-    fileprivate func replaceLive(_ pack: PackDescriptor, by whole: OpenFileReference) async throws(VaultError)
+    fileprivate func replaceLive(_ pack: PackDescriptor, by whole: OpenFileReference)
+        async throws(VaultError) -> Bool
     {
         let version = layout.version(pack, as: .sealed)
         // A name that recovery knows as nobody's.
@@ -50,12 +52,15 @@ extension PackStaging {
         let arrival = try arrival(of: whole, of: pack, at: mended)
         let control = try await lock()
         try arrive(arrival, of: pack, at: mended)
-        if try records.record(of: pack.id).loaded?.pack.sha256 == pack.sha256 {
+        let live = try records.record(of: pack.id).loaded
+        let isLive = live?.pack.sha256 == pack.sha256 && live?.form == .sealed
+        if isLive {
             try FileSystem.move(mended, to: version, replacing: true)
             try Folder(opening: layout.home(of: pack.id)).synchronize()
         } else {
             try FileSystem.unlink(mended)
         }
         _ = consume control
+        return isLive
     }
 }

@@ -28,6 +28,14 @@ extension PackStaging {
         _ = consume control
     }
 
+    /// The same for a file that is copied because it is on another file system.
+    func makeRoom(toMove file: OpenFileReference, of pack: PackDescriptor, to folder: FilePath)
+        async throws(VaultError)
+    {
+        if try FileSystem.sameFileSystem(file.file.path, folder) { return }
+        try await makeRoom(for: pack.length, of: pack.id, in: folder)
+    }
+
     /// The packs that may go away and that nobody reads, with the bytes that this would free. Under the lock: whoever begins
     /// to read one now gets it, or finds it gone.
     private func purgeablePacks(besides pack: PackID, on folder: FilePath) throws(VaultError)

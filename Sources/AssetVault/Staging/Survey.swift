@@ -37,6 +37,10 @@ extension PackStaging {
         if let waiting = record.waiting, try !isWhole(waiting) { record.waiting = nil }
         record.loaded = try current(of: id, recorded: record.loaded)
         if let loaded = record.loaded {
+            // Nothing says that it is to replace what is in use; at worst it is downloaded once more.
+            if saved == nil, let waiting = record.waiting, waiting.version <= loaded.pack.version {
+                record.waiting = nil
+            }
             // It waited and is in use now: whatever failed after that is being made up for.
             if loaded.pack.sha256 == saved?.waiting?.sha256 { record.failure = nil }
             if loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
@@ -46,16 +50,26 @@ extension PackStaging {
         return record
     }
 
-    /// The newest pack in a folder by the descriptors beside them.
+    /// The newest pack in a folder that is there with its descriptor.
     private func described(in folder: FilePath, of id: PackID) throws(VaultError) -> PackDescriptor? {
         guard try FileSystem.exists(folder) else { return nil }
-        let packs = try Folder(opening: folder).names().compactMap { name in
-            let descriptor = folder.appending(String(decoding: name, as: UTF8.self))
-            let pack = try? PackDescriptorFile.read(descriptor)
-            let isItsOwn = pack.map { PackDescriptorFile.path(beside: layout.waitingPack($0)) == descriptor }
-            return isItsOwn == true && pack?.id == id ? pack : nil
+        var newest: PackDescriptor?
+        for name in try Folder(opening: folder).names().map({ String(decoding: $0, as: UTF8.self) })
+        where name.hasSuffix(".avpack.json") {
+            let path = folder.appending(name)
+            let pack: PackDescriptor
+            do throws(VaultError) { pack = try PackDescriptorFile.read(path) } catch {
+                // What only can't be read now is there all the same, and is not to be tidied away.
+                guard error.category != .io else { throw error }
+                continue
+            }
+            let place = layout.waitingPack(pack)
+            guard pack.id == id, PackDescriptorFile.path(beside: place) == path, try FileSystem.exists(place),
+                newest.map({ $0.version < pack.version }) ?? true
+            else { continue }
+            newest = pack
         }
-        return packs.max { $0.version < $1.version }
+        return newest
     }
 
     /// Whoever opens a pack has a scratch folder in its home, locked.

@@ -72,7 +72,10 @@ extension PackAssembly {
             memory: { places[$0].count },
             work: { number throws(VaultError) -> Int? in
                 let place = places[number]
-                let bytes = try packFile.file.readExactly(place.count, at: place.lowerBound)
+                // What the disk gives back no more is missing.
+                guard let bytes = try? packFile.file.readExactly(place.count, at: place.lowerBound) else {
+                    return nil
+                }
                 return try SHA256.hash(bytes.span) == packFile.digest(ofPiece: number) ? number : nil
             },
             deliver: { number in
@@ -89,6 +92,7 @@ extension PackAssembly {
         _ bytes: Span<UInt8>, at position: UInt64, to number: Int, of piece: Range<UInt64>
     ) {
         if position == piece.lowerBound {
+            isArrivingMixed = false
             arriving.number = number
             arriving.bytes.removeAll(keepingCapacity: true)
         }
@@ -103,6 +107,8 @@ extension PackAssembly {
         let bytes = arriving.bytes
         arriving.number = -1
         guard try SHA256.hash(bytes.span) == packFile.digest(ofPiece: number) else {
+            // Nobody knows which of several senders is to blame: the piece is missing still.
+            guard !isArrivingMixed else { return true }
             wrongInARow += 1
             guard wrongInARow < Self.tolerance else {
                 wrongInARow = 0

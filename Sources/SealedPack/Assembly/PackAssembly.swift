@@ -19,6 +19,8 @@ public struct PackAssembly: ~Copyable, Sendable {
     private var firstMissing = 0
     /// The piece that is arriving: its first bytes.
     var arriving: (number: Int, bytes: [UInt8]) = (-1, [])
+    /// Its bytes came from several senders.
+    var isArrivingMixed = false
     /// Pieces in a row that arrived with the wrong digest.
     var wrongInARow = 0
     /// A tail that is all there and wrong is fetched as a whole.
@@ -86,7 +88,7 @@ public struct PackAssembly: ~Copyable, Sendable {
             presentCount = end - tail.lowerBound
             return true
         }
-        isTailWrong = try !isTailSound()
+        isTailWrong = (try? isTailSound()) != true
         guard !isTailWrong else { return false }
         let places = try PiecePlaces(of: packFile)
         self.places = places
@@ -101,6 +103,9 @@ public struct PackAssembly: ~Copyable, Sendable {
         try file.synchronize()
         return packFile
     }
+
+    /// Somebody else sends what follows.
+    public mutating func changeSender() { isArrivingMixed = true }
 
     /// Counts bytes that can't be proven yet; the same ones again are nothing new.
     mutating func noteUnproven(endingAt end: UInt64) {
@@ -119,7 +124,10 @@ public struct PackAssembly: ~Copyable, Sendable {
         var block: [UInt8] = []
         while end > tail.lowerBound {
             let start = end - min(1 << 16, end - tail.lowerBound)
-            try file.read(into: &block, upTo: Int(end - start), at: start)
+            // What the disk gives back no more has not arrived.
+            guard (try? file.read(into: &block, upTo: Int(end - start), at: start)) != nil else {
+                return tail.lowerBound
+            }
             guard let last = block.lastIndex(where: { $0 != 0 }) else {
                 end = start
                 continue

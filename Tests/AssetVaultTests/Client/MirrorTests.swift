@@ -46,6 +46,20 @@ import VaultFileSystem
         #expect(try await client.status(of: one).state == .loaded)
     }
 
+    /// One that spoils the beginning of every piece and leaves the rest to others: none of them is to blame.
+    @Test func spoiledBeginnings() async throws {
+        hosted.answer { request in
+            request.earlier == 0
+                ? .file
+                : .changed { reply in
+                    reply.body = noise(20_000, seed: 9)
+                    reply.ending = [.close]
+                }
+        }
+        let client = try await fetch(from: [mirror()])
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+    }
+
     /// Zeros in the place of the pack, as of a file that was made and never filled.
     @Test(arguments: [true, false]) func zeros(alone: Bool) async throws {
         hosted.answer { _ in .changed { $0.body = [UInt8](repeating: 0, count: $0.body.count) } }

@@ -78,6 +78,18 @@ struct DamagedRecordTests {
         #expect(try workshop.files(in: "shared/packs") == [])
     }
 
+    /// A pack that does not come by itself is updated all the same.
+    @Test func aPackOnDemand() async throws {
+        try folder.write(
+            "vault/vault.json",
+            #"{"format": 1, "packs": {"worlds/level": {"source": "../level", "policy": "onDemand"}}}"#)
+        try folder.write("level/file", "version 2")
+        try await workshop.publish()
+        try await damage(.garbled)
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "worlds/level") == Tree(folder["level"]))
+    }
+
     @Test(arguments: [Damage.truncated, .oversized]) func thePackThatIsFetchedMayBeTheOne(kind: Damage)
         async throws
     {

@@ -74,6 +74,44 @@ import Testing
         try StoreContent().expect(in: unasked, "\(step)")
     }
 
+    /// What waited for an older site takes nothing back that was swung, whether or not the record can be read.
+    @Test(arguments: [StagingStep.descriptorSaved, .versionNamed, .currentSwung, .publicationRecorded])
+    func anOlderPreload(step: StagingStep) async throws {
+        let stores = try await KilledStores(.unlock, from: .loaded)
+        try stores.workshop.folder.write("level/noise", "version 3")
+        try await stores.workshop.publish()
+        for isDamaged in [false, true] {
+            let store = try await stores.store("\(step)-\(isDamaged)")
+            let fetch = KilledWay.opened.arguments(stores.workshop, stores.server.url, store)
+            #expect(try await Command.run(fetch, dyingAt: "\(step)").exitCode == 137)
+            let before = try await stores.workshop.status(of: store)["level"]?.version ?? 0
+            if isDamaged {
+                try Data("?".utf8).write(to: URL(filePath: "\(store)/shared/@state/level/@record.json"))
+            }
+            try await stores.run(in: store).succeeded()
+            let after = try await stores.workshop.status(of: store)["level"]?.version ?? 0
+            #expect(after >= before, "\(step): \(before), then \(after)")
+            #expect(before == ([.currentSwung, .publicationRecorded].contains(step) ? 3 : 1))
+            try await Command.run(fetch).succeeded()
+            try StoreContent(loaded: 3).expect(in: store, "\(step)")
+        }
+    }
+
+    /// A newer pack's descriptor without its pack hides nothing that waits.
+    @Test func aDescriptorAlone() async throws {
+        let stores = try await KilledStores(.unlock, from: .loaded)
+        try stores.workshop.folder.write("level/noise", "version 3")
+        try await stores.workshop.publish()
+        let store = try await stores.store("alone")
+        let fetch = KilledWay.keyless.arguments(stores.workshop, stores.server.url, store)
+        #expect(try await Command.run(fetch, dyingAt: "descriptorSaved").exitCode == 137)
+        try Data("?".utf8).write(to: URL(filePath: "\(store)/shared/@state/level/@record.json"))
+        try await stores.run(in: store).succeeded()
+        #expect(try await stores.workshop.status(of: store)["level"]?.version == 2)
+        try await Command.run(fetch + stores.workshop.keys).succeeded()
+        try StoreContent(loaded: 3).expect(in: store, "")
+    }
+
     /// What was cut off once is being recovered, and that is cut off as well.
     @Test(
         arguments: [

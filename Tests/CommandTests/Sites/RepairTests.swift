@@ -67,6 +67,18 @@ import Testing
         #expect(try isSound("one") && isSound("two"))
     }
 
+    /// The same for a pack that waits for its key.
+    @Test func anUnreadableSectorOfWhatWaits() async throws {
+        let store = folder["waiting"]
+        try await workshop.fetch(into: store, withKeys: false).succeeded()
+        let name = try #require(
+            workshop.files(in: "shared/packs/one", of: store).first { $0.hasSuffix(".avpack") })
+        let wrapper = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", "\(store)/shared/packs/one/\(name)"]
+        let failing = ["-e", "inject=pread64:error=EIO:when=1+"]
+        try await workshop.fetch(into: store, through: wrapper + failing).succeeded()
+        #expect(try await workshop.tree(of: "one", in: store) == Tree(folder["one"]))
+    }
+
     /// What a repair that was killed leaves is nobody's, and goes away.
     @Test(arguments: ["renameat2", "fsync", "unlinkat"]) func killed(call: String) async throws {
         let names = try workshop.files(in: "permanent/one")
