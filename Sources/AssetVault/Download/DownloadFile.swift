@@ -14,7 +14,14 @@ struct DownloadFile {
     /// process, or another task, has it. The folder must be there.
     func claim() throws(VaultError) -> OpenFileReference {
         let finished = layout.finishedDownload(of: pack)
-        return try claim(FileSystem.exists(finished) ? finished : layout.partialDownload(of: pack))
+        if try FileSystem.exists(finished) { return try claim(finished) }
+        let partial = try claim(layout.partialDownload(of: pack))
+        // Named as finished since it was looked for: then this is a new one, of which nothing is needed.
+        if try FileSystem.exists(finished) {
+            try abandon(partial)
+            throw isTaken
+        }
+        return partial
     }
 
     private func claim(_ path: FilePath) throws(VaultError) -> OpenFileReference {
