@@ -28,7 +28,8 @@ import VaultFileSystem
             try await round()
             let before = try openDescriptors()
             for _ in 0..<1_000 { try await round() }
-            #expect(try openDescriptors() == before)
+            // A task that has ended may hold the file that it opened for a moment longer.
+            #expect(abs(try openDescriptors() - before) <= 1)
         }
     }
 
