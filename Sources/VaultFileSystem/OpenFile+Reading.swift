@@ -82,7 +82,10 @@ extension OpenFile {
         let count = max(count, 0)
         if buffer.count > count {
             buffer.removeLast(buffer.count - count)
-        } else if buffer.count < count {
+        } else if buffer.capacity < count {
+            // Without the optimizer, appending takes a thousand times as long.
+            buffer = [UInt8](repeating: 0, count: count)
+        } else {
             buffer.append(contentsOf: repeatElement(0, count: count - buffer.count))
         }
         var span = buffer.mutableSpan
