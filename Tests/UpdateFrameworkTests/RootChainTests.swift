@@ -141,6 +141,20 @@ import VaultErrors
         try await client.refresh(mine.source, trusting: mine.firstRoot)
     }
 
+    /// A wrong root that nothing was ever proven by makes room for the right one.
+    @Test func aWrongFirstRootIsReplaced() async throws {
+        let (mine, other) = (try Repository(), try Repository())
+        let client = TestClient()
+        await #expect(throws: VaultError.self) {
+            try await client.refresh(mine.source, trusting: other.firstRoot)
+        }
+        #expect(try await client.refresh(mine.source, trusting: mine.firstRoot).root.version == 1)
+        await #expect(throws: VaultError.self) {
+            try await client.refresh(other.source, trusting: other.firstRoot)
+        }
+        #expect(try await client.refresh(mine.source).root.version == 1)
+    }
+
     @Test func aLaterRootOfTheSameChainIsRecognised() async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)

@@ -7,9 +7,10 @@ extension VaultClient {
     ///
     /// - Parameter ids: the packs to look at; nil for all.
     /// - Returns: the packs that were damaged, and are sound again.
-    /// - Throws: the first error, when all were tried.
+    /// - Throws: the first error, when all were tried; `.missing` for a pack of `ids` that was never here.
     @discardableResult
     public func repair(_ ids: [PackID]? = nil) async throws(VaultError) -> [PackID] {
+        for id in ids ?? [] { try staging.records.requireKnown(id) }
         try await staging.recover()
         let listing = try await currentListing()
         let work = try staging.beginWork()

@@ -3,13 +3,21 @@ import VaultErrors
 
 /// Lets an app hold up, go on with or give up the work on single packs.
 final class WorkControls: Sendable {
+    /// Work on one pack that is to be done, or under way.
+    struct Work: Sendable {
+        let id: PackID
+        fileprivate let number: Int
+    }
+
     private struct Wishes {
         var paused: Set<PackID> = []
-        /// Cleared when the work that it concerns is over.
-        var cancelled: Set<PackID> = []
-        var running: [PackID: Int] = [:]
+        /// The last work that it concerns; cleared when nothing is to be done any more.
+        var cancelled: [PackID: Int] = [:]
+        var planned: [PackID: Int] = [:]
+        var count = 0
 
-        func isAgainst(_ id: PackID) -> Bool { paused.contains(id) || cancelled.contains(id) }
+        func isCancelled(_ work: Work) -> Bool { work.number <= cancelled[work.id, default: 0] }
+        func isPaused(_ work: Work) -> Bool { paused.contains(work.id) }
     }
 
     private let wishes = Awaited(Wishes())
@@ -17,59 +25,64 @@ final class WorkControls: Sendable {
     func pause(_ id: PackID) { wishes.change { _ = $0.paused.insert(id) } }
     func resume(_ id: PackID) { wishes.change { _ = $0.paused.remove(id) } }
 
-    /// Concerns what is under way, and nothing later.
+    /// Concerns what is planned or under way, and nothing later.
     func cancel(_ id: PackID) {
         wishes.change { wishes in
-            if wishes.running[id] != nil { wishes.cancelled.insert(id) }
+            if wishes.planned[id] != nil { wishes.cancelled[id] = wishes.count }
         }
     }
 
-    /// Runs `work` while nobody wishes otherwise: a pause cancels it, and it begins again, adopting what it left, when the
+    /// Work that ends with ``end(_:)``, whether or not it was run.
+    func plan(_ id: PackID) -> Work {
+        wishes.change { wishes in
+            wishes.count += 1
+            wishes.planned[id, default: 0] += 1
+            return Work(id: id, number: wishes.count)
+        }
+    }
+
+    func end(_ work: Work) {
+        wishes.change { wishes in
+            wishes.planned[work.id, default: 1] -= 1
+            guard wishes.planned[work.id] == 0 else { return }
+            wishes.planned[work.id] = nil
+            wishes.cancelled[work.id] = nil
+        }
+    }
+
+    /// Runs `body` while nobody wishes otherwise: a pause cancels it, and it begins again, adopting what it left, when the
     /// pause is over.
     ///
     /// - Parameter turns: one of them was taken for it. It is given back in the end, and as long as the work is paused.
     func run<R: Sendable>(
-        _ id: PackID, in turns: Turns, _ work: @escaping @Sendable () async throws(VaultError) -> R
+        _ work: Work, in turns: Turns, _ body: @escaping @Sendable () async throws(VaultError) -> R
     ) async throws(VaultError) -> R {
-        begin(id)
+        let place = work.id.description
         var hasTurn = true
-        defer {
-            end(id)
-            if hasTurn { turns.giveBack() }
-        }
+        defer { if hasTurn { turns.giveBack() } }
         while true {
-            if wishes.value.paused.contains(id) {
+            if wishes.value.isPaused(work) {
                 turns.giveBack()
                 hasTurn = false
-                try await waitWhilePaused(id)
-                try await turns.take(for: id.description)
+                try await waitWhilePaused(work)
+                try await turns.take(for: place)
                 hasTurn = true
             }
-            guard !wishes.value.cancelled.contains(id) else { throw VaultError.cancelled(id.description) }
+            guard !wishes.value.isCancelled(work) else { throw VaultError.cancelled(place) }
             let result = await AssetVault.run(
-                until: { [wishes] in _ = await wishes.wait { $0.isAgainst(id) ? true : nil } }, work)
-            if Task.isCancelled { return try (result ?? .failure(.cancelled(id.description))).get() }
+                until: { [wishes] in
+                    _ = await wishes.wait { $0.isPaused(work) || $0.isCancelled(work) ? true : nil }
+                }, body)
+            if Task.isCancelled { return try (result ?? .failure(.cancelled(place))).get() }
             if let result { return try result.get() }
         }
     }
 
     /// Throws when the work is given up.
-    private func waitWhilePaused(_ id: PackID) async throws(VaultError) {
+    private func waitWhilePaused(_ work: Work) async throws(VaultError) {
         let isWanted: Bool? = await wishes.wait { wishes in
-            wishes.cancelled.contains(id) ? false : wishes.paused.contains(id) ? nil : true
+            wishes.isCancelled(work) ? false : wishes.isPaused(work) ? nil : true
         }
-        guard isWanted == true else { throw VaultError.cancelled(id.description) }
-    }
-
-    private func begin(_ id: PackID) { wishes.change { $0.running[id, default: 0] += 1 } }
-
-    private func end(_ id: PackID) {
-        wishes.change { wishes in
-            wishes.running[id, default: 1] -= 1
-            if wishes.running[id] == 0 {
-                wishes.running[id] = nil
-                wishes.cancelled.remove(id)
-            }
-        }
+        guard isWanted == true else { throw VaultError.cancelled(work.id.description) }
     }
 }

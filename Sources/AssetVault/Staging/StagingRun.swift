@@ -52,14 +52,17 @@ struct StagingRun: Sendable {
 
     private func outcomes(of tasks: [StagingTask]) async -> [Outcome] {
         let turns = Turns(width)
+        // All of it may be given up from now on, also what waits for its turn.
+        let planned = tasks.map { controls.plan($0.id) }
         return await withTaskGroup(of: (Int, Outcome).self) { group in
             var found: [Outcome?] = Array(repeating: nil, count: tasks.count)
             for (number, task) in tasks.enumerated() {
                 do throws(VaultError) { try await turns.take(for: task.id.description) } catch {
+                    controls.end(planned[number])
                     found[number] = told(.failure(error), of: task.id)
                     continue
                 }
-                group.addTask { (number, await outcome(of: task, in: turns)) }
+                group.addTask { (number, await outcome(of: task, planned[number], in: turns)) }
             }
             for await (number, outcome) in group { found[number] = outcome }
             return found.compactMap(\.self)
@@ -67,9 +70,10 @@ struct StagingRun: Sendable {
     }
 
     /// - Parameter turns: one of them was taken for it.
-    private func outcome(of task: StagingTask, in turns: Turns) async -> Outcome {
+    private func outcome(of task: StagingTask, _ work: WorkControls.Work, in turns: Turns) async -> Outcome {
+        defer { controls.end(work) }
         do throws(VaultError) {
-            let state = try await controls.run(task.id, in: turns) { () throws(VaultError) in
+            let state = try await controls.run(work, in: turns) { () throws(VaultError) in
                 do throws(VaultError) {
                     return try await stage(task)
                 } catch {

@@ -65,10 +65,7 @@ extension VaultStore {
     /// Takes a pack out of the store. It comes back only when it is asked for by its ID, or with all. A version that
     /// somebody reads goes away when it is free. Throws `.missing` for a pack that was never here.
     public func remove(_ id: PackID) async throws(VaultError) {
-        guard try PackRecords(layout: layout).isKnown(id) else {
-            throw VaultError(
-                .missing, "the store never had it", at: id.description, remedy: "check the ID with 'status'")
-        }
+        try PackRecords(layout: layout).requireKnown(id)
         try await PackStaging(layout: layout).remove(id)
     }
 

@@ -45,12 +45,20 @@ struct PackRecords: Sendable {
     }
 
     /// Whether a pack was ever staged, or anything of it is there.
-    func isKnown(_ id: PackID) throws(VaultError) -> Bool {
+    private func isKnown(_ id: PackID) throws(VaultError) -> Bool {
         for path in [layout.state(of: id), layout.home(of: id), layout.waiting(of: id)]
         where try FileSystem.exists(path) {
             return true
         }
         return false
+    }
+
+    /// Throws `.missing` for a pack that was never here.
+    func requireKnown(_ id: PackID) throws(VaultError) {
+        guard try isKnown(id) else {
+            throw VaultError(
+                .missing, "the store never had it", at: id.description, remedy: "check the ID with 'status'")
+        }
     }
 
     /// Whether anything of a pack is left in permanent storage.

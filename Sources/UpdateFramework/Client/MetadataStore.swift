@@ -25,21 +25,29 @@ public struct MetadataStore: Sendable {
         try trustedRoots().first
     }
 
-    /// Pins the first root of all; a store that already has one stays as it is.
+    /// Pins the first root of all; a store that already has one stays as it is, unless nothing was ever proven by that one:
+    /// then it was the wrong one, perhaps.
     ///
     /// - Parameter root: a root file that the caller vouches for, signed by its own keys.
     /// - Throws: `untrusted` when it is no such file.
     public func pin(_ root: [UInt8]) async throws(VaultError) {
-        if try kept(.root) != nil { return }
+        if try isPinned() { return }
         let metadata = try UnverifiedMetadata(parsing: root, as: .root, place: "trusted root")
         let verified = try VerifiedRoot(pinning: metadata)
         try FileSystem.createFolders(folder, permissions: 0o755)
         try await locked { () throws(VaultError) in
-            guard try kept(.root) == nil else { return }
+            guard try !isPinned() else { return }
             // The list comes first: a root without its line would never be recognised again.
             try write([(verified.digest, verified.version)], to: [])
             try write(root, to: MetadataRole.root.fileName)
         }
+    }
+
+    /// Whether the store has a root, and something that was proven by it.
+    private func isPinned() throws(VaultError) -> Bool {
+        guard try kept(.root) != nil else { return false }
+        if try kept(.timestamp) != nil { return true }
+        return try trustedRoots().count > 1
     }
 
     /// Every root that was trusted here, the pin first.

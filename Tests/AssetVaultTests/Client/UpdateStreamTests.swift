@@ -133,6 +133,34 @@ import Testing
         #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
     }
 
+    /// What waits for its turn can be given up, too.
+    @Test func cancelledBeforeItsTurn() async throws {
+        holdAfterHalf()
+        var configuration = try hosted.configuration()
+        configuration.packsAtOnce = 1
+        let client = try VaultClient(configuration)
+        let extras = try PackID("extras")
+        let updates = client.statusUpdates
+        async let failed = category { try await client.ensureLocalAvailability(of: [one, extras]) }
+        var begun: [PackID] = []
+        for await case .progress(let id, let bytes, _) in updates where bytes > Self.somePieces {
+            begun.append(id)
+            break
+        }
+        let waiting = begun.first == one ? extras : one
+        client.cancel(waiting)
+        hosted.answer { _ in .file }
+        for id in begun {
+            client.pause(id)
+            client.resume(id)
+        }
+        #expect(await failed == .io)
+        #expect(try await client.status(of: waiting).state == .absent)
+        #expect(try await client.status(of: #require(begun.first)).state == .loaded)
+        // What is asked for later is another matter.
+        try await client.ensureLocalAvailability(of: waiting)
+    }
+
     @Test func cancelled() async throws {
         holdAfterHalf()
         let client = try hosted.client()

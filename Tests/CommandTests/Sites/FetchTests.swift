@@ -98,7 +98,7 @@ struct FetchTests {
         try await Command.run(["open", path, "-o", folder["opened"]] + workshop.keys).succeeded()
         #expect(try Tree(folder["opened"]) == Tree(folder["level"]))
         // From sealed to opened, and back.
-        try await workshop.fetch().succeeded()
+        try await workshop.fetch(nil, "--opened").succeeded()
         #expect(try Tree(path) == Tree(folder["level"]))
         try await workshop.fetch(nil, "--sealed").succeeded()
         #expect(try workshop.files(in: "permanent").count == 2)

@@ -54,6 +54,12 @@ import Testing
         #expect(try await repair().succeeded().errorText.contains("no pack that is kept sealed was damaged"))
     }
 
+    @Test func whatWasNeverHere() async throws {
+        try await Command.run(
+            "repair", workshop.site, "three", "--store", workshop.store, "--trust", workshop.root
+        ).failed(66, naming: "three")
+    }
+
     /// What a disk does not give back any more is fetched.
     @Test(arguments: 1...4) func anUnreadableSector(number: Int) async throws {
         let bad = folder[try kept("one")]
