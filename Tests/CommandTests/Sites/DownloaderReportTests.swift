@@ -5,15 +5,9 @@ import Testing
 /// What `downloader` says of its work.
 struct DownloaderReportTests {
     let workshop: Workshop
-    let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
-        for name in ["first", "second", "third"] { try folder.write("\(name)/file", name) }
-        try await workshop.publish(
-            "--pack", "first=\(folder["first"])", "--pack", "second=\(folder["second"])", "--pack",
-            "third=\(folder["third"])")
+        workshop = try await Workshop(publishing: ["first", "second", "third"])
     }
 
     private func run(_ server: FaultServer, _ options: String...) async throws -> CommandResult {

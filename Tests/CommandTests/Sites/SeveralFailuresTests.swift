@@ -8,12 +8,8 @@ struct SeveralFailuresTests {
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop()
+        workshop = try await Workshop(publishing: ["first", "second", "third"])
         folder = workshop.folder
-        for name in ["first", "second", "third"] { try folder.write("\(name)/file", name) }
-        try await workshop.publish(
-            "--pack", "first=\(folder["first"])", "--pack", "second=\(folder["second"])", "--pack",
-            "third=\(folder["third"])")
     }
 
     /// One line each, the error that decides on the exit code last.

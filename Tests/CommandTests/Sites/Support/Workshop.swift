@@ -20,6 +20,14 @@ struct Workshop: Sendable {
         try await Command.run("init", vault).succeeded()
     }
 
+    /// A vault that published packs of one small file each.
+    init(publishing names: [String]) async throws {
+        try await self.init()
+        for name in names { try folder.write("\(name)/file", name) }
+        let packs = names.flatMap { ["--pack", "\($0)=\(folder[$0])"] }
+        try await Command.run(["publish", vault] + packs).succeeded()
+    }
+
     /// Publishes; without arguments what `vault.json` declares.
     @discardableResult
     func publish(_ arguments: String..., through wrapper: [String] = []) async throws -> CommandResult {
