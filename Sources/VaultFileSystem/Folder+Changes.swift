@@ -53,6 +53,14 @@ extension Folder {
         try checkRename(result, from: old.path(in: path), to: new.path(in: folder.path))
     }
 
+    /// Gives a file one name more in the same folder (a hard link). Throws `.unwritable` when the name exists.
+    public func link(_ name: some FileName, as newName: some FileName) throws(VaultError) {
+        let old = try CheckedName(name, in: self)
+        let new = try CheckedName(newName, in: self)
+        let result = unsafe vault_link(descriptor, old.characters, descriptor, new.characters)
+        try check(result, .creating, "link", new.path(in: path))
+    }
+
     /// Makes a symbolic link; the target is not looked at. Throws `.unwritable` when the name exists.
     public func symlink(_ name: some FileName, target: FilePath) throws(VaultError) {
         let name = try CheckedName(name, in: self)

@@ -57,6 +57,17 @@ import VaultFileSystem
         #expect(try await hosted.downloader().run(.install).firstError == nil)
     }
 
+    /// Only an app of the same user takes a download over.
+    @Test func aForeignMark() async throws {
+        let mark = layout.ephemeral.appending("\(try await digest()).wanted")
+        try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
+        let lock = try FileLock.tryAcquire(mark, .exclusive, permissions: 0o600)
+        #expect(unsafe chmod(mark.string, 0o666) == 0)
+        #expect(try await hosted.downloader().run(.install).firstError == nil)
+        #expect(try await hosted.client().status(of: one).state == .toBeTransferred)
+        _ = consume lock
+    }
+
     @Test func otherFilesStay() async throws {
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let names = ["film.part", "other.avpack", "\(String(repeating: "g", count: 64)).part"]

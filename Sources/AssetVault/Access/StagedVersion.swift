@@ -9,11 +9,16 @@ struct VersionName {
     let version: UInt64
     let form: PackForm
 
+    private static let damagedSuffix = ".damaged"
+
+    /// Where a repair leaves the damaged file to those who read it.
+    var damaged: String { text + Self.damagedSuffix }
+
     /// Nil for whatever no version is called.
     init?(_ text: String) {
         let parts = text.dropFirst().split(separator: "-", maxSplits: 1)
         guard text.first == "@", parts.count == 2, let version = UInt64(parts[0]),
-            !text.contains("/"), !text.hasSuffix(".json")
+            !text.contains("/"), !text.hasSuffix(".json"), !text.hasSuffix(Self.damagedSuffix)
         else { return nil }
         self.text = text
         self.version = version

@@ -14,12 +14,12 @@ extension VaultClient {
         try await staging.recover()
         let listing = try await currentListing()
         let work = try staging.beginWork()
+        let known = if let ids { ids } else { try staging.records.ids() }
         var mended: [PackID] = []
         var firstError: VaultError?
-        for (id, record) in try await staging.survey() where ids?.contains(id) ?? true {
-            guard let loaded = record.loaded else { continue }
+        for id in known {
             do throws(VaultError) {
-                if try await repair(loaded, listedIn: listing) { mended.append(id) }
+                if try await repair(id, listedIn: listing) { mended.append(id) }
             } catch {
                 observer(.failed(id, error))
                 firstError = firstError ?? error
@@ -31,11 +31,11 @@ extension VaultClient {
     }
 
     /// Whether the pack was damaged; then it is sound again.
-    private func repair(_ loaded: PackRecord.Loaded, listedIn listing: SiteAccess.Listing)
-        async throws(VaultError) -> Bool
-    {
-        guard try await stager.isDamaged(loaded) else { return false }
-        let id = loaded.pack.id
+    private func repair(_ id: PackID, listedIn listing: SiteAccess.Listing) async throws(VaultError) -> Bool {
+        let isDescribedAgain = try await staging.mendDescriptor(of: id)
+        guard let loaded = try await staging.survey(id).loaded, try await stager.isDamaged(loaded) else {
+            return isDescribedAgain
+        }
         let offer = try await access.offer(of: id, in: listing)
         guard offer.pack.sha256 == loaded.pack.sha256 else {
             // No wish: what is removed meanwhile stays away.
@@ -50,7 +50,7 @@ extension VaultClient {
             }
             return true
         }
-        guard try await stager.repair(offer) else { return false }
+        guard try await stager.repair(offer) else { return isDescribedAgain }
         observer(.finished(id, .loaded))
         return true
     }

@@ -1,4 +1,3 @@
-import Glibc
 import SealedPack
 import SystemPackage
 import VaultErrors
@@ -25,7 +24,7 @@ struct DownloadFile {
     }
 
     private func claim(_ path: FilePath) throws(VaultError) -> OpenFileReference {
-        try discardForeign(path)
+        try EphemeralName.discardForeign(path)
         let isThere = try FileSystem.exists(path)
         let file: OpenFile
         do throws(VaultError) {
@@ -41,17 +40,6 @@ struct DownloadFile {
             try FileSystem.status(of: path)?.isSameFile(as: file.status()) == true
         else { throw isTaken }
         return OpenFileReference(file)
-    }
-
-    /// Ephemeral storage may be anybody's: what stands there under the download's name must be a file that only this user
-    /// can write, under this name alone.
-    private func discardForeign(_ path: FilePath) throws(VaultError) {
-        guard let found = try FileSystem.status(of: path) else { return }
-        if !isOurs(found) { try FileSystem.removeTree(path) }
-    }
-
-    private func isOurs(_ file: FileStatus) -> Bool {
-        file.kind == .file && file.owner == geteuid() && file.links == 1 && file.permissions & 0o022 == 0
     }
 
     /// Removes a file that nobody needs after all.
@@ -93,7 +81,7 @@ struct DownloadFile {
         if try FileSystem.exists(layout.finishedDownload(of: pack)) { return .whole }
         let path = layout.partialDownload(of: pack)
         // One that is not ours is thrown away by whoever downloads next.
-        guard let found = try FileSystem.status(of: path), isOurs(found) else { return nil }
+        guard let found = try FileSystem.status(of: path), EphemeralName.isOurs(found) else { return nil }
         do throws(VaultError) {
             let file = try OpenFile(reading: path)
             return .partial(try file.dataRanges(in: 0..<pack.length).reduce(0) { $0 + UInt64($1.count) })

@@ -1,4 +1,5 @@
 import SealedPack
+import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
@@ -10,18 +11,20 @@ struct ForegroundMark {
 
     /// Asks for the download as long as the value is there; nil while somebody else asks.
     func raise() throws(VaultError) -> FileLock? {
-        try FileLock.tryAcquire(layout.foregroundMark(of: pack), .exclusive)
+        try EphemeralName.discardForeign(path)
+        return try FileLock.tryAcquire(path, .exclusive)
     }
 
     func isRaised() throws(VaultError) -> Bool {
-        let path = layout.foregroundMark(of: pack)
-        guard try FileSystem.exists(path) else { return false }
+        guard let found = try FileSystem.status(of: path), EphemeralName.isOurs(found) else { return false }
         do throws(VaultError) {
             return try FileLock.tryAcquire(path, .shared) == nil
         } catch {
-            // What is no file was not put there by an app.
+            // Something else by now: an app would have put a file there.
             guard error.category == .corrupt else { throw error }
             return false
         }
     }
+
+    private var path: FilePath { layout.foregroundMark(of: pack) }
 }

@@ -30,14 +30,7 @@ struct DownloaderWork: Sendable {
         do throws(VaultError) { try await staging.clearEphemeral() } catch {
             guard Task.isCancelled else { throw error }
         }
-        return DownloaderReport(
-            packs: outcomes.map { ($0.id, $0.result.mapError(Self.lackOfTime)) },
-            refusals: selected.refusals + plan.refusals.map(\.error))
-    }
-
-    /// Work is cancelled when its time is up.
-    private static func lackOfTime(_ error: VaultError) -> VaultError {
-        error.isCancellation ? .timeIsUp(at: error.place) : error
+        return DownloaderReport(outcomes, refusals: selected.refusals + plan.refusals.map(\.error))
     }
 
     /// An essential pack that failed comes again as any other, after all others; one that fails again has failed.

@@ -1,4 +1,4 @@
-public import SealedPack
+import SealedPack
 public import UpdateFramework
 public import VaultErrors
 import VaultFileSystem
@@ -66,31 +66,5 @@ public struct DownloaderBudget: Sendable {
         guard let memory else { return most }
         guard memory > Self.base else { return 1 }
         return max(1, min(most, Int(clamping: (memory - Self.base) / Self.each)))
-    }
-}
-
-/// What a downloader did.
-public struct DownloaderReport: Sendable {
-    /// In the order in which they were planned. What lacked time has failed with `.busy`.
-    public let packs: [(id: PackID, result: Result<PackState, VaultError>)]
-    /// Downloads that were wanted and are not allowed, and roles of the site that are not believed.
-    public let refusals: [VaultError]
-
-    /// That the time was up, else the first thing that did not go well; nil when all that was wanted is there.
-    public var firstError: VaultError? {
-        let errors = errors
-        let left = errors.count { $0 == .timeIsUp(at: $0.place) }
-        if left > 0 {
-            return .timeIsUp(": \(left) of \(packs.count) packs are left", at: "downloader")
-        }
-        return errors.first
-    }
-
-    private var errors: [VaultError] {
-        var errors: [VaultError] = []
-        for pack in packs {
-            if case .failure(let error) = pack.result { errors.append(error) }
-        }
-        return errors + refusals
     }
 }

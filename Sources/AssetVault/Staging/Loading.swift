@@ -104,12 +104,13 @@ extension PackStaging {
         if !isNewest { throw record.isRemoved ? wasTakenOut(pack.id) : wasRemoved(pack) }
     }
 
-    /// Writes a descriptor that is damaged once more: the record knows it, too.
-    func mendDescriptor(of loaded: PackRecord.Loaded) throws(VaultError) {
+    /// Writes a descriptor that is damaged once more: the record knows it, too. True where it was.
+    @discardableResult
+    func mendDescriptor(of loaded: PackRecord.Loaded) throws(VaultError) -> Bool {
         let version = layout.version(loaded.pack, as: loaded.form)
-        if (try? PackDescriptorFile.read(beside: version)) != loaded.pack {
-            try saveDescriptor(of: loaded.pack, beside: version)
-        }
+        if (try? PackDescriptorFile.read(beside: version)) == loaded.pack { return false }
+        try saveDescriptor(of: loaded.pack, beside: version)
+        return true
     }
 
     /// The descriptor beside what gets a final name, so that it explains itself.

@@ -23,7 +23,20 @@ struct PackStager: Sendable {
     let role: Role
     /// Opening a pack takes both cores and its share of memory.
     let openings: Turns
-    let observer: Observer
+
+    init(
+        staging: PackStaging, transport: any Transport, retries: RetryPolicy, role: Role, openings: Turns,
+        observer: @escaping Observer
+    ) {
+        self.staging = staging
+        self.staging.observer = observer
+        self.transport = transport
+        self.retries = retries
+        self.role = role
+        self.openings = openings
+    }
+
+    var observer: Observer { staging.observer }
 
     var opensPacks: Bool {
         if case .app = role { true } else { false }
@@ -47,6 +60,7 @@ struct PackStager: Sendable {
             }
             return try await transfer(waiting, of: pack, listedBy: listing.version)
         }
+        if let state = try await openKept(pack, record, listedBy: listing.version) { return state }
         guard let file = try await download(listing) else {
             return .downloading(bytes: 0, total: pack.length)
         }
@@ -74,6 +88,23 @@ struct PackStager: Sendable {
     func isForm(_ form: PackForm) -> Bool {
         guard case .app(_?, let wanted?) = role else { return true }
         return form == wanted
+    }
+
+    /// Opens what is kept sealed and is to be opened now: nothing needs to be downloaded. Nil where that is not so, or what
+    /// is kept is damaged.
+    private func openKept(
+        _ pack: PackDescriptor, _ record: PackRecord, listedBy listing: ListingVersion
+    ) async throws(VaultError) -> PackState? {
+        guard let loaded = record.loaded, loaded.form == .sealed, loaded.pack.sha256 == pack.sha256 else {
+            return nil
+        }
+        do throws(VaultError) {
+            let kept = try OpenFile(reading: staging.layout.version(pack, as: .sealed))
+            return try await transfer(OpenFileReference(kept), of: pack, listedBy: listing)
+        } catch {
+            guard [.corrupt, .missing].contains(error.category) else { throw error }
+            return nil
+        }
     }
 
     /// A process with newer metadata was faster: what it decided stays, and what it left for a key is opened.

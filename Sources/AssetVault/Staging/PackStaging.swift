@@ -11,6 +11,7 @@ struct PackStaging: Sendable {
     var patience = Duration.seconds(30)
     /// Packs that are wanted now, and don't go away to make room.
     var spared: Set<PackID> = []
+    var observer: Observer = { _ in }
 
     var records: PackRecords { PackRecords(layout: layout) }
 
@@ -25,7 +26,7 @@ struct PackStaging: Sendable {
         _ id: PackID, listedBy listing: ListingVersion? = nil, _ change: (inout PackRecord) -> Void
     ) async throws(VaultError) {
         let control = try await lock()
-        let saved = try records.record(of: id)
+        let saved = if let sound = try records.soundRecord(of: id) { sound } else { try settled(nil, of: id) }
         if listing.map({ saved.isOpen(to: $0) }) ?? true {
             var record = saved
             change(&record)

@@ -15,7 +15,8 @@ extension PackStaging {
     }
 
     /// Rolls every pack forward or back to a whole state where somebody died, or is at work. Runs first, under the lock,
-    /// and may itself be cut off.
+    /// and may itself be cut off. A pack that the disk doesn't let settle now keeps nobody from the others: the marks stay,
+    /// and whoever works on that pack is told.
     func recover() async throws(VaultError) {
         let control = try await lock()
         // Metadata is kept without a mark: its folder is small.
@@ -25,8 +26,14 @@ extension PackStaging {
             where try FileSystem.exists(folder) {
                 try removeAbandonedScratch(below: try Folder(opening: folder))
             }
-            for id in try records.ids() { try settle(id) }
-            try Folder(opening: layout.work).removeAbandonedScratch()
+            var isSettled = true
+            for id in try records.ids() {
+                do throws(VaultError) { try settle(id) } catch {
+                    guard error.category == .io else { throw error }
+                    isSettled = false
+                }
+            }
+            if isSettled { try Folder(opening: layout.work).removeAbandonedScratch() }
         }
         _ = consume control
     }

@@ -18,8 +18,8 @@ extension PackStaging {
 
     /// The same, under the lock, by somebody whose work is marked.
     func takeOut(_ id: PackID) throws(VaultError) {
-        // A damaged record would only keep the pack from being removed.
-        var record = try records.soundRecord(of: id) ?? PackRecord()
+        // A record that can't be read would only keep the pack from being removed.
+        var record = (try? records.record(of: id)) ?? PackRecord()
         record.isRemoved = true
         try records.save(record, of: id)
         StagingStep.removalRecorded.reached()
@@ -47,7 +47,7 @@ extension PackStaging {
         record.listing = saved.listing
         record.isRemoved = true
         // Recovery has forgotten already what is gone: what counts is what the disk still says.
-        if try record != records.soundRecord(of: id) { try records.save(record, of: id) }
+        if record != (try? records.record(of: id)) { try records.save(record, of: id) }
     }
 
     /// Removes the download of a pack, unless somebody works on it.
@@ -65,8 +65,12 @@ extension PackStaging {
         try folder.removeAbandonedScratch()
         guard try !folder.names().isEmpty else { return }
         let control = try await lock()
-        let arriving = Set(
-            try records.ids().compactMap { (try? records.record(of: $0))?.arriving?.sha256.hex })
+        var arriving: Set<String> = []
+        for id in try records.ids() {
+            // One that can't be read now may be about any of them.
+            guard let record = try? records.record(of: id) else { return }
+            if let pack = record.arriving { arriving.insert(pack.sha256.hex) }
+        }
         for name in try folder.names() {
             let text = String(decoding: name, as: UTF8.self)
             guard let digest = StoreLayout.digest(inDownload: text), !arriving.contains(digest) else {
@@ -103,7 +107,11 @@ extension PackStaging {
             guard let name = VersionName(text), !kept.contains(text) else { continue }
             if try !removeVersion(name, in: home) { kept.append(text) }
         }
-        try removeOurs(in: home, except: kept + kept.map { $0 + ".json" })
+        var beside = kept.map { $0 + ".json" }
+        for name in kept.compactMap(VersionName.init) where try !discardDamaged(of: name, in: home) {
+            beside.append(name.damaged)
+        }
+        try removeOurs(in: home, except: kept + beside)
     }
 
     /// Whether anything is left of versions that were replaced: they were in use at that time.
@@ -129,20 +137,34 @@ extension PackStaging {
     }
 
     /// Does something while nobody holds a version; false when somebody does.
-    private func whileFree(
+    func whileFree(
         _ name: VersionName, in home: borrowing Folder, _ body: () throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {
+        guard try discardDamaged(of: name, in: home) else { return false }
         let found: StagedVersion?
         do throws(VaultError) { found = try StagedVersion(name, in: home, exclusively: true) } catch {
-            // A link, say: nobody holds it as a version.
             guard error.category == .corrupt else { throw error }
+            // A link, say: nobody holds it as a version.
+            found = nil
+        }
+        guard let version = found else {
+            try body()
             return true
         }
-        guard let version = found else { return true }
         // Where the file system has no locks nobody can hold anything.
         guard version.tryLock(exclusive: true) ?? true else { return false }
         defer { version.unlock() }
         try body()
+        return true
+    }
+
+    /// Removes what a repair left to those who read it; false while they do.
+    private func discardDamaged(of name: VersionName, in home: borrowing Folder) throws(VaultError) -> Bool {
+        guard try home.status(of: name.damaged) != nil else { return true }
+        if let file = try? home.updateFile(name.damaged), (try? file.tryLock(exclusive: true)) == false {
+            return false
+        }
+        try home.discardTree(name.damaged)
         return true
     }
 

@@ -41,26 +41,49 @@ extension PackStager {
 }
 
 extension PackStaging {
-    /// Puts the same bytes, sound again, in the place of the live version.
+    /// Writes the descriptor beside the live version once more where it is damaged; true where it was.
+    func mendDescriptor(of id: PackID) async throws(VaultError) -> Bool {
+        let control = try await lock()
+        var isMended = false
+        if let loaded = try settled(try records.soundRecord(of: id), of: id).loaded {
+            isMended = try mendDescriptor(of: loaded)
+        }
+        _ = consume control
+        return isMended
+    }
+
+    /// Puts the same bytes, sound again, in the place of the live version; false where it is live no more. Whoever reads
+    /// the damaged one keeps it, under a name beside it.
     fileprivate func replaceLive(_ pack: PackDescriptor, by whole: OpenFileReference)
         async throws(VaultError) -> Bool
     {
-        let version = layout.version(pack, as: .sealed)
         // A name that recovery knows as nobody's.
-        let mended = FilePath(version.string + ".mended")
+        let mended = FilePath(layout.version(pack, as: .sealed).string + ".mended")
         if try FileSystem.exists(mended) { try FileSystem.unlink(mended) }
+        let home = try Folder(opening: layout.home(of: pack.id))
         let arrival = try arrival(of: whole, of: pack, at: mended)
         let control = try await lock()
+        guard let live = try records.record(of: pack.id).loaded, live.pack.sha256 == pack.sha256,
+            live.form == .sealed, let name = VersionName(layout.versionName(of: pack, as: .sealed))
+        else { return false }
         try arrive(arrival, of: pack, at: mended)
-        let live = try records.record(of: pack.id).loaded
-        let isLive = live?.pack.sha256 == pack.sha256 && live?.form == .sealed
-        if isLive {
+        let version = home.path.appending(name.text)
+        let isFree = try whileFree(name, in: home) { () throws(VaultError) in
             try FileSystem.move(mended, to: version, replacing: true)
-            try Folder(opening: layout.home(of: pack.id)).synchronize()
-        } else {
-            try FileSystem.unlink(mended)
         }
+        if !isFree {
+            guard try home.status(of: name.damaged) == nil else { throw isRead(pack) }
+            try home.link(name.text, as: name.damaged)
+            try FileSystem.move(mended, to: version, replacing: true)
+        }
+        try home.synchronize()
         _ = consume control
-        return isLive
+        return true
+    }
+
+    private func isRead(_ pack: PackDescriptor) -> VaultError {
+        VaultError(
+            .busy, "somebody still reads what was damaged the last time", at: pack.id.description,
+            remedy: "end who reads it, and repair the pack again")
     }
 }

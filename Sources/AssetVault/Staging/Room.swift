@@ -24,6 +24,7 @@ extension PackStaging {
         }
         for candidate in candidates where try FileSystem.availableSpace(at: folder) < needed {
             try takeOut(candidate.id)
+            observer(.finished(candidate.id, .absent))
         }
         _ = consume control
     }

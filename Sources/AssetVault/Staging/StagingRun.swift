@@ -90,7 +90,7 @@ struct StagingRun: Sendable {
     /// What the app takes out meanwhile is not wanted any more: a downloader has not failed with it.
     private func result(of id: PackID, endedBy error: VaultError) -> Result<PackState, VaultError> {
         if Task.isCancelled { return .failure(.cancelled(id.description)) }
-        let isUnwanted = !stager.opensPacks && error == stager.staging.wasTakenOut(id)
+        let isUnwanted = !stager.opensPacks && (try? stager.staging.records.record(of: id).isRemoved) == true
         return isUnwanted ? .success(.absent) : .failure(error)
     }
 

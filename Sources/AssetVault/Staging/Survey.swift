@@ -5,11 +5,18 @@ import VaultFileSystem
 
 /// Where packs really stand, whatever became of the process that was at them. Nothing is changed by looking.
 extension PackStaging {
-    /// What each pack's record would be after a recovery.
+    /// What each pack's record would be after a recovery. One that the disk doesn't let look at has failed with that.
     func survey() async throws(VaultError) -> [(id: PackID, record: PackRecord)] {
         let control = try await lock()
         var found: [(id: PackID, record: PackRecord)] = []
-        for id in try records.ids() { found.append((id, try surveyed(id))) }
+        for id in try records.ids() {
+            do throws(VaultError) { found.append((id, try surveyed(id))) } catch {
+                guard error.category == .io else { throw error }
+                var record = PackRecord()
+                record.failure = error.description
+                found.append((id, record))
+            }
+        }
         _ = consume control
         return found
     }

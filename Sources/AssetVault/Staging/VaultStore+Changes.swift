@@ -1,5 +1,6 @@
 public import SealedPack
 public import VaultErrors
+import VaultFileSystem
 public import VaultKeys
 import VaultTransport
 
@@ -32,6 +33,11 @@ extension VaultStore {
         guard let keys = pushed ?? self.keys else {
             throw VaultError(.key, "no key was given", at: "unlock", remedy: "give a key provider")
         }
+        // Where nobody ever took the lock nothing waits, and nothing is made.
+        guard try FileSystem.exists(layout.lock) else {
+            if let id = ids?.first { throw nothingWaits(of: id) }
+            return []
+        }
         let staging = PackStaging(layout: layout)
         let deadline = ContinuousClock.now + patience
         let observer: Observer = { update in
@@ -52,14 +58,17 @@ extension VaultStore {
             loaded += opened
             guard let error else {
                 guard let id = try notLoaded(of: ids ?? []).first else { return loaded }
-                throw VaultError(
-                    .missing, "nothing of it waits in the store", at: id.description, remedy: "fetch it")
+                throw nothingWaits(of: id)
             }
             guard error.category == .key, ContinuousClock.now < deadline else { throw error }
             do { try await Task.sleep(for: .milliseconds(250)) } catch {
                 throw VaultError.cancelled("unlock")
             }
         }
+    }
+
+    private func nothingWaits(of id: PackID) -> VaultError {
+        VaultError(.missing, "nothing of it waits in the store", at: id.description, remedy: "fetch it")
     }
 
     /// Takes a pack out of the store. It comes back only when it is asked for by its ID, or with all. A version that

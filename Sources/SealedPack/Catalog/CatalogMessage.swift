@@ -18,13 +18,13 @@ enum CatalogMessage {
             guard error.category == .corrupt else { throw error }
             throw VaultError(
                 .corrupt, "the catalog is damaged: \(error.problem)", at: pack.place,
-                remedy: "fetch the pack again")
+                remedy: "repair the pack, or fetch it again")
         }
     }
 
     private static func decrypt(_ pack: PackFile, _ key: ContentKey) throws(VaultError) -> [UInt8] {
         func refuse(_ problem: String) -> VaultError {
-            VaultError(.corrupt, problem, at: pack.place, remedy: "fetch the pack again")
+            VaultError(.corrupt, problem, at: pack.place, remedy: "repair the pack, or fetch it again")
         }
         let layout = pack.footer.layout
         guard let messageCount = Cobblestone256.messageCount(ofSealed: layout.catalogCount), messageCount > 0

@@ -129,6 +129,6 @@ struct UnverifiedCatalog {
     private static func refusal(_ problem: String, at place: String) -> VaultError {
         VaultError(
             .corrupt, "the catalog is damaged: \(problem)", at: place,
-            remedy: "do not use this pack; fetch it again")
+            remedy: "do not use this pack; repair it, or fetch it again")
     }
 }

@@ -22,7 +22,7 @@ struct IndexRecord: Equatable, Sendable {
         else {
             throw VaultError(
                 .corrupt, "the index states a piece of impossible length", at: place,
-                remedy: "fetch the pack again")
+                remedy: "repair the pack, or fetch it again")
         }
         self.init(ciphertextCount: count, digest: digest)
     }

@@ -49,6 +49,6 @@ struct PackFooter: Sendable {
     static func refusal(at place: String) -> VaultError {
         VaultError(
             .corrupt, "the pack's footer is damaged or the pack is cut short", at: place,
-            remedy: "fetch the pack again")
+            remedy: "repair the pack, or fetch it again")
     }
 }

@@ -48,7 +48,7 @@ struct PackHeader: Equatable, Sendable {
         guard bytes.equals(self.bytes) else {
             throw VaultError(
                 .corrupt, "the header's reserved bytes are not zero", at: place,
-                remedy: "fetch the pack again")
+                remedy: "repair the pack, or fetch it again")
         }
     }
 }

@@ -69,7 +69,8 @@ extension OpenPack {
         }
         guard index == catalog.entryCount, current == nil else {
             throw VaultError(
-                .corrupt, "the pack ends inside a file", at: id.description, remedy: "fetch the pack again")
+                .corrupt, "the pack ends inside a file", at: id.description,
+                remedy: "repair the pack, or fetch it again")
         }
     }
 }

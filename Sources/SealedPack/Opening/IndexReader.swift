@@ -43,6 +43,6 @@ extension PackFile {
     }
 
     private func indexRefusal(_ problem: String) -> VaultError {
-        VaultError(.corrupt, problem, at: place, remedy: "fetch the pack again")
+        VaultError(.corrupt, problem, at: place, remedy: "repair the pack, or fetch it again")
     }
 }

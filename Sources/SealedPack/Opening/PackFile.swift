@@ -47,11 +47,12 @@ public final class PackFile: Sendable {
             throw VaultError(
                 .corrupt, "the pack has \(size) bytes, not the \(descriptor.length) of its descriptor",
                 at: place,
-                remedy: "fetch the pack again")
+                remedy: "repair the pack, or fetch it again")
         }
         guard size >= UInt64(PackHeader.count + PackFooter.count) else {
             throw VaultError(
-                .corrupt, "the file is too short to be a pack", at: place, remedy: "fetch the pack again")
+                .corrupt, "the file is too short to be a pack", at: place,
+                remedy: "repair the pack, or fetch it again")
         }
         let head = try reference.file.readExactly(PackHeader.count, at: 0)
         let header = try PackHeader(parsing: head.span, place: place)
@@ -60,7 +61,7 @@ public final class PackFile: Sendable {
             guard head == descriptor.header.bytes, tail == (try descriptor.footer(place: place)).bytes else {
                 throw VaultError(
                     .corrupt, "header or footer differ from the descriptor", at: place,
-                    remedy: "use the descriptor of exactly this pack, or fetch the pack again")
+                    remedy: "use the descriptor of exactly this pack, or repair the pack")
             }
         }
         self.reference = reference

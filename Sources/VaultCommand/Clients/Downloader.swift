@@ -36,8 +36,21 @@ struct Downloader: AsyncParsableCommand {
 
     @Option(
         help: ArgumentHelp(
-            "How much memory it may take: more lets more packs come at a time.", valueName: "MiB"))
+            "How much memory it may take: with less, fewer packs come at a time.", valueName: "MiB"))
     var memory: UInt64 = 32
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that essential packs may take with the request 'install', metadata included.",
+            valueName: "bytes"))
+    var essentialAllowance: UInt64?
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that the other packs may take with the request 'install'.", valueName: "bytes"))
+    var allowance: UInt64?
+
+    @OptionGroup var limits: LimitOptions
 
     @Flag(help: "Print what became of each pack as JSON.")
     var json = false
@@ -51,7 +64,10 @@ struct Downloader: AsyncParsableCommand {
 
     func run() async throws {
         ProcessMemory.useOneArena()
-        let configuration = try site.configuration(of: store.layout)
+        var configuration = try site.configuration(of: store.layout)
+        limits.apply(to: &configuration)
+        configuration.policy.essentialDownloadAllowance = essentialAllowance
+        configuration.policy.downloadAllowance = allowance
         let budget = DownloaderBudget(
             time: time.map { .seconds($0) }, memory: memory << 20)
         let progress = FetchProgress()
@@ -74,12 +90,23 @@ extension DownloaderReport {
             var object: JSONObject = ["id": .string(pack.id.description)]
             switch pack.result {
             case .success(let state): object["state"] = .string(state.name)
-            case .failure(let error): object["failure"] = .string(error.problem)
+            case .failure(let error): object.note(error)
             }
             return .object(object)
         }
-        return [
-            "packs": .array(packs), "refusals": .array(refusals.map { .string($0.description) }),
-        ]
+        let refusals = refusals.map { error -> JSONValue in
+            var object: JSONObject = ["place": .string(error.place)]
+            object.note(error)
+            return .object(object)
+        }
+        return ["packs": .array(packs), "refusals": .array(refusals)]
+    }
+}
+
+extension JSONObject {
+    /// The category is for scripts, the text for people.
+    fileprivate mutating func note(_ error: VaultError) {
+        self["failure"] = .string(error.problem)
+        self["category"] = .string(error.category.rawValue)
     }
 }

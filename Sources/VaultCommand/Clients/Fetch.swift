@@ -27,6 +27,8 @@ struct Fetch: AsyncParsableCommand {
 
     @OptionGroup var keys: KeyOptions
 
+    @OptionGroup var limits: LimitOptions
+
     @Flag(help: "Fetch every pack.")
     var all = false
 
@@ -42,6 +44,9 @@ struct Fetch: AsyncParsableCommand {
 
     func validate() throws {
         if let time, !(time > 0 && time < 1e9) { throw ValidationError("--time takes seconds, more than 0") }
+        if form.form == .opened, keys.specs.isEmpty {
+            throw ValidationError("--opened needs --keys: without a key packs stay sealed")
+        }
         if all, !ids.isEmpty { throw ValidationError("--all and IDs exclude each other") }
     }
 
@@ -50,6 +55,7 @@ struct Fetch: AsyncParsableCommand {
             try all
             ? .all : ids.isEmpty ? .automatic : .only(ids.map { id throws(VaultError) in try PackID(id) })
         var configuration = try site.configuration(of: store.layout)
+        limits.apply(to: &configuration)
         configuration.keys = try keys.provider()
         configuration.form = form.form
         let outcome: Result<Void, VaultError>

@@ -30,6 +30,7 @@ final class FetchProgress: Sendable {
             switch state {
             case .loaded: Talk.note("loaded  \(id)")
             case .toBeTransferred: Talk.note("verified  \(id): it waits in shared storage for its key")
+            case .absent: Talk.note("removed  \(id)")
             default: break
             }
         case .failed(let id, let error):

@@ -8,7 +8,7 @@ struct FormOptions: ParsableArguments {
 
         static func help(for flag: Flag) -> ArgumentHelp? {
             switch flag {
-            case .opened: "Open packs, also those that are kept sealed."
+            case .opened: "Open packs into folders, also those that were kept sealed so far."
             case .sealed:
                 "Keep packs sealed in permanent storage; their files are read in place. Later versions stay sealed."
             }

@@ -17,26 +17,6 @@ struct SiteOptions: ParsableArguments {
     @Option(help: ArgumentHelp("The site's root file; needed the first time only.", valueName: "root.json"))
     var trust: String?
 
-    @Option(help: ArgumentHelp("How many packs to work on at a time.", valueName: "count"))
-    var parallel = 4
-
-    @Option(
-        help: ArgumentHelp(
-            "Bytes that the essential packs of a downloader's 'install' may take, metadata included.",
-            valueName: "bytes"))
-    var essentialAllowance: UInt64?
-
-    @Option(
-        help: ArgumentHelp(
-            "Bytes that the other packs of a downloader's 'install' may take.", valueName: "bytes"))
-    var allowance: UInt64?
-
-    @Option(help: ArgumentHelp("Bytes that essential packs may take once opened.", valueName: "bytes"))
-    var essentialSize: UInt64?
-
-    @Option(help: ArgumentHelp("Bytes that all other packs may take once opened.", valueName: "bytes"))
-    var installedSize: UInt64?
-
     @OptionGroup var connection: TransportOptions
 
     func configuration(of store: StoreLayout) throws(VaultError) -> VaultConfiguration {
@@ -47,11 +27,7 @@ struct SiteOptions: ParsableArguments {
             configuration.trustedRoot = try DurableFile.read(
                 FilePath(trust), limit: MetadataRole.root.sizeLimit)
         }
-        configuration.packsAtOnce = parallel
-        configuration.policy = PlanningPolicy(
-            essentialDownloadAllowance: essentialAllowance, downloadAllowance: allowance,
-            essentialInstalledSize: essentialSize, installedSize: installedSize,
-            allowedHosts: try connection.allowedHosts())
+        configuration.policy.allowedHosts = try connection.allowedHosts()
         return configuration
     }
 }

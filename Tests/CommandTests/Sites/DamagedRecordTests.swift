@@ -100,6 +100,13 @@ struct DamagedRecordTests {
         #expect(try await workshop.tree(of: "worlds/level") == Tree(folder["level"]))
     }
 
+    @Test(arguments: Damage.allCases) func itIsMarkedAllTheSame(kind: Damage) async throws {
+        try await damage(kind)
+        try await Command.run("purgeable", "worlds/level", "--store", workshop.store).succeeded()
+        let status = try await Command.run("status", "--store", workshop.store).succeeded().text
+        #expect(status.contains("loaded  worlds/level  version 1 opened, purgeable"), "\(status)")
+    }
+
     @Test func aLookChangesNothing() async throws {
         let before = try await footprint()
         try await Command.run("status", "--store", workshop.store).succeeded()
@@ -113,6 +120,9 @@ struct DamagedRecordTests {
                     .succeeded()
             }
         }
+        let nowhere = ["unlock", "--store", folder["nowhere"]] + workshop.keys
+        try await Command.run(nowhere).succeeded()
+        try await Command.run(nowhere + ["other"]).failed(66, naming: "other")
         #expect(try await footprint() == elsewhere)
         #expect(try !folder.exists("nowhere"))
         let status = try await workshop.status()

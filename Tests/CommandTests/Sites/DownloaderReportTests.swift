@@ -28,8 +28,20 @@ struct DownloaderReportTests {
         let packs = try #require(try result.json()["packs"]?.elements)
         #expect(packs.map { $0["id"]?.text } == ["first", "second", "third"])
         #expect(packs[0]["state"]?.text == (failed == 1 ? nil : "toBeTransferred"))
-        for pack in packs[1...] { #expect(pack["failure"] == "the time is up") }
+        for pack in packs[1...] {
+            #expect(pack["failure"] == "the time is up" && pack["category"] == "busy")
+        }
         // Nothing of this is remembered as a failure.
         #expect(try await workshop.status().values.filter { $0.state == "failed" }.count == failed)
+    }
+
+    @Test func whatIsNotAllowed() async throws {
+        let result = try await run(try FaultServer(workshop.site), "--allowance", "1")
+        #expect(result.exitCode == 74, "\(result.errorText)")
+        let json = try result.json()
+        #expect(json["packs"]?.elements?.isEmpty == true)
+        let refusals = try #require(json["refusals"]?.elements)
+        #expect(refusals.map { $0["place"]?.text } == ["first", "second", "third"])
+        #expect(refusals.allSatisfy { $0["category"] == "io" && $0["failure"]?.text?.isEmpty == false })
     }
 }

@@ -1,3 +1,4 @@
+import FaultServer
 import Testing
 
 /// Whether packs stand opened or sealed, and who decides on it.
@@ -36,6 +37,24 @@ struct FormTests {
         try await workshop.fetch(withKeys: false).succeeded()
         try await Command.run(["unlock", "--store", workshop.store] + workshop.keys).succeeded()
         try await expect(form, version: 3)
+    }
+
+    /// What is kept sealed is opened from where it is, and only where it is damaged fetched again.
+    @Test(arguments: [false, true]) func openedFromWhatIsKept(isDamaged: Bool) async throws {
+        try await workshop.fetch(nil, "--sealed").succeeded()
+        if isDamaged {
+            let name = try #require(
+                workshop.files(in: "permanent/level").first { $0.hasSuffix(".avpack") })
+            var bytes = try folder.bytes("store/permanent/level/\(name)")
+            bytes[bytes.count / 2] ^= 1
+            try folder.write("store/permanent/level/\(name)", bytes)
+        }
+        let server = try FaultServer(workshop.site)
+        try await workshop.fetch(server.url, "--opened").succeeded()
+        try await expect("opened", version: 1)
+        #expect(server.packs.isEmpty == !isDamaged)
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await workshop.fetch(nil, "--opened", withKeys: false).failed(64, naming: "--keys")
     }
 
     @Test func itIsChangedByRequestOnly() async throws {

@@ -1,6 +1,9 @@
 import FaultServer
 import Foundation
+import SealedPack
+import SystemPackage
 import Testing
+import VaultFileSystem
 
 /// Packs that are kept sealed, on a disk that forgets.
 @Suite(.timeLimit(.minutes(5))) struct RepairTests {
@@ -83,6 +86,38 @@ import Testing
         let failing = ["-e", "inject=pread64:error=EIO:when=1+"]
         try await workshop.fetch(into: store, through: wrapper + failing).succeeded()
         #expect(try await workshop.tree(of: "one", in: store) == Tree(folder["one"]))
+    }
+
+    /// Who reads the damaged version keeps it, also when the version is replaced.
+    @Test func itsReaderKeepsIt() async throws {
+        try damage("one")
+        let name = try kept("one")
+        let reader = OpenFileReference(try OpenFile(reading: FilePath(folder[name])))
+        #expect(try reader.file.tryLock(exclusive: false))
+        #expect(try await repair().succeeded().errorText.contains("mended  one"))
+        #expect(try isSound("one"))
+        try damage("one")
+        try await repair().failed(75, naming: "one")
+        for version in 2...3 {
+            try folder.write("one/file", "version \(version)")
+            try await workshop.publish()
+            try await workshop.fetch().succeeded()
+            let files = try workshop.files(in: "permanent/one")
+            #expect(files.contains { name.hasSuffix($0) }, "a version in use stays: \(files)")
+            #expect(try reader.file.status().links == 1)
+        }
+        reader.file.unlock()
+        try await workshop.fetch().succeeded()
+        let files = try workshop.files(in: "permanent/one")
+        #expect(files.count == 2 && files.allSatisfy { $0.hasPrefix("@3-") }, "\(files)")
+    }
+
+    @Test func aDamagedDescriptor() async throws {
+        let name = try kept("two") + ".json"
+        let sound = try folder.bytes(name)
+        try folder.write(name, "{}")
+        #expect(try await repair().succeeded().errorText.contains("mended  two"))
+        #expect(try folder.bytes(name) == sound)
     }
 
     /// What a repair that was killed leaves is nobody's, and goes away.

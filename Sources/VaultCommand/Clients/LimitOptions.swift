@@ -1,0 +1,20 @@
+import ArgumentParser
+import AssetVault
+
+/// How much a client takes on.
+struct LimitOptions: ParsableArguments {
+    @Option(help: ArgumentHelp("How many packs to work on at a time, at most.", valueName: "count"))
+    var parallel = 4
+
+    @Option(help: ArgumentHelp("Bytes that essential packs may take once opened.", valueName: "bytes"))
+    var essentialSize: UInt64?
+
+    @Option(help: ArgumentHelp("Bytes that all other packs may take once opened.", valueName: "bytes"))
+    var installedSize: UInt64?
+
+    func apply(to configuration: inout VaultConfiguration) {
+        configuration.packsAtOnce = parallel
+        configuration.policy.essentialInstalledSize = essentialSize
+        configuration.policy.installedSize = installedSize
+    }
+}

@@ -1,0 +1,59 @@
+import Testing
+
+/// A disk that does not give back what the store noted of one pack: the others go on.
+struct UnreadableRecordTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    private static let bad = "one"
+
+    init() async throws {
+        workshop = try await Workshop(publishing: [Self.bad, "two", "three"])
+        folder = workshop.folder
+        try await workshop.fetch().succeeded()
+        // Somebody died here: all packs are looked at.
+        try await Tool.run("touch", folder["store/shared/@work/.assetvault-0-0.tmp"])
+    }
+
+    enum Place: CaseIterable { case record, descriptor }
+
+    /// Every attempt to read it fails.
+    private func unreadable(_ place: Place) throws -> [String] {
+        let home = "permanent/\(Self.bad)"
+        let path =
+            switch place {
+            case .record: "\(workshop.store)/shared/@state/\(Self.bad)/@record.json"
+            case .descriptor:
+                "\(workshop.store)/\(home)/"
+                    + (try #require(workshop.files(in: home).first { $0.hasSuffix(".json") }))
+            }
+        return ["strace", "-f", "-qq", "-o", "/dev/null", "-P", path, "-e", "inject=read,pread64:error=EIO"]
+    }
+
+    @Test(arguments: Place.allCases) func theOthersGoOn(place: Place) async throws {
+        let marks = try workshop.files(in: "shared/@work")
+        #expect(!marks.isEmpty)
+        try folder.write("two/file", "version 2")
+        try await workshop.publish()
+        let wrapper = try unreadable(place)
+        try await workshop.fetch(nil, "two", through: wrapper).succeeded()
+        #expect(try await workshop.tree(of: "two") == Tree(folder["two"]))
+        try await Command.run("remove", "three", "--store", workshop.store, through: wrapper).succeeded()
+        let status = try await Command.run("status", "--store", workshop.store, through: wrapper).succeeded()
+        #expect(status.text.contains("loaded  two  version 2") && status.text.contains("absent  three"))
+        if place == .descriptor { #expect(status.text.contains("failed  \(Self.bad)"), "\(status.text)") }
+        // What could not be looked at is looked at once more.
+        #expect(try workshop.files(in: "shared/@work") == marks)
+
+        try await workshop.fetch().succeeded()
+        let after = try await workshop.status()
+        #expect(after[Self.bad]?.state == "loaded" && after["two"]?.version == 2)
+        #expect(try workshop.files(in: "shared/@work") == [])
+    }
+
+    @Test(arguments: Place.allCases) func theOneItselfIsRemoved(place: Place) async throws {
+        let command = ["remove", Self.bad, "--store", workshop.store]
+        try await Command.run(command, through: unreadable(place)).succeeded()
+        #expect(try await workshop.status()[Self.bad]?.state == "absent")
+        #expect(try workshop.files(in: "permanent/\(Self.bad)") == [])
+    }
+}
