@@ -18,14 +18,7 @@ extension PackStaging {
             if loaded.contains(pack.id) {
                 stored.append(StoredPack(id: pack.id, loaded: pack))
             } else {
-                if records.isDamaged(pack.id) { try await recover(pack.id) }
-                var found = try storedPack(pack.id, as: form)
-                // Versions that were in use when they were replaced; or what the record says is there no more.
-                if let loaded = found.loaded, loaded.sha256 == pack.sha256 {
-                    try await recover(pack.id)
-                    found = try storedPack(pack.id, as: form)
-                }
-                stored.append(found)
+                stored.append(try await lookedAt(pack, as: form))
             }
         }
         let known = Set(packs.map(\.id))
@@ -33,6 +26,20 @@ extension PackStaging {
             stored.append(try storedPack(id, as: form))
         }
         return stored
+    }
+
+    private func lookedAt(_ pack: PackDescriptor, as form: PackForm?) async throws(VaultError) -> StoredPack {
+        do throws(VaultError) {
+            let record = try records.soundRecord(of: pack.id)
+            // A damaged record; versions that were in use when they were replaced; or what is recorded is there no more.
+            let isOdd = record.map { $0.loaded?.pack.sha256 == pack.sha256 } ?? true
+            if isOdd { try await recover(pack.id) }
+            return try storedPack(pack.id, as: form)
+        } catch {
+            guard error.category == .io else { throw error }
+            // It can't be looked at now: whoever stages it is told why.
+            return StoredPack(id: pack.id)
+        }
     }
 
     /// The packs that something in ephemeral storage may belong to.

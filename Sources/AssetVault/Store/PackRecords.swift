@@ -29,13 +29,6 @@ struct PackRecords: Sendable {
         }
     }
 
-    func isDamaged(_ id: PackID) -> Bool {
-        do throws(VaultError) {
-            _ = try record(of: id)
-            return false
-        } catch { return error.category == .corrupt }
-    }
-
     func save(_ record: PackRecord, of id: PackID) throws(VaultError) {
         var next = record
         next.generation += 1

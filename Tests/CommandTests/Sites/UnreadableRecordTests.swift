@@ -29,13 +29,20 @@ struct UnreadableRecordTests {
         return ["strace", "-f", "-qq", "-o", "/dev/null", "-P", path, "-e", "inject=read,pread64:error=EIO"]
     }
 
-    @Test(arguments: Place.allCases) func theOthersGoOn(place: Place) async throws {
+    @Test(arguments: Place.allCases, [true, false]) func theOthersGoOn(place: Place, isNamed: Bool)
+        async throws
+    {
         let marks = try workshop.files(in: "shared/@work")
         #expect(!marks.isEmpty)
         try folder.write("two/file", "version 2")
         try await workshop.publish()
         let wrapper = try unreadable(place)
-        try await workshop.fetch(nil, "two", through: wrapper).succeeded()
+        if isNamed {
+            try await workshop.fetch(nil, "two", through: wrapper).succeeded()
+        } else {
+            let result = try await workshop.fetch(through: wrapper)
+            #expect(result.exitCode == 74 && result.errorText.contains("can't read"), "\(result.errorText)")
+        }
         #expect(try await workshop.tree(of: "two") == Tree(folder["two"]))
         try await Command.run("remove", "three", "--store", workshop.store, through: wrapper).succeeded()
         let status = try await Command.run("status", "--store", workshop.store, through: wrapper).succeeded()
