@@ -16,7 +16,7 @@ struct TrustWorkflow {
         for _ in 0..<Self.rootLimit {
             let name = MetadataRole.root.hostedName(version: root.version + 1)
             guard let bytes = try await load(name, limit: MetadataRole.root.sizeLimit) else { break }
-            let metadata = try UnverifiedMetadata(parsing: bytes, as: .root, place: name)
+            let metadata = try UnverifiedMetadata(parsing: bytes, as: .root, place: source.place(of: name))
             let next = try root.successor(verifying: metadata)
             guard try await keeper.keep(next, after: root) else { return nil }
             root = next
@@ -40,7 +40,7 @@ struct TrustWorkflow {
         }
         let name = MetadataRole.timestamp.fileName
         let bytes = try await require(name, limit: MetadataRole.timestamp.sizeLimit)
-        let metadata = try UnverifiedMetadata(parsing: bytes, as: .timestamp, place: name)
+        let metadata = try UnverifiedMetadata(parsing: bytes, as: .timestamp, place: source.place(of: name))
         let next = try chain.timestamp(metadata, after: trusted)
         return try await keep(next.timestamp, insteadOf: old, under: chain.root) ? next : nil
     }
@@ -112,8 +112,9 @@ struct TrustWorkflow {
     ) async throws(VaultError) -> UnverifiedMetadata {
         let name = root.hostedName(role, version: reference.version)
         let bytes = try await require(name, limit: reference.limit(for: role))
-        try reference.check(bytes, at: name)
-        return try UnverifiedMetadata(parsing: bytes, as: role, place: name)
+        let place = source.place(of: name)
+        try reference.check(bytes, at: place)
+        return try UnverifiedMetadata(parsing: bytes, as: role, place: place)
     }
 
     private func require(_ name: String, limit: Int) async throws(VaultError) -> [UInt8] {
@@ -127,7 +128,7 @@ struct TrustWorkflow {
 
     private func load(_ name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
         let bytes = try await source.metadata(named: name, limit: limit)
-        if let bytes, bytes.count > limit { throw .oversized(limit: limit, at: name) }
+        if let bytes, bytes.count > limit { throw .oversized(limit: limit, at: source.place(of: name)) }
         return bytes
     }
 }

@@ -43,7 +43,12 @@ extension VaultError {
 
     /// The same error as a refusal to believe, where it came from reading attackers' bytes.
     var asUntrusted: VaultError {
-        category == .corrupt ? VaultError(.untrusted, problem, at: place, remedy: remedy) : self
+        guard category == .corrupt else { return self }
+        return VaultError(
+            .untrusted, problem, at: place,
+            remedy:
+                "check that it is the site that answers, and no login page; then its owner must publish again"
+        )
     }
 }
 
