@@ -14,6 +14,15 @@ struct VersionName {
     /// Where a repair leaves the damaged file to those who read it.
     var damaged: String { text + Self.damagedSuffix }
 
+    /// The version that an entry of a pack's home belongs to, itself or what stands beside it.
+    init?(ofEntry text: String) {
+        for suffix in [".json", Self.damagedSuffix] where text.hasSuffix(suffix) {
+            self.init(String(text.dropLast(suffix.count)))
+            return
+        }
+        self.init(text)
+    }
+
     /// Nil for whatever no version is called.
     init?(_ text: String) {
         let parts = text.dropFirst().split(separator: "-", maxSplits: 1)
@@ -34,7 +43,7 @@ enum StagedVersion: ~Copyable, Sendable {
 
     /// Nil when there is none. Throws `.corrupt` for a link and for whatever else is no version.
     ///
-    /// - Parameter exclusively: to be locked exclusively, for which NFS wants a file that may be written.
+    /// - Parameter exclusively: to be locked exclusively.
     init?(_ name: VersionName, in home: borrowing Folder, exclusively: Bool = false) throws(VaultError) {
         do throws(VaultError) {
             self =
@@ -51,8 +60,13 @@ enum StagedVersion: ~Copyable, Sendable {
     private static func open(_ name: VersionName, in home: borrowing Folder, _ exclusively: Bool)
         throws(VaultError) -> OpenFile
     {
-        if exclusively, let file = try? home.updateFile(name.text) { return file }
-        return try home.openFile(name.text)
+        exclusively ? try lockableFile(name.text, in: home) : try home.openFile(name.text)
+    }
+
+    /// A file that can be locked exclusively, for which NFS wants one that may be written.
+    static func lockableFile(_ name: String, in home: borrowing Folder) throws(VaultError) -> OpenFile {
+        if let file = try? home.updateFile(name) { return file }
+        return try home.openFile(name)
     }
 
     /// Whether `name` still stands for this very version, not for nothing or for another one.

@@ -7,7 +7,8 @@ extension VaultClient {
     ///
     /// - Parameter ids: the packs to look at; nil for all.
     /// - Returns: the packs that were damaged, and are sound again.
-    /// - Throws: the first error, when all were tried; `.missing` for a pack of `ids` that was never here.
+    /// - Throws: the first error, when all were tried; `.missing` for a pack of `ids` that is not loaded, and for one
+    ///   that was kept sealed and is gone.
     @discardableResult
     public func repair(_ ids: [PackID]? = nil) async throws(VaultError) -> [PackID] {
         for id in ids ?? [] { try staging.records.requireKnown(id) }
@@ -19,7 +20,11 @@ extension VaultClient {
         var firstError: VaultError?
         for id in known {
             do throws(VaultError) {
-                if try await repair(id, listedIn: listing) { mended.append(id) }
+                if try await repair(id, listedIn: listing) {
+                    mended.append(id)
+                } else if ids != nil, try await staging.survey(id).loaded == nil {
+                    throw isGone(id)
+                }
             } catch {
                 observer(.failed(id, error))
                 firstError = firstError ?? error
@@ -33,9 +38,9 @@ extension VaultClient {
     /// Whether the pack was damaged; then it is sound again.
     private func repair(_ id: PackID, listedIn listing: SiteAccess.Listing) async throws(VaultError) -> Bool {
         let isDescribedAgain = try await staging.mendDescriptor(of: id)
-        guard let loaded = try await staging.survey(id).loaded, try await stager.isDamaged(loaded) else {
-            return isDescribedAgain
-        }
+        let record = try await staging.survey(id)
+        if record.isLost { throw isGone(id) }
+        guard let loaded = record.loaded, try await stager.isDamaged(loaded) else { return isDescribedAgain }
         let offer = try await access.offer(of: id, in: listing)
         guard offer.pack.sha256 == loaded.pack.sha256 else {
             // No wish: what is removed meanwhile stays away.
@@ -53,5 +58,16 @@ extension VaultClient {
         guard try await stager.repair(offer) else { return isDescribedAgain }
         observer(.finished(id, .loaded))
         return true
+    }
+
+    private func isGone(_ id: PackID) -> VaultError {
+        VaultError(.missing, "no version of it is there", at: id.description, remedy: "fetch it")
+    }
+}
+
+extension PackRecord {
+    /// Whether it should be kept sealed, and nothing of it is there or on its way.
+    fileprivate var isLost: Bool {
+        form == .sealed && loaded == nil && waiting == nil && arriving == nil && !isRemoved
     }
 }

@@ -80,7 +80,8 @@ public actor VaultClient {
         let plan = Plan(
             stored: stored, offered: selected.offers.map(\.pack), occasion: occasion,
             policy: configuration.policy, sources: configuration.locations)
-        for id in plan.kept { broadcast.tell(.finished(id, .loaded)) }
+        let settled = Set(plan.settled.map(\.id))
+        for id in plan.kept where !settled.contains(id) { broadcast.tell(.finished(id, .loaded)) }
         var stager = self.stager
         if occasion.isWish { stager.staging.spared = Set(selected.offers.map(\.pack.id)) }
         let run = StagingRun(

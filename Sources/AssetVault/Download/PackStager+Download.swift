@@ -40,7 +40,7 @@ extension PackStager {
                 let claimed = try file.claim()
                 StagingStep.downloadClaimed.reached()
                 // Whoever had it may just have taken it on.
-                if try isDone(listing) {
+                if try await isDone(listing) {
                     try file.abandon(claimed)
                     throw staging.wasRemoved(pack)
                 }
@@ -53,7 +53,7 @@ extension PackStager {
                 if raised == nil { raised = try mark.raise() }
                 let before = told
                 if case .partial(let count) = try file.arrival() { tell(count) }
-                if try isDone(listing) { throw staging.wasRemoved(pack) }
+                if try await isDone(listing) { throw staging.wasRemoved(pack) }
                 if told != before { deadline = ContinuousClock.now + Self.patience }
                 guard ContinuousClock.now < deadline else { throw error }
                 do { try await Task.sleep(for: .milliseconds(50)) } catch {
@@ -73,13 +73,12 @@ extension PackStager {
             transport: transport, file: file, sources: DownloadSources(offer.locations, retries: retries))
     }
 
-    /// Whether somebody else took the pack on to shared storage, or further.
-    private func isDone(_ listing: OfferedPack) throws(VaultError) -> Bool {
-        // A file is moved on before the record says so.
-        if try FileSystem.exists(staging.layout.waitingPack(listing.pack)) { return true }
-        let sealed = staging.layout.version(listing.pack, as: .sealed)
-        if isForm(.sealed), try FileSystem.exists(sealed) { return true }
+    /// Whether somebody else took the pack on to shared storage, or further. Under the lock: a file is moved on before the
+    /// record says so.
+    private func isDone(_ listing: OfferedPack) async throws(VaultError) -> Bool {
+        let control = try await staging.lock()
         let record = try staging.records.record(of: listing.pack.id)
+        _ = consume control
         if record.waiting?.sha256 == listing.pack.sha256 { return true }
         if let loaded = record.loaded, loaded.pack.sha256 == listing.pack.sha256, isForm(loaded.form) {
             return true

@@ -81,5 +81,6 @@ extension PackStaging {
             record.arriving = pack
             try records.save(record, of: pack.id)
         }
+        try removeWaiting(of: pack.id, except: record.waiting)
     }
 }

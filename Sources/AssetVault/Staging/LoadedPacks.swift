@@ -34,8 +34,7 @@ extension PackStaging {
         let version = layout.version(pack, as: form)
         guard record.isLoaded(pack, as: form, listedBy: listing),
             let current = try? FileSystem.status(of: layout.current(of: pack.id), followingLinks: true),
-            let loaded = try? FileSystem.status(of: version), current.isSameFile(as: loaded),
-            (try? hasLeftovers(of: pack, as: form)) == false
+            let loaded = try? FileSystem.status(of: version), current.isSameFile(as: loaded)
         else { return false }
         let descriptor = descriptorBytes(of: pack)
         let path = PackDescriptorFile.path(beside: version)

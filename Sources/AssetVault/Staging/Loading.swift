@@ -12,6 +12,11 @@ extension PackStaging {
     {
         let target = layout.version(pack, as: .sealed)
         try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
+        if file.file.path != target {
+            try await requireSound(pack, as: .sealed) {
+                (try? OpenFile(reading: target).sha256()) == pack.sha256
+            }
+        }
         try await makeRoom(toMove: file, of: pack, to: layout.home(of: pack.id))
         let arrival = try arrival(of: file, of: pack, at: target)
         let control = try await lock()
@@ -33,6 +38,7 @@ extension PackStaging {
         let home = layout.home(of: pack.id)
         try FileSystem.createFolders(home, permissions: 0o755)
         let version = layout.version(pack, as: .opened)
+        try await requireSound(pack, as: .opened) { await source.isSame(as: version) }
         guard try !FileSystem.exists(version) else {
             let control = try await lock()
             guard try FileSystem.exists(version) else { throw wasRemoved(pack) }
@@ -91,6 +97,7 @@ extension PackStaging {
             try home.replaceLink("current", target: FilePath(layout.versionName(of: pack, as: form)))
             StagingStep.currentSwung.reached()
             record.loaded = PackRecord.Loaded(pack: pack, form: form)
+            record.form = form
             record.waiting = nil
             record.arriving = nil
             record.isOpening = false

@@ -33,8 +33,8 @@ extension PackStager {
         return try await openings.take(for: pack.id.description) { () throws(VaultError) in
             let source = try await OpenPack(
                 try PackFile(file, as: pack, named: pack.id.description), keys: keys)
-            let present = try staging.records.record(of: pack.id).loaded?.form
-            switch wanted ?? present ?? .opened {
+            let record = try staging.records.record(of: pack.id)
+            switch wanted ?? record.form ?? record.loaded?.form ?? .opened {
             case .opened:
                 try await staging.open(source, of: pack, listedBy: listing) { done in
                     observer(.opening(pack.id, bytes: done, total: pack.openedSize))
@@ -54,19 +54,16 @@ extension PackStager {
         }
     }
 
-    /// Opens what is kept sealed and is to be opened now: nothing needs to be downloaded. Nil where that is not so, or what
-    /// is kept is damaged.
-    func openKept(
-        _ pack: PackDescriptor, _ record: PackRecord, listedBy listing: ListingVersion
-    ) async throws(VaultError) -> PackState? {
-        guard let loaded = record.loaded, loaded.form == .sealed, loaded.pack.sha256 == pack.sha256 else {
-            return nil
-        }
+    /// What stands sealed in permanent storage, live or left to a reader, where there is a key: it needs no download. Nil where
+    /// it is not there or damaged.
+    func keptPack(_ pack: PackDescriptor) throws(VaultError) -> OpenFileReference? {
+        guard case .app(_?, _) = role else { return nil }
         do throws(VaultError) {
-            let kept = try OpenFile(reading: staging.layout.version(pack, as: .sealed))
-            return try await transfer(OpenFileReference(kept), of: pack, listedBy: listing)
+            let kept = OpenFileReference(try OpenFile(reading: staging.layout.version(pack, as: .sealed)))
+            observer(.verifying(pack.id))
+            return try kept.file.sha256() == pack.sha256 ? kept : nil
         } catch {
-            guard [.corrupt, .missing].contains(error.category) else { throw error }
+            guard [.missing, .corrupt, .io].contains(error.category), !Task.isCancelled else { throw error }
             return nil
         }
     }

@@ -48,6 +48,9 @@ struct PackStager: Sendable {
         let record = try staging.records.record(of: pack.id)
         guard !record.isRemoved else { throw staging.wasTakenOut(pack.id) }
         guard record.listing <= listing.version else { return try await followFaster(record, of: pack.id) }
+        if case .app(_, let wanted?) = role, record.form != wanted {
+            try await staging.update(pack.id) { $0.form = wanted }
+        }
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
             if !record.isLoaded(pack, as: loaded.form, listedBy: listing.version) {
                 try await staging.settle(pack, listedBy: listing.version)
@@ -60,20 +63,27 @@ struct PackStager: Sendable {
             }
             return try await transfer(waiting, of: pack, listedBy: listing.version)
         }
-        if let state = try await openKept(pack, record, listedBy: listing.version) { return state }
+        if let kept = try keptPack(pack) {
+            return try await transfer(kept, of: pack, listedBy: listing.version)
+        }
         guard let file = try await download(listing) else {
             return .downloading(bytes: 0, total: pack.length)
         }
         return try await arrive(file, listing)
     }
 
-    /// Opens a pack that waits in shared storage; nothing is downloaded.
+    /// Opens a pack that waits in shared storage, or is kept sealed and is to be opened now; nothing is downloaded.
     func unlock(_ id: PackID) async throws(VaultError) -> PackState {
         let record = try staging.records.record(of: id)
         if case .app(let keys?, _) = role, let waiting = record.waiting {
             // Whoever waits for a key asks often: nothing is read until it is there.
             _ = try await keys.contentKey(
                 waiting.contentKeyID, slots: waiting.slots, place: id.description)
+        }
+        if record.waiting == nil, !isForm(.sealed), let pack = record.loaded?.pack,
+            let kept = try keptPack(pack)
+        {
+            return try await transfer(kept, of: pack, listedBy: record.listing)
         }
         let state = try await followFaster(record, of: id)
         if let waiting = record.waiting, try staging.records.record(of: id).arriving == waiting {

@@ -60,7 +60,8 @@ struct PackStaging: Sendable {
             guard !record.isRemoved else { return }
             // In use and nothing under way: it is only not certain that this would outlast a power failure.
             guard record.loaded == nil || record.waiting != nil || record.arriving != nil else { return }
-            record.failure = error.problem
+            record.failure =
+                error.place == id.description ? error.problem : "\(error.place): \(error.problem)"
             record.isOpening = false
         }
     }

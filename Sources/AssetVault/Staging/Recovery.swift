@@ -22,18 +22,15 @@ extension PackStaging {
         // Metadata is kept without a mark: its folder is small.
         if try FileSystem.exists(layout.trust) { try Folder(opening: layout.trust).removeAbandonedScratch() }
         if try FileSystem.exists(layout.work), try !Folder(opening: layout.work).names().isEmpty {
-            for folder in [layout.states, layout.packs, layout.permanent]
-            where try FileSystem.exists(folder) {
-                try removeAbandonedScratch(below: try Folder(opening: folder))
-            }
             var isSettled = true
-            for id in try records.ids() {
-                do throws(VaultError) { try settle(id) } catch {
-                    guard error.category == .io else { throw error }
-                    isSettled = false
-                }
+            for folder in [layout.states, layout.packs, layout.permanent]
+            where !removeAbandonedScratch(below: folder) {
+                isSettled = false
             }
+            for id in try records.ids() where (try? settle(id)) == nil { isSettled = false }
             if isSettled { try Folder(opening: layout.work).removeAbandonedScratch() }
+        } else {
+            for id in try heldIDs() { try? settle(id) }
         }
         _ = consume control
     }
@@ -46,15 +43,27 @@ extension PackStaging {
     }
 
     /// Removes what processes that died were writing, also for packs that have no record yet. Only folders of pack IDs
-    /// are entered: neither packs, whose names begin with `@`, nor what is still being written.
-    private func removeAbandonedScratch(below folder: borrowing Folder) throws(VaultError) {
-        try folder.removeAbandonedScratch()
-        for name in try folder.names() {
-            guard let first = name.first, first != UInt8(ascii: "@"), first != UInt8(ascii: "."),
-                try folder.status(of: name)?.kind == .folder
-            else { continue }
-            try removeAbandonedScratch(below: try folder.openFolder(name))
-        }
+    /// are entered: neither packs, whose names begin with `@`, nor what is still being written. False where something could
+    /// not be looked at.
+    private func removeAbandonedScratch(below path: FilePath) -> Bool {
+        do throws(VaultError) {
+            guard try FileSystem.exists(path) else { return true }
+            return removeAbandonedScratch(below: try Folder(opening: path))
+        } catch { return false }
+    }
+
+    private func removeAbandonedScratch(below folder: borrowing Folder) -> Bool {
+        do throws(VaultError) {
+            var isWhole = (try? folder.removeAbandonedScratch()) != nil
+            for name in try folder.names() {
+                guard let first = name.first, first != UInt8(ascii: "@"), first != UInt8(ascii: "."),
+                    try folder.status(of: name)?.kind == .folder
+                else { continue }
+                if let inner = try? folder.openFolder(name), removeAbandonedScratch(below: inner) { continue }
+                isWhole = false
+            }
+            return isWhole
+        } catch { return false }
     }
 
     /// What was being written of one pack, or being removed.
@@ -82,7 +91,7 @@ extension PackStaging {
         if let loaded = record.loaded { try mendDescriptor(of: loaded) }
         if let waiting = record.waiting { try returnToWaiting(waiting) }
         try removeWaiting(of: id, except: record.waiting)
-        guard try FileSystem.exists(layout.home(of: id)) else { return }
+        guard try FileSystem.exists(layout.home(of: id)) else { return try noteHeld(false, of: id) }
         try removeVersions(of: id, in: try Folder(opening: layout.home(of: id)), except: record.loaded)
     }
 
@@ -91,12 +100,10 @@ extension PackStaging {
         let (version, target) = (layout.version(pack, as: .sealed), layout.waitingPack(pack))
         guard try !FileSystem.exists(target), try FileSystem.exists(version) else { return }
         try FileSystem.createFolders(layout.waiting(of: pack.id), permissions: 0o700)
-        let file = try OpenFile(reading: version)
         try saveDescriptor(of: pack, beside: target)
-        // One that was live before may be in use still.
-        guard try file.tryLock(exclusive: true) else {
-            return try FileMove.copy(version, of: pack.length, to: target, permissions: 0o600) { _ in }
+        guard let name = VersionName(layout.versionName(of: pack, as: .sealed)) else { return }
+        _ = try whileFree(name, in: try Folder(opening: layout.home(of: pack.id))) { () throws(VaultError) in
+            try FileMove(from: version, to: target) { _ in }.commit()
         }
-        try FileMove(from: version, to: target) { _ in }.commit()
     }
 }

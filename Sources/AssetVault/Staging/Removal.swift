@@ -20,10 +20,15 @@ extension PackStaging {
     func takeOut(_ id: PackID) throws(VaultError) {
         // A record that can't be read would only keep the pack from being removed.
         var record = (try? records.record(of: id)) ?? PackRecord()
+        record.form = record.form ?? record.loaded?.form
         record.isRemoved = true
-        try records.save(record, of: id)
+        do throws(VaultError) { try records.save(record, of: id) } catch {
+            // On a full disk what goes away makes the room; the record is saved at the end.
+            guard error.category == .io else { throw error }
+        }
         StagingStep.removalRecorded.reached()
-        try removeAbandonedScratch(of: id)
+        // What is left of an attempt to open it must not keep it here.
+        try? removeAbandonedScratch(of: id)
         try finishRemoval(of: id, record)
     }
 
@@ -45,6 +50,7 @@ extension PackStaging {
         var record = PackRecord()
         record.generation = saved.generation
         record.listing = saved.listing
+        record.form = saved.form
         record.isRemoved = true
         // Recovery has forgotten already what is gone: what counts is what the disk still says.
         if record != (try? records.record(of: id)) { try records.save(record, of: id) }

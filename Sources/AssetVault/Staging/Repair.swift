@@ -59,7 +59,7 @@ extension PackStaging {
     {
         // A name that recovery knows as nobody's.
         let mended = FilePath(layout.version(pack, as: .sealed).string + ".mended")
-        if try FileSystem.exists(mended) { try FileSystem.unlink(mended) }
+        try FileSystem.removeTree(mended)
         let home = try Folder(opening: layout.home(of: pack.id))
         let arrival = try arrival(of: whole, of: pack, at: mended)
         let control = try await lock()
@@ -72,13 +72,24 @@ extension PackStaging {
             try FileSystem.move(mended, to: version, replacing: true)
         }
         if !isFree {
-            guard try home.status(of: name.damaged) == nil else { throw isRead(pack) }
-            try home.link(name.text, as: name.damaged)
+            try leaveToReaders(name, of: pack, in: home)
             try FileSystem.move(mended, to: version, replacing: true)
         }
         try home.synchronize()
         _ = consume control
         return true
+    }
+
+    /// The damaged file gets a name of its own. A repair that was cut off may have done that already.
+    private func leaveToReaders(_ name: VersionName, of pack: PackDescriptor, in home: borrowing Folder)
+        throws(VaultError)
+    {
+        if let left = try home.status(of: name.damaged) {
+            if try home.status(of: name.text)?.isSameFile(as: left) == true { return }
+            if try isHeld(name.damaged, in: home) { throw isRead(pack) }
+            try home.discardTree(name.damaged)
+        }
+        try home.link(name.text, as: name.damaged)
     }
 
     private func isRead(_ pack: PackDescriptor) -> VaultError {

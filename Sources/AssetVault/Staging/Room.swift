@@ -48,9 +48,10 @@ extension PackStaging {
         var found: [(id: PackID, size: UInt64)] = []
         for id in try records.ids() where id != pack && !spared.contains(id) {
             guard let saved = try? records.record(of: id), saved.isPurgeable else { continue }
-            let record = try settled(saved, of: id)
-            guard let loaded = record.loaded, record.arriving == nil,
-                try isFree(loaded, in: try Folder(opening: layout.home(of: id)))
+            guard let record = try? settled(saved, of: id), let loaded = record.loaded,
+                record.arriving == nil,
+                let home = try? Folder(opening: layout.home(of: id)),
+                (try? isFree(loaded, in: home)) == true
             else { continue }
             found.append((id, loaded.form == .opened ? loaded.pack.openedSize : loaded.pack.length))
         }

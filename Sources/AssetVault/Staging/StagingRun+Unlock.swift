@@ -2,10 +2,10 @@ import SealedPack
 import VaultErrors
 
 extension StagingRun {
-    /// Opens the packs that wait in shared storage; nil for all of them. Returns those that are loaded by that, and the
+    /// Opens the packs that wait in shared storage, and those kept sealed if they are not to stay so; nil for all of them. Returns those that are loaded by that, and the
     /// first error when all were tried.
     func unlock(_ ids: [PackID]?) async throws(VaultError) -> (loaded: [PackID], firstError: VaultError?) {
-        let waiting = try stager.staging.unopenedIDs()
+        let waiting = try stager.staging.unopenedIDs(withSealed: !stager.isForm(.sealed))
         let wanted = ids.map { ids in waiting.filter(ids.contains) } ?? waiting
         var plan: [StagingTask] = []
         for id in wanted { plan.append(StagingTask(id: id, offer: nil)) }
@@ -26,9 +26,14 @@ extension StagingRun {
 extension PackStaging {
     /// The packs that wait in shared storage, and those that an attempt to open them took from there without coming to
     /// its end.
-    fileprivate func unopenedIDs() throws(VaultError) -> [PackID] {
-        let inFiles = try records.waitingIDs()
-        let inRecords = try records.ids().filter { (try? records.record(of: $0))?.waiting != nil }
-        return Set(inFiles + inRecords).sorted()
+    ///
+    /// - Parameter withSealed: also those that are kept sealed.
+    fileprivate func unopenedIDs(withSealed: Bool) throws(VaultError) -> [PackID] {
+        var found = Set(try records.waitingIDs())
+        for id in try records.ids() {
+            guard let record = try? records.record(of: id) else { continue }
+            if record.waiting != nil || withSealed && record.loaded?.form == .sealed { found.insert(id) }
+        }
+        return found.sorted()
     }
 }

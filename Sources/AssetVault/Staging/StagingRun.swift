@@ -20,7 +20,12 @@ struct StagingRun: Sendable {
         -> [Outcome]
     {
         let offered = Dictionary(offers.map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
-        for removal in plan.removals { try await remove(removal) }
+        for removal in plan.removals {
+            do throws(VaultError) { try await remove(removal) } catch {
+                // Another pack is not to suffer from it; this one is told when it is staged, or at the next removal.
+                if Task.isCancelled { throw error }
+            }
+        }
         for refusal in plan.refusals { stager.observer(.failed(refusal.pack.id, refusal.error)) }
         // A downloader leaves what waits in shared storage to the app.
         let transfers = plan.transfers.filter { $0.stage != .waiting || stager.opensPacks }
@@ -81,6 +86,8 @@ struct StagingRun: Sendable {
                     throw error
                 }
             }
+            // Nothing was there to be opened.
+            if task.offer == nil, state == .absent { return Outcome(id: task.id, result: .success(state)) }
             return told(.success(state), of: task.id)
         } catch {
             return told(result(of: task.id, endedBy: error), of: task.id)

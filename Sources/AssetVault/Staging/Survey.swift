@@ -11,7 +11,6 @@ extension PackStaging {
         var found: [(id: PackID, record: PackRecord)] = []
         for id in try records.ids() {
             do throws(VaultError) { found.append((id, try surveyed(id))) } catch {
-                guard error.category == .io else { throw error }
                 var record = PackRecord()
                 record.failure = error.description
                 found.append((id, record))
@@ -30,7 +29,7 @@ extension PackStaging {
     }
 
     private func surveyed(_ id: PackID) throws(VaultError) -> PackRecord {
-        try settled(try? records.record(of: id), of: id)
+        try settled(try records.soundRecord(of: id), of: id)
     }
 
     /// A pack's record, corrected by what is really there; made of that alone where the record can't be read.
@@ -43,6 +42,7 @@ extension PackStaging {
         }
         if let waiting = record.waiting, try !isWhole(waiting) { record.waiting = nil }
         record.loaded = try current(of: id, recorded: record.loaded)
+        record.form = record.form ?? record.loaded?.form
         if let loaded = record.loaded {
             // Nothing says that it is to replace what is in use; at worst it is downloaded once more.
             if saved == nil, let waiting = record.waiting, waiting.version <= loaded.pack.version {
@@ -98,7 +98,9 @@ extension PackStaging {
             if isNamed(loaded, name, id) { return loaded }
         } catch {
             // What only can't be read now is there all the same, and is not to be tidied away.
-            guard error.category != .io else { throw error }
+            guard error.category != .io || recorded.map({ isNamed($0, name, id) }) == true else {
+                throw error
+            }
         }
         return recorded.flatMap { isNamed($0, name, id) ? $0 : nil }
     }
@@ -118,9 +120,12 @@ extension PackStaging {
         loaded.pack.id == id && layout.versionName(of: loaded.pack, as: loaded.form) == name
     }
 
-    /// Whether all of a pack is there, not live: what was cut off goes on as if it waited.
+    /// Whether all of a pack is there, not live: what was cut off goes on as if it waited. What somebody holds was live once
+    /// and is to go away.
     private func isWhole(_ pack: PackDescriptor) throws(VaultError) -> Bool {
         if try FileSystem.exists(layout.waitingPack(pack)) { return true }
-        return try FileSystem.exists(layout.version(pack, as: .sealed))
+        guard try FileSystem.exists(layout.version(pack, as: .sealed)) else { return false }
+        let version = PackRecord.Loaded(pack: pack, form: .sealed)
+        return try isFree(version, in: try Folder(opening: layout.home(of: pack.id)))
     }
 }

@@ -9,25 +9,19 @@ extension PackStaging {
     func removeVersions(
         of id: PackID, in home: borrowing Folder, except loaded: PackRecord.Loaded?
     ) throws(VaultError) {
-        var kept = loaded.map { [layout.versionName(of: $0.pack, as: $0.form)] } ?? []
+        let live = loaded.map { layout.versionName(of: $0.pack, as: $0.form) }
+        var kept = live.map { [$0] } ?? []
+        var seen = Set(kept)
         for text in try home.names().map({ String(decoding: $0, as: UTF8.self) }) {
-            guard let name = VersionName(text), !kept.contains(text) else { continue }
-            if try !removeVersion(name, in: home) { kept.append(text) }
+            guard let name = VersionName(ofEntry: text), seen.insert(name.text).inserted else { continue }
+            if try !removeVersion(name, in: home) { kept.append(name.text) }
         }
         var beside = kept.map { $0 + ".json" }
-        for name in kept.compactMap(VersionName.init) where try !discardDamaged(of: name, in: home) {
+        for name in kept.compactMap({ VersionName($0) }) where try isHeld(name.damaged, in: home) {
             beside.append(name.damaged)
         }
         try removeOurs(in: home, except: kept + beside)
-    }
-
-    /// Whether anything is left of versions that were replaced: they were in use at that time.
-    func hasLeftovers(of pack: PackDescriptor, as form: PackForm) throws(VaultError) -> Bool {
-        let name = layout.versionName(of: pack, as: form)
-        return try Folder(opening: layout.home(of: pack.id)).names().contains {
-            $0.first == UInt8(ascii: "@") && !$0.elementsEqual(name.utf8)
-                && !$0.elementsEqual((name + ".json").utf8)
-        }
+        try noteHeld(kept.count + beside.count > 2 * (live == nil ? 0 : 1), of: id)
     }
 
     /// False when somebody holds it. Whoever opened it without having the lock yet finds the name gone.
@@ -43,11 +37,12 @@ extension PackStaging {
         return try whileFree(name, in: home) {}
     }
 
-    /// Does something while nobody holds a version; false when somebody does.
+    /// Does something while nobody holds a version, nor what a repair left of it to those who read it; false when somebody
+    /// does.
     func whileFree(
         _ name: VersionName, in home: borrowing Folder, _ body: () throws(VaultError) -> Void
     ) throws(VaultError) -> Bool {
-        guard try discardDamaged(of: name, in: home) else { return false }
+        if try isHeld(name.damaged, in: home) { return false }
         let found: StagedVersion?
         do throws(VaultError) { found = try StagedVersion(name, in: home, exclusively: true) } catch {
             guard error.category == .corrupt else { throw error }
@@ -65,13 +60,17 @@ extension PackStaging {
         return true
     }
 
-    /// Removes what a repair left to those who read it; false while they do.
-    private func discardDamaged(of name: VersionName, in home: borrowing Folder) throws(VaultError) -> Bool {
-        guard try home.status(of: name.damaged) != nil else { return true }
-        if let file = try? home.updateFile(name.damaged), (try? file.tryLock(exclusive: true)) == false {
+    /// Whether somebody reads a file.
+    func isHeld(_ name: String, in home: borrowing Folder) throws(VaultError) -> Bool {
+        guard try home.status(of: name) != nil else { return false }
+        do throws(VaultError) {
+            let file = try StagedVersion.lockableFile(name, in: home)
+            // Where the file system has no locks nobody can hold anything.
+            return (try? file.tryLock(exclusive: true)) == false
+        } catch {
+            // A link, say, or gone by now.
+            guard [.corrupt, .missing].contains(error.category) else { throw error }
             return false
         }
-        try home.discardTree(name.damaged)
-        return true
     }
 }

@@ -21,6 +21,8 @@ struct PackRecord: Sendable, Equatable {
     var isOpening = false
     /// What `current` points to.
     var loaded: Loaded?
+    /// How the pack is to stand in permanent storage, whatever comes and goes there; nil until that was decided.
+    var form: PackForm?
     /// The metadata that decided on it: an older one, read by a slower process, decides nothing any more.
     var listing = ListingVersion()
     /// Why the last attempt failed.
@@ -42,6 +44,7 @@ struct PackRecord: Sendable, Equatable {
             "rootVersion": .integer(listing.root), "snapshotVersion": .integer(listing.snapshot),
         ]
         if let arriving { object["arriving"] = .object(arriving.json) }
+        if let form { object["form"] = .string(form.rawValue) }
         if isOpening { object["opening"] = .bool(true) }
         if isRemoved { object["removed"] = .bool(true) }
         if isPurgeable { object["purgeable"] = .bool(true) }
@@ -80,15 +83,22 @@ struct PackRecord: Sendable, Equatable {
         isOpening = object["opening"] == .bool(true)
         isRemoved = object["removed"] == .bool(true)
         isPurgeable = object["purgeable"] == .bool(true)
+        form = try object.optionalString("form", at: place).map { text throws(VaultError) in
+            try Self.form(text, place)
+        }
         loaded = try object.optionalObject("loaded", at: place).map { json throws(VaultError) in
-            guard let form = PackForm(rawValue: try json.string("form", at: place)) else {
-                throw VaultError(
-                    .corrupt, "the record names an unknown form", at: place,
-                    remedy: "use a newer release of this program")
-            }
             let target = try json.object("target", at: place)
-            return Loaded(pack: try PackDescriptor(parsing: target, place: place), form: form)
+            return Loaded(
+                pack: try PackDescriptor(parsing: target, place: place),
+                form: try Self.form(try json.string("form", at: place), place))
         }
         failure = try object.optionalString("failure", at: place)
+    }
+
+    private static func form(_ text: String, _ place: String) throws(VaultError) -> PackForm {
+        if let form = PackForm(rawValue: text) { return form }
+        throw VaultError(
+            .corrupt, "the record names an unknown form", at: place,
+            remedy: "use a newer release of this program")
     }
 }

@@ -82,8 +82,11 @@ struct PackRecords: Sendable {
             let text = String(decoding: name, as: UTF8.self)
             if text.hasPrefix("@") {
                 if let id = try? PackID(String(prefix.dropLast())) { found.insert(id) }
-            } else if try folder.status(of: name)?.kind == .folder {
-                try collect(try folder.openFolder(name), prefix: prefix + text + "/", into: &found)
+            } else if (try? folder.status(of: name)?.kind) == .folder,
+                let inner = try? folder.openFolder(name)
+            {
+                // One that can't be read keeps nobody from the others.
+                try? collect(inner, prefix: prefix + text + "/", into: &found)
             }
         }
     }

@@ -7,7 +7,7 @@ import VaultCrypto
 ///     ephemeral/  SHA256.part                      downloads under way; may vanish at any time
 ///                 SHA256.avpack                    a finished one, whole and proven
 ///                 SHA256.wanted                    locked by the app that wants to take a download over
-///     shared/     @lock @trust/ @state/ @work/     what downloader and app agree on
+///     shared/     @lock @trust/ @state/ @work/ @held/  what downloader and app agree on
 ///                 packs/ID/@SHA256.avpack          whole, verified, still sealed, its descriptor beside it
 ///     permanent/  ID/@VERSION-DIGEST/              an opened tree, never changed
 ///                 ID/@VERSION-DIGEST.avpack        a pack kept sealed, its descriptor beside it
@@ -37,6 +37,8 @@ public struct StoreLayout: Sendable, Hashable {
     var states: FilePath { shared.appending("@state") }
     /// Marks of the processes that are changing the store.
     var work: FilePath { shared.appending("@work") }
+    /// Notes of packs that leave a version to whoever holds it.
+    var held: FilePath { shared.appending("@held") }
     /// Packs that wait to be opened.
     var packs: FilePath { shared.appending("packs") }
 

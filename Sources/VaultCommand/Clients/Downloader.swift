@@ -72,34 +72,49 @@ struct Downloader: AsyncParsableCommand {
             time: time.map { .seconds($0) }, memory: memory << 20)
         let progress = FetchProgress()
         defer { progress.finish() }
-        let report = try await PackDownloader(configuration).run(request, within: budget) { update in
-            progress.show(update)
+        let outcome: Result<DownloaderReport, VaultError>
+        do throws(VaultError) {
+            outcome = .success(
+                try await PackDownloader(configuration).run(request, within: budget) { progress.show($0) })
+        } catch {
+            outcome = .failure(error)
         }
         progress.finish()
-        if json { Talk.answer(bytes: JSONValue.object(report.json).pretty()) }
+        if json { Talk.answer(bytes: JSONValue.object(answer(outcome, removed: progress.removed)).pretty()) }
+        let report = try outcome.get()
         if let error = report.firstError {
             progress.tellFailures(and: report.refusals, before: error)
             throw error
         }
     }
-}
 
-extension DownloaderReport {
-    fileprivate var json: JSONObject {
-        let packs = packs.map { pack -> JSONValue in
-            var object: JSONObject = ["id": .string(pack.id.description)]
-            switch pack.result {
-            case .success(let state): object["state"] = .string(state.name)
-            case .failure(let error): object.note(error)
-            }
-            return .object(object)
+    /// Of every pack its ID and either its state or why it failed; what was refused, and what went away to make room.
+    private func answer(_ outcome: Result<DownloaderReport, VaultError>, removed: [PackID]) -> JSONObject {
+        var answer: JSONObject = ["removed": .array(removed.map { .string($0.description) })]
+        switch outcome {
+        case .success(let report):
+            answer["packs"] = .array(report.packs.map { .object(Self.object($0.id, $0.result)) })
+            answer["refusals"] = .array(report.refusals.map { .object(Self.object(about: $0)) })
+        case .failure(let error):
+            answer["packs"] = .array([])
+            answer["refusals"] = .array([.object(Self.object(about: error))])
         }
-        let refusals = refusals.map { error -> JSONValue in
-            var object: JSONObject = ["place": .string(error.place)]
-            object.note(error)
-            return .object(object)
+        return answer
+    }
+
+    private static func object(_ id: PackID, _ result: Result<PackState, VaultError>) -> JSONObject {
+        var object: JSONObject = ["id": .string(id.description)]
+        switch result {
+        case .success(let state): object["state"] = .string(state.name)
+        case .failure(let error): object.note(error)
         }
-        return ["packs": .array(packs), "refusals": .array(refusals)]
+        return object
+    }
+
+    private static func object(about error: VaultError) -> JSONObject {
+        var object: JSONObject = ["place": .string(error.place)]
+        object.note(error)
+        return object
     }
 }
 

@@ -16,6 +16,7 @@ final class FetchProgress: Sendable {
         var bar: ProgressBar?
         /// What failed, and did not come right at another attempt.
         var failures: [(id: PackID, error: VaultError)] = []
+        var removed: [PackID] = []
     }
 
     private let shown = Mutex(Shown())
@@ -30,7 +31,10 @@ final class FetchProgress: Sendable {
             switch state {
             case .loaded: Talk.note("loaded  \(id)")
             case .toBeTransferred: Talk.note("verified  \(id): it waits in shared storage for its key")
-            case .absent: Talk.note("removed  \(id)")
+            case .absent:
+                shown.withLock { $0.removed.append(id) }
+                Talk.note("removed  \(id)")
+            case .downloading: Talk.note("left  \(id): the app downloads it")
             default: break
             }
         case .failed(let id, let error):
@@ -39,6 +43,9 @@ final class FetchProgress: Sendable {
         case .began, .verifying, .transferring: break
         }
     }
+
+    /// What went away, because the app took it out or to make room.
+    var removed: [PackID] { shown.withLock { $0.removed } }
 
     private func forgetFailure(of id: PackID) {
         shown.withLock { $0.failures.removeAll { $0.id == id } }

@@ -12,6 +12,10 @@ struct LimitOptions: ParsableArguments {
     @Option(help: ArgumentHelp("Bytes that all other packs may take once opened.", valueName: "bytes"))
     var installedSize: UInt64?
 
+    func validate() throws {
+        if parallel < 1 { throw ValidationError("--parallel takes a count, 1 or more") }
+    }
+
     func apply(to configuration: inout VaultConfiguration) {
         configuration.packsAtOnce = parallel
         configuration.policy.essentialInstalledSize = essentialSize

@@ -19,10 +19,17 @@ struct Remove: AsyncParsableCommand {
     @OptionGroup var store: StoreOptions
 
     func run() async throws {
-        for text in ids {
-            let id = try PackID(text)
-            try await VaultStore(store.layout).remove(id)
-            Talk.note("removed  \(id)")
+        let packs = try ids.map { id throws(VaultError) in try PackID(id) }
+        var lastError: VaultError?
+        for id in packs {
+            do throws(VaultError) {
+                try await VaultStore(store.layout).remove(id)
+                Talk.note("removed  \(id)")
+            } catch {
+                if let lastError { Talk.error(lastError) }
+                lastError = error
+            }
         }
+        if let lastError { throw lastError }
     }
 }

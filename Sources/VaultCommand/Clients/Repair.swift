@@ -23,7 +23,9 @@ struct Repair: AsyncParsableCommand {
 
     func run() async throws {
         let named = try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
-        let mended = try await FetchProgress().whileShowing(try site.configuration(of: store.layout)) {
+        let mended = try await FetchProgress().whileShowing(
+            try site.configuration(of: store.existingLayout())
+        ) {
             client throws(VaultError) in try await client.repair(named)
         }
         for id in mended { Talk.note("mended  \(id)") }

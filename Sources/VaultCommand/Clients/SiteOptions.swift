@@ -21,7 +21,7 @@ struct SiteOptions: ParsableArguments {
 
     func configuration(of store: StoreLayout) throws(VaultError) -> VaultConfiguration {
         var configuration = VaultConfiguration(
-            site: try SiteLocation(url), store: store, transport: try connection.transport())
+            site: try location(), store: store, transport: try connection.transport())
         for text in mirror { configuration.mirrors.append(try SiteLocation(text)) }
         if let trust {
             configuration.trustedRoot = try DurableFile.read(
@@ -29,5 +29,12 @@ struct SiteOptions: ParsableArguments {
         }
         configuration.policy.allowedHosts = try connection.allowedHosts()
         return configuration
+    }
+
+    /// Where no mirror could have what a mistyped folder lacks.
+    private func location() throws(VaultError) -> SiteLocation {
+        let location = try SiteLocation(url)
+        if mirror.isEmpty, let folder = location.path { try folder.requireSite() }
+        return location
     }
 }

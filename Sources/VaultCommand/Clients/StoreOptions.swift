@@ -1,6 +1,8 @@
 import ArgumentParser
 import AssetVault
 import SystemPackage
+import VaultErrors
+import VaultFileSystem
 
 /// Where a client keeps things.
 struct StoreOptions: ParsableArguments {
@@ -21,6 +23,17 @@ struct StoreOptions: ParsableArguments {
         if let ephemeral { layout.ephemeral = FilePath(ephemeral) }
         if let shared { layout.shared = FilePath(shared) }
         if let permanent { layout.permanent = FilePath(permanent) }
+        return layout
+    }
+
+    /// The same, for what makes no store. Throws `.missing` where there is none.
+    func existingLayout() throws(VaultError) -> StoreLayout {
+        let layout = layout
+        guard try FileSystem.status(of: layout.shared, followingLinks: true)?.kind == .folder else {
+            throw VaultError(
+                .missing, "no store is there", at: layout.shared.string,
+                remedy: "check --store; 'fetch' and 'downloader' make one")
+        }
         return layout
     }
 }

@@ -35,8 +35,9 @@ struct Unlock: AsyncParsableCommand {
         let named =
             try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
         let keys = try keys.required()
+        let store = try store.existingLayout()
         let loaded = try await FetchProgress().whileShowing { show throws(VaultError) in
-            try await VaultStore(store.layout).unlock(
+            try await VaultStore(store).unlock(
                 named, with: keys, as: form.form, patience: .seconds(wait), onUpdate: show)
         }
         if loaded.isEmpty { Talk.note("no pack waits for its key") }

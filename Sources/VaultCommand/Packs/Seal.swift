@@ -58,6 +58,7 @@ struct Seal: AsyncParsableCommand {
 
     func validate() throws {
         if output == "-", descriptor == nil { throw ValidationError("-o - needs --descriptor FILE") }
+        if descriptor == "-" { throw ValidationError("--descriptor takes a file; --json prints it") }
         if output == "-", json { throw ValidationError("-o - and --json both want standard output") }
     }
 

@@ -86,11 +86,7 @@ extension SiteLocation {
         get throws(VaultError) {
             guard let path else { return true }
             guard try FileSystem.status(of: path, followingLinks: true)?.kind == .folder else { return false }
-            guard try FileSystem.exists(path.appending("metadata")) else {
-                throw VaultError(
-                    .missing, "this folder holds no metadata/, so it is no site", at: path.string,
-                    remedy: "name the site's own folder, such as VAULT/site")
-            }
+            try path.requireSite()
             return true
         }
     }

@@ -22,12 +22,7 @@ struct Serve: AsyncParsableCommand {
 
     func run() async throws {
         let folder = FilePath(site)
-        guard try FileSystem.status(of: folder.appending("metadata"), followingLinks: true)?.kind == .folder
-        else {
-            throw VaultError(
-                .missing, "this folder holds no metadata/, so it is no site", at: site,
-                remedy: "name the site's own folder, such as VAULT/site")
-        }
+        try folder.requireSite()
         try await DevelopmentServer(root: folder, port: port).run { Talk.answer($0) }
     }
 }

@@ -25,8 +25,9 @@ final class ProgressBar {
         next = ContinuousClock.now + .milliseconds(100)
         hasDrawn = true
         let seconds = (ContinuousClock.now - start) / .seconds(1)
-        let rate = Int(Double(done) / max(seconds, 0.001) / 1_000_000)
-        Talk.write("\r\u{1B}[K\(label) \(amount(done))  \(rate) MB/s", to: .standardError)
+        let rate = Double(done) / max(seconds, 0.001) / 1000
+        let speed = rate < 10_000 ? "\(Int(rate)) kB/s" : "\(Int(rate / 1000)) MB/s"
+        Talk.write("\r\u{1B}[K\(label) \(amount(done))  \(speed)", to: .standardError)
     }
 
     /// A bar, or the bytes where it is not known how many there will be.

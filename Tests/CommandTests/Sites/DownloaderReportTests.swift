@@ -44,4 +44,12 @@ struct DownloaderReportTests {
         #expect(refusals.map { $0["place"]?.text } == ["first", "second", "third"])
         #expect(refusals.allSatisfy { $0["category"] == "io" && $0["failure"]?.text?.isEmpty == false })
     }
+
+    /// A script gets its JSON whatever happens.
+    @Test func nothingIsKnown() async throws {
+        let result = try await run(try FaultServer(workshop.site) { _ in .status(403) })
+        #expect(result.exitCode == 69, "\(result.errorText)")
+        let refusals = try #require(try result.json()["refusals"]?.elements)
+        #expect(refusals.map { $0["category"]?.text } == ["unavailable"])
+    }
 }

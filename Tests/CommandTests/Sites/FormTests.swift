@@ -57,6 +57,42 @@ struct FormTests {
         try await workshop.fetch(nil, "--opened", withKeys: false).failed(64, naming: "--keys")
     }
 
+    enum Loss: CaseIterable { case never, file, removed, record }
+
+    /// Whatever becomes of the pack meanwhile, and although the key comes later.
+    @Test(arguments: Loss.allCases) func whatIsToStaySealedIsNeverOpened(loss: Loss) async throws {
+        if loss == .never {
+            try await workshop.fetch(nil, "--sealed", withKeys: false).succeeded()
+            try await Command.run(["unlock", "--store", workshop.store] + workshop.keys).succeeded()
+            return try await expect("sealed", version: 1)
+        }
+        try await workshop.fetch(nil, "--sealed").succeeded()
+        switch loss {
+        case .never: break
+        case .file:
+            let name = try #require(
+                workshop.files(in: "permanent/level").first { $0.hasSuffix(".avpack") })
+            try await Tool.run("rm", folder["store/permanent/level/\(name)"])
+        case .removed: try await Command.run("remove", "level", "--store", workshop.store).succeeded()
+        case .record: try folder.write("store/shared/@state/level/@record.json", "{}")
+        }
+        try await workshop.fetch(nil, "level").succeeded()
+        try await expect("sealed", version: 1)
+    }
+
+    /// The key alone is needed for that.
+    @Test func unlockedFromWhatIsKept() async throws {
+        try await workshop.fetch(nil, "--sealed").succeeded()
+        let unlock = ["unlock", "--store", workshop.store] + workshop.keys
+        try await Command.run(unlock).succeeded()
+        try await expect("sealed", version: 1)
+        try await Command.run(unlock + ["--opened"]).succeeded()
+        try await expect("opened", version: 1)
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await workshop.fetch().succeeded()
+        try await expect("opened", version: 1)
+    }
+
     @Test func itIsChangedByRequestOnly() async throws {
         try await workshop.fetch().succeeded()
         try await expect("opened", version: 1)

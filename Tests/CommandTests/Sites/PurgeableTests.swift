@@ -77,6 +77,20 @@ struct PurgeableTests {
         }
     }
 
+    /// Not even the note that a pack is to go has room.
+    @Test func onAFullDiskPacksAreRemoved() async throws {
+        let store = workshop.folder["full"]
+        try await workshop.fetch(nil, "kept", "old", into: store, withKeys: false).succeeded()
+        try await MountedAreas.mount(["shared"], of: store) { mounted in
+            try await mounted.leave(kibibytes: 0, in: "shared")
+            let purge = ["fetch", workshop.site, "--store", store, "wanted"]
+            #expect(try await Command.run(purge, through: mounted.inside).exitCode == 74)
+            try await Command.run("remove", "old", "--store", store, through: mounted.inside).succeeded()
+            let status = try await Command.run("status", "--store", store, through: mounted.inside)
+            #expect(status.text.contains("absent  old") && status.text.contains("toBeTransferred  kept"))
+        }
+    }
+
     /// Where all of it would not be enough nothing goes.
     @Test func notInVain() async throws {
         try await run("purgeable", "old").succeeded()

@@ -57,6 +57,13 @@ import VaultFileSystem
         #expect(try await repair().succeeded().errorText.contains("no pack that is kept sealed was damaged"))
     }
 
+    @Test func whatIsGone() async throws {
+        try await Tool.run("rm", folder[kept("one")])
+        try await repair().failed(66, naming: "one")
+        try await workshop.fetch().succeeded()
+        #expect(try isSound("one"))
+    }
+
     @Test func whatWasNeverHere() async throws {
         try await Command.run(
             "repair", workshop.site, "three", "--store", workshop.store, "--trust", workshop.root

@@ -1,4 +1,6 @@
+import SystemPackage
 import Testing
+import VaultFileSystem
 
 /// A disk that does not give back what the store noted of one pack: the others go on.
 struct UnreadableRecordTests {
@@ -37,7 +39,8 @@ struct UnreadableRecordTests {
         try folder.write("two/file", "version 2")
         try await workshop.publish()
         let wrapper = try unreadable(place)
-        if isNamed {
+        // What a descriptor says the record says, too: it is written once more.
+        if isNamed || place == .descriptor {
             try await workshop.fetch(nil, "two", through: wrapper).succeeded()
         } else {
             let result = try await workshop.fetch(through: wrapper)
@@ -47,9 +50,11 @@ struct UnreadableRecordTests {
         try await Command.run("remove", "three", "--store", workshop.store, through: wrapper).succeeded()
         let status = try await Command.run("status", "--store", workshop.store, through: wrapper).succeeded()
         #expect(status.text.contains("loaded  two  version 2") && status.text.contains("absent  three"))
-        if place == .descriptor { #expect(status.text.contains("failed  \(Self.bad)"), "\(status.text)") }
-        // What could not be looked at is looked at once more.
-        #expect(try workshop.files(in: "shared/@work") == marks)
+        if place == .record {
+            #expect(status.text.contains("failed  \(Self.bad)"), "\(status.text)")
+            // What could not be looked at is looked at once more.
+            #expect(try workshop.files(in: "shared/@work") == marks)
+        }
 
         try await workshop.fetch().succeeded()
         let after = try await workshop.status()
@@ -62,5 +67,45 @@ struct UnreadableRecordTests {
         try await Command.run(command, through: unreadable(place)).succeeded()
         #expect(try await workshop.status()[Self.bad]?.state == "absent")
         #expect(try workshop.files(in: "permanent/\(Self.bad)") == [])
+    }
+
+    /// Nor what somebody left who died while he opened it.
+    @Test func aTreeThatWasBegun() async throws {
+        let scratch = "store/permanent/one/.assetvault-0-1.tmp/folder"
+        try folder.write(scratch + "/file", "begun")
+        let wrapper = [
+            "strace", "-f", "-qq", "-o", "/dev/null", "-P", folder[scratch], "-P", "folder",
+            "-e", "inject=openat:error=EIO",
+        ]
+        try await workshop.fetch(nil, "two", through: wrapper).succeeded()
+        try await Command.run(["unlock", "--store", workshop.store] + workshop.keys, through: wrapper)
+            .succeeded()
+        for id in ["one", "three"] {
+            try await Command.run("remove", id, "--store", workshop.store, through: wrapper).succeeded()
+        }
+        try await workshop.fetch().succeeded()
+        #expect(try !folder.exists(scratch))
+        #expect(try workshop.files(in: "shared/@work") == [])
+    }
+
+    /// Nor a removal that was begun.
+    @Test func aRemovalThatWasBegun() async throws {
+        let home = folder["store/permanent/one"]
+        let version = try #require(
+            try Folder(opening: FilePath(home)).readLink("current")?.string)
+        let wrapper = [
+            "strace", "-f", "-qq", "-o", "/dev/null", "-P", version, "-P", "\(home)/\(version)",
+            "-e", "inject=openat:error=EIO",
+        ]
+        let removal = ["remove", "one", "three", "--store", workshop.store]
+        let result = try await Command.run(removal, through: wrapper)
+        #expect(result.exitCode == 74 && result.errorText.contains("removed  three"), "\(result.errorText)")
+        for id in ["one", "two"] { try folder.write("\(id)/file", "version 2") }
+        try await workshop.publish()
+        try await workshop.fetch(through: wrapper).succeeded()
+        #expect(try await workshop.tree(of: "two") == Tree(folder["two"]))
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.status()["one"]?.state == "absent")
+        #expect(try workshop.files(in: "permanent/one") == [])
     }
 }

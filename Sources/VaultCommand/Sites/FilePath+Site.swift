@@ -1,0 +1,20 @@
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+extension FilePath {
+    /// Throws `.missing` for whatever is no folder of a site.
+    func requireSite() throws(VaultError) {
+        guard try FileSystem.status(of: appending("metadata"), followingLinks: true)?.kind != .folder else {
+            return
+        }
+        guard try FileSystem.status(of: self, followingLinks: true)?.kind == .folder else {
+            throw VaultError(
+                .missing, "there is no such folder", at: string,
+                remedy: "check the path; the URL of a host begins with https://")
+        }
+        throw VaultError(
+            .missing, "this folder holds no metadata/, so it is no site", at: string,
+            remedy: "name the site's own folder, such as VAULT/site")
+    }
+}

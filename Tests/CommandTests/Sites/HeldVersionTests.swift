@@ -1,0 +1,180 @@
+import FaultServer
+import SystemPackage
+import Testing
+import VaultFileSystem
+
+/// Versions that somebody reads while they are updated, removed, damaged, mended and wanted again.
+@Suite(.timeLimit(.minutes(5))) struct HeldVersionTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop(publishing: ["level", "other"])
+        folder = workshop.folder
+        try folder.write("level/noise", Bytes.random(600_000, seed: 1))
+        try await workshop.publish()
+    }
+
+    enum Form: String, CaseIterable { case opened, sealed }
+
+    /// A version in use, as long as the value is there.
+    private struct Reader: ~Copyable {
+        let path: FilePath
+        private let lock: Lock
+
+        private enum Lock: ~Copyable {
+            case file(OpenFile)
+            case folder(Folder)
+        }
+
+        init(_ path: FilePath) throws {
+            self.path = path
+            if path.string.hasSuffix(".avpack") {
+                let file = try OpenFile(reading: path)
+                _ = try file.tryLock(exclusive: false)
+                lock = .file(file)
+            } else {
+                let folder = try Folder(opening: path)
+                _ = try folder.tryLock(exclusive: false)
+                lock = .folder(folder)
+            }
+        }
+
+        var isThere: Bool {
+            get throws {
+                switch lock {
+                case .file(let file): try file.status().links > 0
+                case .folder: try FileSystem.exists(path)
+                }
+            }
+        }
+
+        consuming func end() {}
+    }
+
+    private func fetch(_ form: Form, _ url: String? = nil, _ id: String = "level") async throws
+        -> CommandResult
+    {
+        try await workshop.fetch(url, "--\(form.rawValue)", id)
+    }
+
+    private func live() async throws -> FilePath {
+        let name = try #require(
+            try Folder(opening: FilePath(folder["store/permanent/level"])).readLink("current"))
+        return FilePath(folder["store/permanent/level"]).appending(name.string)
+    }
+
+    private func remove() async throws -> CommandResult {
+        try await Command.run("remove", "level", "--store", workshop.store)
+    }
+
+    private func damage(_ version: FilePath, _ form: Form) async throws {
+        let file = form == .sealed ? version : version.appending("noise")
+        try await Tool.run(
+            "dd", "if=/dev/zero", "of=\(file)", "bs=1", "seek=300000", "count=16", "conv=notrunc")
+    }
+
+    private func entries() throws -> [String] {
+        try Folder(opening: FilePath(folder["store/permanent/level"])).names()
+            .map { String(decoding: $0, as: UTF8.self) }.sorted()
+    }
+
+    /// Any command that looks at the store tidies it up once the reader is gone.
+    @Test(arguments: Form.allCases, [true, false]) func itGoesAwayAfterItsReader(form: Form, isRemoved: Bool)
+        async throws
+    {
+        try await fetch(form).succeeded()
+        let version = try await live()
+        let reader = try Reader(version)
+        if isRemoved {
+            try await remove().succeeded()
+            #expect(try await workshop.status()["level"]?.state == "removing")
+        } else {
+            try folder.write("level/noise", "version 2")
+            try await workshop.publish()
+            try await fetch(form).succeeded()
+        }
+        try await fetch(.opened, nil, "other").succeeded()
+        #expect(try reader.isThere && FileSystem.exists(version))
+        reader.end()
+        try await fetch(.opened, nil, "other").succeeded()
+        #expect(try !FileSystem.exists(version))
+        if isRemoved { #expect(try await workshop.status()["level"]?.state == "absent") }
+        #expect(try workshop.files(in: "shared/@held") == [])
+    }
+
+    /// What is sound is there again without a download; what is not never becomes live.
+    @Test(arguments: Form.allCases, [true, false]) func itIsWantedAgain(form: Form, isDamaged: Bool)
+        async throws
+    {
+        try await fetch(form).succeeded()
+        let version = try await live()
+        let reader = try Reader(version)
+        if isDamaged { try await damage(version, form) }
+        try await remove().succeeded()
+        let server = try FaultServer(workshop.site)
+        let result = try await fetch(form, server.url)
+        if isDamaged {
+            result.failed(75, naming: version.lastComponent?.string ?? "")
+            #expect(try await workshop.status()["level"]?.version == nil)
+        } else {
+            try result.succeeded()
+            #expect(try await live() == version)
+            if form == .sealed { #expect(server.packs.isEmpty) }
+        }
+        #expect(try reader.isThere)
+        reader.end()
+        try await fetch(form, server.url).succeeded()
+        #expect(try await live() == version)
+        try await fetch(.opened).succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+
+    /// The sealed file is left to its reader, and is right there.
+    @Test func itIsSealedAgain() async throws {
+        try await fetch(.sealed).succeeded()
+        let version = try await live()
+        let reader = try Reader(version)
+        let server = try FaultServer(workshop.site)
+        try await fetch(.opened, server.url).succeeded()
+        #expect(try await live() != version)
+        try await fetch(.sealed, server.url).succeeded()
+        #expect(try await live() == version)
+        #expect(try server.packs.isEmpty && reader.isThere)
+        reader.end()
+    }
+
+    /// Whatever follows a repair: who reads the damaged version keeps it.
+    @Test(arguments: [true, false]) func afterARepair(withKeys: Bool) async throws {
+        try await fetch(.sealed).succeeded()
+        let version = try await live()
+        let reader = try Reader(version)
+        try await damage(version, .sealed)
+        let repair = ["repair", workshop.site, "--store", workshop.store]
+        try await Command.run(repair).succeeded()
+        #expect(try reader.isThere)
+        try await remove().succeeded()
+        #expect(try reader.isThere)
+        try await workshop.fetch(nil, "level", withKeys: withKeys).succeeded()
+        #expect(try reader.isThere)
+        try await workshop.fetch().succeeded()
+        #expect(try reader.isThere)
+        reader.end()
+        try await workshop.fetch().succeeded()
+        #expect(try entries().allSatisfy { !$0.hasSuffix(".damaged") })
+        try await Command.run(repair).succeeded()
+    }
+
+    /// Without the right to write it, too.
+    @Test func aRepairOfAReadOnlyFile() async throws {
+        try await fetch(.sealed).succeeded()
+        let version = try await live()
+        try await damage(version, .sealed)
+        try await Tool.run("chmod", "0444", version.string)
+        let reader = try Reader(version)
+        try await Command.run("repair", workshop.site, "--store", workshop.store).succeeded()
+        try await remove().succeeded()
+        #expect(try reader.isThere)
+        reader.end()
+    }
+}
