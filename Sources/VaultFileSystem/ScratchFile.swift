@@ -17,7 +17,9 @@ public struct ScratchFile: ~Copyable, Sendable {
     private static func make(for target: FilePath) throws(VaultError) -> ScratchFile {
         let name = try CheckedName(endOf: target)
         let place = try ScratchPlace(in: try Folder(holding: target))
-        let made = try place.folder.createFile(place.name, permissions: 0o600)
+        let made = try place.create { (folder, name) throws(VaultError) in
+            try folder.createFile(name, permissions: 0o600)
+        }
         try place.claim(made)
         // Errors name what it is to become.
         let file = try OpenFile(duplicating: made.descriptor, named: target)

@@ -49,7 +49,9 @@ public struct ScratchFolder: ~Copyable, Sendable {
 
     private static func make(_ parent: consuming Folder) throws(VaultError) -> ScratchFolder {
         let place = try ScratchPlace(in: parent)
-        let folder = try place.folder.createFolder(place.name, permissions: 0o700)
+        let folder = try place.create { (folder, name) throws(VaultError) in
+            try folder.createFolder(name, permissions: 0o700)
+        }
         try place.claim(folder)
         return ScratchFolder(folder: folder, place: place)
     }

@@ -39,6 +39,13 @@ struct ScratchPlace: ~Copyable, Sendable {
         return try make()
     }
 
+    /// Makes what stands here. Under the lock: a clean-up finds it, or has ended the process before.
+    func create<Made: ~Copyable & Sendable>(
+        _ make: (borrowing Folder, String) throws(VaultError) -> Made
+    ) throws(VaultError) -> Made {
+        try Self.live.withLock { (_) throws(VaultError) -> Made in try make(folder, name) }
+    }
+
     /// Locks what was made here, so that it isn't taken for abandoned.
     func claim(_ made: borrowing some Opened & ~Copyable) throws(VaultError) {
         // Where there are no locks, nothing is ever taken for abandoned.
@@ -94,7 +101,13 @@ struct ScratchPlace: ~Copyable, Sendable {
     /// something waits until the end.
     static func removeAllAndExit(_ status: Int32) {
         live.withLock { live in
-            for entry in live { try? TreeRemoval.remove(entry.name, in: entry.folder, path: "") }
+            for entry in live {
+                // Others may still be writing into a folder: once it is gone, they can't.
+                var attempts = 100
+                while attempts > 0,
+                    (try? TreeRemoval.remove(entry.name, in: entry.folder, path: "")) == nil
+                { attempts -= 1 }
+            }
             vault_exit(status)
         }
     }
