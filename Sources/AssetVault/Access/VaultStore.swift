@@ -27,7 +27,11 @@ public final class VaultStore: Sendable {
         guard try FileSystem.exists(layout.lock) else { return [] }
         var found: [PackStatus] = []
         for (id, record) in try await PackStaging(layout: layout).survey() {
-            found.append(try status(of: id, record))
+            do throws(VaultError) { found.append(try status(of: id, record)) } catch {
+                var failed = record
+                failed.failure = error.description
+                found.append(PackStatus(id: id, failed, arrival: nil, isThere: true))
+            }
         }
         return found
     }

@@ -66,8 +66,9 @@ extension VaultClient {
 }
 
 extension PackRecord {
-    /// Whether it should be kept sealed, and nothing of it is there or on its way.
+    /// Whether it was here, should be kept sealed, and nothing of it is there or on its way.
     fileprivate var isLost: Bool {
-        form == .sealed && loaded == nil && waiting == nil && arriving == nil && !isRemoved
+        form == .sealed && listing != ListingVersion() && loaded == nil && waiting == nil && arriving == nil
+            && !isRemoved
     }
 }

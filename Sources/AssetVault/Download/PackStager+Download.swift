@@ -76,7 +76,8 @@ extension PackStager {
     /// Whether somebody else took the pack on to shared storage, or further. Under the lock: a file is moved on before the
     /// record says so.
     private func isDone(_ listing: OfferedPack) async throws(VaultError) -> Bool {
-        let control = try await staging.lock()
+        // Where somebody keeps the lock for long it is at worst downloaded twice.
+        guard let control = try? await staging.lock() else { return false }
         let record = try staging.records.record(of: listing.pack.id)
         _ = consume control
         if record.waiting?.sha256 == listing.pack.sha256 { return true }

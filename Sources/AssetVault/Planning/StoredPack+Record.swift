@@ -23,7 +23,7 @@ extension PackStaging {
         }
         let known = Set(packs.map(\.id))
         for id in try Set(records.waitingIDs() + arrivingIDs()).sorted() where !known.contains(id) {
-            stored.append(try storedPack(id, as: form))
+            if let found = try? storedPack(id, as: form) { stored.append(found) }
         }
         return stored
     }
@@ -36,7 +36,7 @@ extension PackStaging {
             if isOdd { try await recover(pack.id) }
             return try storedPack(pack.id, as: form)
         } catch {
-            guard error.category == .io else { throw error }
+            guard error.category != .busy, !Task.isCancelled else { throw error }
             // It can't be looked at now: whoever stages it is told why.
             return StoredPack(id: pack.id)
         }

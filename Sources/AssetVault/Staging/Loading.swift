@@ -97,7 +97,7 @@ extension PackStaging {
             try home.replaceLink("current", target: FilePath(layout.versionName(of: pack, as: form)))
             StagingStep.currentSwung.reached()
             record.loaded = PackRecord.Loaded(pack: pack, form: form)
-            record.form = form
+            record.form = record.form ?? form
             record.waiting = nil
             record.arriving = nil
             record.isOpening = false

@@ -48,9 +48,7 @@ struct PackStager: Sendable {
         let record = try staging.records.record(of: pack.id)
         guard !record.isRemoved else { throw staging.wasTakenOut(pack.id) }
         guard record.listing <= listing.version else { return try await followFaster(record, of: pack.id) }
-        if case .app(_, let wanted?) = role, record.form != wanted {
-            try await staging.update(pack.id) { $0.form = wanted }
-        }
+        try await noteForm(in: record, of: pack.id)
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
             if !record.isLoaded(pack, as: loaded.form, listedBy: listing.version) {
                 try await staging.settle(pack, listedBy: listing.version)
@@ -75,23 +73,33 @@ struct PackStager: Sendable {
     /// Opens a pack that waits in shared storage, or is kept sealed and is to be opened now; nothing is downloaded.
     func unlock(_ id: PackID) async throws(VaultError) -> PackState {
         let record = try staging.records.record(of: id)
+        try await noteForm(in: record, of: id)
         if case .app(let keys?, _) = role, let waiting = record.waiting {
             // Whoever waits for a key asks often: nothing is read until it is there.
             _ = try await keys.contentKey(
                 waiting.contentKeyID, slots: waiting.slots, place: id.description)
         }
-        if record.waiting == nil, !isForm(.sealed), let pack = record.loaded?.pack,
-            let kept = try keptPack(pack)
-        {
-            return try await transfer(kept, of: pack, listedBy: record.listing)
+        if record.waiting == nil, let loaded = record.loaded, !isForm(loaded.form), loaded.form == .sealed {
+            guard let kept = try keptPack(loaded.pack) else {
+                throw isDamaged(id, "repair it, or fetch it again")
+            }
+            return try await transfer(kept, of: loaded.pack, listedBy: record.listing)
         }
         let state = try await followFaster(record, of: id)
         if let waiting = record.waiting, try staging.records.record(of: id).arriving == waiting {
-            throw VaultError(
-                .corrupt, "what waited for its key is damaged", at: id.description,
-                remedy: "fetch the pack: only what is damaged comes again")
+            throw isDamaged(id, "fetch the pack: only what is damaged comes again")
         }
         return state
+    }
+
+    private func isDamaged(_ id: PackID, _ remedy: String) -> VaultError {
+        VaultError(.corrupt, "what is to be opened is damaged", at: id.description, remedy: remedy)
+    }
+
+    /// A form that was asked for stands until another one is.
+    private func noteForm(in record: PackRecord, of id: PackID) async throws(VaultError) {
+        guard case .app(_, let wanted?) = role, record.form != wanted else { return }
+        try await staging.update(id) { $0.form = wanted }
     }
 
     /// Whether packs in this form are what the role wants.

@@ -56,7 +56,8 @@ extension PackStaging {
         do throws(VaultError) {
             var isWhole = (try? folder.removeAbandonedScratch()) != nil
             for name in try folder.names() {
-                guard let first = name.first, first != UInt8(ascii: "@"), first != UInt8(ascii: "."),
+                // Such as `lost+found`: nobody's folder but the system's.
+                guard (try? PackID(String(decoding: name, as: UTF8.self))) != nil,
                     try folder.status(of: name)?.kind == .folder
                 else { continue }
                 if let inner = try? folder.openFolder(name), removeAbandonedScratch(below: inner) { continue }
@@ -75,7 +76,8 @@ extension PackStaging {
         }
     }
 
-    private func settle(_ id: PackID) throws(VaultError) {
+    /// Rolls one pack forward or back, under the lock.
+    func settle(_ id: PackID) throws(VaultError) {
         try removeAbandonedScratch(of: id)
         StagingStep.scratchRecovered.reached()
         let saved = try records.soundRecord(of: id)

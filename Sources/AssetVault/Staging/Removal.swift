@@ -19,7 +19,7 @@ extension PackStaging {
     /// The same, under the lock, by somebody whose work is marked.
     func takeOut(_ id: PackID) throws(VaultError) {
         // A record that can't be read would only keep the pack from being removed.
-        var record = (try? records.record(of: id)) ?? PackRecord()
+        var record = (try? records.record(of: id)) ?? (try? settled(nil, of: id)) ?? PackRecord()
         record.form = record.form ?? record.loaded?.form
         record.isRemoved = true
         do throws(VaultError) { try records.save(record, of: id) } catch {
@@ -34,19 +34,24 @@ extension PackStaging {
 
     /// Removes all that is left of a pack, as far as it is free.
     func finishRemoval(of id: PackID, _ saved: PackRecord) throws(VaultError) {
-        if try FileSystem.exists(layout.home(of: id)) {
-            let home = try Folder(opening: layout.home(of: id))
+        let path = layout.home(of: id)
+        if try FileSystem.exists(path) {
+            let home = try Folder(opening: path)
             if try home.status(of: "current") != nil {
                 try home.unlink("current")
                 try home.synchronize()
             }
-            StagingStep.linkRemoved.reached()
-            try removeVersions(of: id, in: home, except: nil)
-            StagingStep.versionsRemoved.reached()
         }
+        StagingStep.linkRemoved.reached()
         try removeWaiting(of: id, except: nil)
         StagingStep.waitingRemoved.reached()
         if let arriving = saved.arriving { try discardDownload(of: arriving) }
+        if try FileSystem.exists(path) {
+            try removeVersions(of: id, in: try Folder(opening: path), except: nil)
+        } else {
+            try noteHeld(false, of: id)
+        }
+        StagingStep.versionsRemoved.reached()
         var record = PackRecord()
         record.generation = saved.generation
         record.listing = saved.listing
@@ -73,7 +78,8 @@ extension PackStaging {
         let control = try await lock()
         var arriving: Set<String> = []
         for id in try records.ids() {
-            // One that can't be read now may be about any of them.
+            // One that can't be read now may be about any of them. A damaged one is made anew.
+            if (try? records.record(of: id)) == nil { try? settle(id) }
             guard let record = try? records.record(of: id) else { return }
             if let pack = record.arriving { arriving.insert(pack.sha256.hex) }
         }

@@ -61,19 +61,20 @@ extension PackStaging {
         let mended = FilePath(layout.version(pack, as: .sealed).string + ".mended")
         try FileSystem.removeTree(mended)
         let home = try Folder(opening: layout.home(of: pack.id))
-        let arrival = try arrival(of: whole, of: pack, at: mended)
+        var arrival = try arrival(of: whole, of: pack, at: mended)
         let control = try await lock()
         guard let live = try records.record(of: pack.id).loaded, live.pack.sha256 == pack.sha256,
             live.form == .sealed, let name = VersionName(layout.versionName(of: pack, as: .sealed))
         else { return false }
-        try arrive(arrival, of: pack, at: mended)
         let version = home.path.appending(name.text)
-        let isFree = try whileFree(name, in: home) { () throws(VaultError) in
+        func swap() throws(VaultError) {
+            try arrive(arrival.take(), of: pack, at: mended)
             try FileSystem.move(mended, to: version, replacing: true)
         }
-        if !isFree {
+        if try !whileFree(name, in: home, swap) {
+            try noteHeld(true, of: pack.id)
             try leaveToReaders(name, of: pack, in: home)
-            try FileSystem.move(mended, to: version, replacing: true)
+            try swap()
         }
         try home.synchronize()
         _ = consume control

@@ -33,7 +33,7 @@ extension OpenPack {
     /// Whether a folder holds just what the pack holds.
     func isSame(as tree: FilePath) async -> Bool {
         do throws(VaultError) {
-            var comparison = TreeComparison(with: tree)
+            var comparison = try TreeComparison(with: tree)
             try await extract(to: &comparison)
             try comparison.finish()
             return true

@@ -23,7 +23,8 @@ extension PackStaging {
                 at: folder.string, remedy: "free some space, remove packs, or declare some purgeable")
         }
         for candidate in candidates where try FileSystem.availableSpace(at: folder) < needed {
-            try takeOut(candidate.id)
+            // Where the disk fails another one may do.
+            guard (try? takeOut(candidate.id)) != nil else { continue }
             observer(.finished(candidate.id, .absent))
         }
         _ = consume control

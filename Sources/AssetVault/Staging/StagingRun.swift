@@ -39,7 +39,12 @@ struct StagingRun: Sendable {
         guard !tasks.isEmpty else { return [] }
         let work = try stager.staging.beginWork()
         // Once: whoever removes one of them later does not want it any more.
-        for task in tasks where task.isWish { try await stager.staging.noteWish(for: task.id) }
+        for task in tasks where task.isWish {
+            do throws(VaultError) { try await stager.staging.noteWish(for: task.id) } catch {
+                // This one will be told that it was taken out; the others go on.
+                guard error.category != .busy, !Task.isCancelled else { throw error }
+            }
+        }
         let outcomes = await outcomes(of: tasks)
         _ = consume work
         return outcomes
@@ -123,15 +128,17 @@ struct StagingRun: Sendable {
 
     /// Other processes want the same packs: what one of them took on meanwhile is looked for where it is now.
     private func stage(_ task: StagingTask) async throws(VaultError) -> PackState {
-        var attempts = 0
+        var deadline: ContinuousClock.Instant?
         while true {
             do throws(VaultError) {
                 try await stager.staging.recover(task.id)
                 guard let offer = task.offer else { return try await stager.unlock(task.id) }
                 return try await stager.stage(offer)
             } catch {
-                attempts += 1
-                guard error.category == .busy, attempts < 20, case .app = stager.role else { throw error }
+                // One attempt may take long: it is made once more at least.
+                let isLast = deadline.map { .now > $0 } ?? false
+                guard error.category == .busy, !isLast, case .app = stager.role else { throw error }
+                deadline = deadline ?? .now + .seconds(2)
                 do { try await Task.sleep(for: .milliseconds(100)) } catch {
                     throw VaultError.cancelled(task.id.description)
                 }

@@ -51,7 +51,10 @@ extension PackStaging {
             // It waited and is in use now: whatever failed after that is being made up for.
             if loaded.pack.sha256 == saved?.waiting?.sha256 { record.failure = nil }
             if loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
-            if loaded.pack.sha256 == record.arriving?.sha256 { record.arriving = nil }
+            // Unless it comes to stand in another form.
+            if loaded.pack.sha256 == record.arriving?.sha256, record.form == loaded.form {
+                record.arriving = nil
+            }
         }
         if record.isOpening, try !isBeingOpened(id) { record.isOpening = false }
         return record

@@ -81,15 +81,21 @@ extension VaultStore {
     /// Lets a pack go away, as if it were removed, when a download or an opening lacks room and nobody reads it. Throws
     /// `.missing` for a pack that is not loaded.
     public func declarePurgeable(_ id: PackID) async throws(VaultError) {
-        try PackRecords(layout: layout).requireKnown(id)
-        _ = try path(of: id)
-        try await PackStaging(layout: layout).update(id) { $0.isPurgeable = true }
+        try await setPurgeable(id, true)
     }
 
     /// Takes ``declarePurgeable(_:)`` back: the pack stays until it is removed.
     public func keep(_ id: PackID) async throws(VaultError) {
-        try PackRecords(layout: layout).requireKnown(id)
+        try await setPurgeable(id, false)
+    }
+
+    private func setPurgeable(_ id: PackID, _ isPurgeable: Bool) async throws(VaultError) {
+        let staging = PackStaging(layout: layout)
+        try staging.records.requireKnown(id)
         _ = try path(of: id)
-        try await PackStaging(layout: layout).update(id) { $0.isPurgeable = false }
+        try await staging.recover()
+        let work = try staging.beginWork()
+        try await staging.update(id) { $0.isPurgeable = isPurgeable }
+        _ = consume work
     }
 }

@@ -4,64 +4,84 @@ import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 
-/// Proves a folder by the pack that it was opened from: it holds exactly the same. Throws `.corrupt` at the first
-/// difference, `.missing` for what is not there.
+/// Proves a folder by the pack that it was opened from: it holds exactly the same, and nobody else may change it. Every step
+/// goes through folder descriptors that follow no link. Throws `.corrupt` at the first difference.
 public struct TreeComparison: ContentSink, ~Copyable {
     private let root: FilePath
-    private var file: (path: EntryPath, size: UInt64)?
+    private var folder: Folder
+    private var folderSegments: [String] = []
+    private var file: OpenFile?
     private var digest = SHA256()
-    private var fileCount = 0
+    /// How many entries each folder is to have, by its path.
+    private var counts: [[String]: Int] = [[]: 0]
 
-    public init(with root: FilePath) { self.root = root }
+    public init(with root: FilePath) throws(VaultError) {
+        self.root = root
+        folder = try Folder(opening: root)
+    }
 
     public mutating func beginEntry(_ entry: Catalog.Entry) throws(VaultError) {
-        let status = try FileSystem.status(of: root.appending(entry.path.string))
-        let isSame =
-            switch entry.kind {
-            case .emptyFolder: status?.kind == .folder
-            case .file, .executable:
-                status?.kind == .file && status?.size == entry.size
-                    && (status.map { $0.permissions & 0o100 != 0 } == (entry.kind == .executable))
-            }
-        guard isSame else { throw differs(entry.path) }
-        guard entry.kind != .emptyFolder else { return }
-        file = (entry.path, entry.size)
-        fileCount += 1
+        let segments = entry.path.segments
+        guard let name = segments.last else { return }
+        count(segments, isFolder: entry.kind == .emptyFolder)
+        try enter(Array(segments.dropLast()))
+        guard entry.kind != .emptyFolder else { return try Self.require(try folder.openFolder(name)) }
+        let file = try folder.openFile(name)
+        let status = try file.status()
+        guard status.size == entry.size, status.links == 1, status.permissions & 0o022 == 0,
+            (status.permissions & 0o100 != 0) == (entry.kind == .executable)
+        else { throw Self.differs(file.path) }
+        self.file = consume file
         digest = SHA256()
     }
 
     public mutating func write(_ bytes: Span<UInt8>) { digest.update(bytes) }
 
     public mutating func endEntry() throws(VaultError) {
-        guard let (path, _) = file else { return }
-        file = nil
-        var other = SHA256()
-        swap(&other, &digest)
-        let found = try OpenFile(reading: root.appending(path.string)).sha256()
-        guard other.finalize() == found else { throw differs(path) }
+        guard let compared = file.take() else { return }
+        var written = SHA256()
+        swap(&written, &digest)
+        guard try compared.sha256() == written.finalize() else { throw Self.differs(compared.path) }
     }
 
     /// Once all entries are compared: whether there is anything else.
-    public func finish() throws(VaultError) {
-        guard try Self.fileCount(below: try Folder(opening: root)) == fileCount else {
-            throw VaultError(
-                .corrupt, "it holds more than the pack", at: root.string, remedy: "remove it")
+    public consuming func finish() throws(VaultError) {
+        for (segments, count) in counts {
+            try enter(segments)
+            guard try folder.names().count == count else { throw Self.differs(folder.path) }
         }
     }
 
-    /// Links and the like count, too.
-    private static func fileCount(below folder: borrowing Folder) throws(VaultError) -> Int {
-        var count = 0
-        for name in try folder.names() {
-            let isFolder = try folder.status(of: name)?.kind == .folder
-            count += isFolder ? try fileCount(below: try folder.openFolder(name)) : 1
-        }
-        return count
+    /// The folders on the way to an entry are entries, too.
+    private mutating func count(_ segments: [String], isFolder: Bool) {
+        if isFolder, counts[segments] == nil { counts[segments] = 0 }
+        var path = segments
+        repeat {
+            path.removeLast()
+            let isKnown = counts[path] != nil
+            counts[path, default: 0] += 1
+            if isKnown { return }
+        } while !path.isEmpty
     }
 
-    private func differs(_ path: EntryPath) -> VaultError {
+    /// Walks from the root again only when the folder changes.
+    private mutating func enter(_ segments: [String]) throws(VaultError) {
+        guard !segments.elementsEqual(folderSegments, by: { $0.utf8.elementsEqual($1.utf8) }) else { return }
+        folder = try Folder(opening: root)
+        for segment in segments {
+            folder = try folder.openFolder(segment)
+            try Self.require(folder)
+        }
+        folderSegments = segments
+    }
+
+    private static func require(_ folder: borrowing Folder) throws(VaultError) {
+        if try folder.status().permissions & 0o022 != 0 { throw differs(folder.path) }
+    }
+
+    private static func differs(_ path: FilePath) -> VaultError {
         VaultError(
-            .corrupt, "it differs from the pack", at: root.appending(path.string).string,
+            .corrupt, "it differs from the pack", at: path.string,
             remedy: "remove the folder, and open the pack again")
     }
 }

@@ -80,6 +80,36 @@ struct FormTests {
         try await expect("sealed", version: 1)
     }
 
+    /// A wish that could not be met yet is not forgotten.
+    @Test func aWishThatFailed() async throws {
+        try await workshop.fetch().succeeded()
+        let server = try FaultServer(workshop.site) { $0.isForPack ? .status(404) : .file }
+        try await workshop.fetch(server.url, "--sealed").failed(69, naming: server.url)
+        try await workshop.fetch().succeeded()
+        try await expect("opened", version: 1)
+        try await publishNext(2)
+        try await workshop.fetch().succeeded()
+        try await expect("sealed", version: 2)
+    }
+
+    @Test func removedWithADamagedRecord() async throws {
+        try await workshop.fetch(nil, "--sealed").succeeded()
+        try folder.write("store/shared/@state/level/@record.json", "{}")
+        try await Command.run("remove", "level", "--store", workshop.store).succeeded()
+        try await workshop.fetch(nil, "level").succeeded()
+        try await expect("sealed", version: 1)
+    }
+
+    @Test func unlockedFromWhatIsDamaged() async throws {
+        try await workshop.fetch(nil, "--sealed").succeeded()
+        let name = try #require(workshop.files(in: "permanent/level").first { $0.hasSuffix(".avpack") })
+        var bytes = try folder.bytes("store/permanent/level/\(name)")
+        bytes[bytes.count / 2] ^= 1
+        try folder.write("store/permanent/level/\(name)", bytes)
+        try await Command.run(["unlock", "--opened", "--store", workshop.store] + workshop.keys)
+            .failed(65, naming: "level")
+    }
+
     /// The key alone is needed for that.
     @Test func unlockedFromWhatIsKept() async throws {
         try await workshop.fetch(nil, "--sealed").succeeded()

@@ -137,8 +137,23 @@ struct PurgeableTests {
         }
     }
 
+    @Test(arguments: ["purgeable", "keep"]) func killed(command: String) async throws {
+        for number in 1...20 {
+            let wrapper =
+                ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync"]
+                + ["-e", "inject=fsync:signal=KILL:when=\(number)"]
+            let result = try await Command.run(
+                command, "old", "--store", workshop.store, through: wrapper)
+            try await workshop.fetch(nil, "kept").succeeded()
+            let names = try await Tool.run("find", workshop.store).text
+            #expect(!names.contains(".tmp"), "\(names)")
+            if result.exitCode == 0 { return }
+        }
+        Issue.record("it never ended")
+    }
+
     @Test(arguments: ["purgeable", "keep"]) func whatIsNotThere(command: String) async throws {
         let result = try await run(command, "wanted")
-        #expect(result.exitCode == 66 && result.errorText.contains("'wanted' is not loaded"))
+        #expect(result.exitCode == 66 && result.errorText.contains("wanted: the store never had it"))
     }
 }

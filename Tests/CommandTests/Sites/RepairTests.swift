@@ -105,6 +105,7 @@ import VaultFileSystem
         #expect(try isSound("one"))
         try damage("one")
         try await repair().failed(75, naming: "one")
+        #expect(try workshop.files(in: "permanent/one").allSatisfy { !$0.hasSuffix(".mended") })
         for version in 2...3 {
             try folder.write("one/file", "version \(version)")
             try await workshop.publish()
@@ -117,6 +118,19 @@ import VaultFileSystem
         try await workshop.fetch().succeeded()
         let files = try workshop.files(in: "permanent/one")
         #expect(files.count == 2 && files.allSatisfy { $0.hasPrefix("@3-") }, "\(files)")
+    }
+
+    /// Once it is read no more, it goes away.
+    @Test func itsReaderEnds() async throws {
+        let names = try workshop.files(in: "permanent/one")
+        try damage("one")
+        let reader = OpenFileReference(try OpenFile(reading: FilePath(folder[kept("one")])))
+        #expect(try reader.file.tryLock(exclusive: false))
+        try await repair().succeeded()
+        #expect(try workshop.files(in: "permanent/one") != names)
+        reader.file.unlock()
+        try await workshop.fetch().succeeded()
+        #expect(try workshop.files(in: "permanent/one") == names)
     }
 
     @Test func aDamagedDescriptor() async throws {

@@ -108,4 +108,35 @@ struct UnreadableRecordTests {
         #expect(try await workshop.status()["one"]?.state == "absent")
         #expect(try workshop.files(in: "permanent/one") == [])
     }
+
+    /// What has no place in a store.
+    @Test(arguments: ["descriptor", "home"]) func aFolderOrAFileInTheWay(kind: String) async throws {
+        let home = folder["store/permanent/one"]
+        if kind == "home" {
+            try await Tool.run("rm", "-r", home)
+            try folder.write("store/permanent/one", "in the way")
+        } else {
+            let name = try #require(workshop.files(in: "permanent/one").first { $0.hasSuffix(".json") })
+            try await Tool.run("rm", "\(home)/\(name)")
+            try folder.makeFolder("store/permanent/one/\(name)")
+        }
+        try folder.write("two/file", "version 2")
+        try await workshop.publish()
+        let result = try await workshop.fetch()
+        #expect(result.exitCode != 0)
+        #expect(try await workshop.tree(of: "two") == Tree(folder["two"]))
+        let status = try await workshop.status()
+        #expect(status["two"]?.version == 2)
+        // The record still knows what the descriptor said.
+        #expect(status["one"]?.state == (kind == "home" ? "failed" : "loaded"))
+    }
+
+    /// Nobody's folder, such as the system's on a file system of its own.
+    @Test func aFoundersFolder() async throws {
+        try folder.makeFolder("store/permanent/lost+found")
+        let wrapper = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", "lost+found"]
+        let failing = ["-P", folder["store/permanent/lost+found"], "-e", "inject=openat:error=EACCES"]
+        try await workshop.fetch(through: wrapper + failing).succeeded()
+        #expect(try workshop.files(in: "shared/@work") == [])
+    }
 }
