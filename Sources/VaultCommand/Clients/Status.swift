@@ -19,7 +19,7 @@ struct Status: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let report = try await StatusReport(of: store.existingLayout())
+        let report = try await StatusReport(of: store.layout)
         if json { return report.answer() }
         if report.packs.isEmpty { Talk.note("no pack was staged in \(store.store) yet") }
         for pack in report.packs {

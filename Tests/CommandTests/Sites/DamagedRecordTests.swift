@@ -116,13 +116,12 @@ struct DamagedRecordTests {
         let elsewhere = try await footprint()
         for place in ["nowhere", "store/empty"] {
             for area in ["permanent", "ephemeral", "shared"] {
-                let result = try await Command.run(
-                    "status", "--store", workshop.store, "--\(area)", folder[place])
-                #expect(result.exitCode == (place == "nowhere" && area == "shared" ? 66 : 0))
+                try await Command.run("status", "--store", workshop.store, "--\(area)", folder[place])
+                    .succeeded()
             }
         }
         let nowhere = ["--store", folder["nowhere"]]
-        for command in [["status"], ["unlock"] + workshop.keys, ["repair", workshop.site]] {
+        for command in [["unlock"] + workshop.keys, ["repair", workshop.site]] {
             try await Command.run(command + nowhere).failed(66, naming: "nowhere")
         }
         #expect(try await footprint() == elsewhere)
