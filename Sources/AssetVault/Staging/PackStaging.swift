@@ -47,11 +47,9 @@ struct PackStaging: Sendable {
         try await update(id) { $0.isRemoved = false }
     }
 
+    /// Nothing is decided yet: what waits still does so by the metadata that listed it.
     func noteOpening(of pack: PackDescriptor, listedBy listing: ListingVersion) async throws(VaultError) {
-        try await update(pack.id, listedBy: listing) { record in
-            record.isOpening = true
-            record.listing = listing
-        }
+        try await update(pack.id, listedBy: listing) { $0.isOpening = true }
         StagingStep.openingRecorded.reached()
     }
 
@@ -60,8 +58,7 @@ struct PackStaging: Sendable {
             guard !record.isRemoved else { return }
             // In use and nothing under way: it is only not certain that this would outlast a power failure.
             guard record.loaded == nil || record.waiting != nil || record.arriving != nil else { return }
-            record.failure =
-                error.place == id.description ? error.problem : "\(error.place): \(error.problem)"
+            record.failure = error.problem
             record.isOpening = false
         }
     }

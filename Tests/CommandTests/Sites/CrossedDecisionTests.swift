@@ -73,6 +73,37 @@ import Testing
         try StoreContent(loaded: 2).expect(of: "other", in: workshop.store, "asked for")
     }
 
+    /// Who opens what waits decides by the metadata that let it wait, whatever somebody else has begun meanwhile.
+    @Test func whatWaitedDoesNotReplaceWhatIsNewer() async throws {
+        try await workshop.fetch(withKeys: false).succeeded()
+        try await publishSecond()
+        let words = ["fetch", workshop.site, "level", "--store", workshop.store]
+        let dead = try await Command.run(words + workshop.keys, dyingAt: "openingRecorded")
+        #expect(dead.exitCode == 137, "\(dead.errorText)")
+        let script = try folder.write(
+            "key.sh",
+            """
+            #!/bin/sh
+            # First it is only asked whether there is a key, for the pack itself or for the vault; then the pack is open.
+            echo >> '\(folder["calls"])'
+            if [ "$(wc -l < '\(folder["calls"])')" = 3 ]; then
+                touch '\(folder["asked"])'
+                while [ ! -e '\(folder["go"])' ]; do sleep 0.05; done
+            fi
+            cat '\(folder["vault/keys/vault.jwks"])'
+            """)
+        try await Tool.run("chmod", "+x", script)
+        async let slow = Command.run(
+            "unlock", "level", "--store", workshop.store, "--keys", "exec:\(script)")
+        while try !folder.exists("asked") { try await Task.sleep(for: .milliseconds(5)) }
+        try await Command.run(words + workshop.keys).succeeded()
+        #expect(try await workshop.status()["level"]?.version == 2)
+        try folder.write("go", "")
+        try await slow.succeeded()
+        #expect(try await workshop.status()["level"]?.version == 2)
+        try StoreContent(loaded: 2).expect(of: "level", in: workshop.store, "newer")
+    }
+
     /// A download that another process is at has not failed.
     @Test func whatIsBusyHasNotFailed() async throws {
         let gate = Gate()
