@@ -14,7 +14,7 @@ extension PackStaging {
         try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
         if file.file.path != target {
             try await requireSound(pack, as: .sealed) {
-                (try? OpenFile(reading: target).sha256()) == pack.sha256
+                (try? pack.isProven(by: OpenFile(reading: target))) == true
             }
         }
         try await makeRoom(toMove: file, of: pack, to: layout.home(of: pack.id))

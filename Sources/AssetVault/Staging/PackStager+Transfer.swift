@@ -61,7 +61,7 @@ extension PackStager {
         do throws(VaultError) {
             let kept = OpenFileReference(try OpenFile(reading: staging.layout.version(pack, as: .sealed)))
             observer(.verifying(pack.id))
-            return try kept.file.sha256() == pack.sha256 ? kept : nil
+            return try pack.isProven(by: kept.file) ? kept : nil
         } catch {
             guard [.missing, .corrupt, .io].contains(error.category), !Task.isCancelled else { throw error }
             return nil

@@ -81,18 +81,18 @@ struct PackStager: Sendable {
         }
         if record.waiting == nil, let loaded = record.loaded, !isForm(loaded.form), loaded.form == .sealed {
             guard let kept = try keptPack(loaded.pack) else {
-                throw isDamaged(id, "repair it, or fetch it again")
+                throw damaged(id, "repair it, or fetch it again")
             }
             return try await transfer(kept, of: loaded.pack, listedBy: record.listing)
         }
         let state = try await followFaster(record, of: id)
         if let waiting = record.waiting, try staging.records.record(of: id).arriving == waiting {
-            throw isDamaged(id, "fetch the pack: only what is damaged comes again")
+            throw damaged(id, "fetch the pack: only what is damaged comes again")
         }
         return state
     }
 
-    private func isDamaged(_ id: PackID, _ remedy: String) -> VaultError {
+    private func damaged(_ id: PackID, _ remedy: String) -> VaultError {
         VaultError(.corrupt, "what is to be opened is damaged", at: id.description, remedy: remedy)
     }
 
@@ -122,9 +122,7 @@ struct PackStager: Sendable {
         guard let waiting = try staging.waitingPack(pack) else { return nil }
         observer(.verifying(pack.id))
         do throws(VaultError) {
-            if try waiting.file.status().size == pack.length, try waiting.file.sha256() == pack.sha256 {
-                return waiting
-            }
+            if try pack.isProven(by: waiting.file) { return waiting }
         } catch {
             // What the disk gives back no more is damaged.
             guard error.category == .io, !Task.isCancelled else { throw error }

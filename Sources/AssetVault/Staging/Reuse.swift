@@ -29,6 +29,14 @@ extension PackStaging {
     }
 }
 
+extension PackDescriptor {
+    /// Whether a file is this pack, by its length and its SHA-256.
+    func isProven(by file: borrowing OpenFile) throws(VaultError) -> Bool {
+        guard try file.status().size == length else { return false }
+        return try file.sha256() == sha256
+    }
+}
+
 extension OpenPack {
     /// Whether a folder holds just what the pack holds.
     func isSame(as tree: FilePath) async -> Bool {
