@@ -20,7 +20,8 @@ struct PieceReuse: Sendable {
     func ciphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8]? {
         guard let number = find(digest.bytes) else { return nil }
         let ciphertext = try previous.ciphertext(ofPiece: number)
-        guard let opened = try? previous.plaintext(ofPiece: number, ciphertext: ciphertext), opened == plain
+        guard let opened = try? previous.plaintext(ofPiece: number, ciphertext: ciphertext),
+            opened == plain[...]
         else {
             return nil
         }
