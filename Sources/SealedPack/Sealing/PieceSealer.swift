@@ -36,13 +36,20 @@ struct PieceSealer: Sendable {
                 plainDigest: plainDigest, isReused: true)
         }
         var message: [UInt8] = [PieceCodec.zstd.rawValue]
-        let dataDigest: Digest
-        if try Zstd.compress(plain.span, level: compression.level, appendingTo: &message) {
-            dataDigest = SHA256.hash(message.span.extracting(1...))
-        } else {
-            message = [PieceCodec.stored.rawValue] + plain
-            dataDigest = plainDigest
+        guard try Zstd.compress(plain.span, level: compression.level, appendingTo: &message) else {
+            return try sealStored(plain, digest: plainDigest)
         }
+        return try seal(message, of: plain, plainDigest, SHA256.hash(message.span.extracting(1...)))
+    }
+
+    /// Seals a piece without compressing it.
+    func sealStored(_ plain: [UInt8], digest: Digest) throws(VaultError) -> SealedPiece {
+        try seal([PieceCodec.stored.rawValue] + plain, of: plain, digest, digest)
+    }
+
+    private func seal(
+        _ message: [UInt8], of plain: [UInt8], _ plainDigest: Digest, _ dataDigest: Digest
+    ) throws(VaultError) -> SealedPiece {
         let salt = MessageSalt.make(
             context: Self.context, codec: message[0], dataDigest: dataDigest, key: key)
         let ciphertext = try Cobblestone256.seal(
