@@ -8,6 +8,15 @@ extension PackDownload {
         _ wanted: Range<UInt64>, into assembly: inout PackAssembly, progress: (UInt64) -> Void
     ) async throws(TransferFailure) {
         let answer = try await ask(for: wanted, of: assembly)
+        try await take(answer, for: wanted, into: &assembly, progress: progress)
+    }
+
+    typealias Answer = (body: TransportBody, range: Range<UInt64>)
+
+    func take(
+        _ answer: Answer, for wanted: Range<UInt64>, into assembly: inout PackAssembly,
+        progress: (UInt64) -> Void
+    ) async throws(TransferFailure) {
         do throws(VaultError) {
             try await receive(answer.body, of: answer.range, into: &assembly, progress: progress)
             let wasUnproven = assembly.isUnproven
@@ -23,13 +32,12 @@ extension PackDownload {
     }
 
     /// The body that was sent, and which bytes of the pack it holds.
-    private mutating func ask(
+    mutating func ask(
         for wanted: Range<UInt64>, of assembly: borrowing PackAssembly
-    ) async throws(TransferFailure) -> (body: TransportBody, range: Range<UInt64>) {
+    ) async throws(TransferFailure) -> Answer {
         var request = TransportRequest(sources.location, limit: pack.length)
-        let isSmallAndNew =
-            pack.length <= Self.smallPack && assembly.isUnproven && assembly.presentCount == 0
-        if sources.takesRanges, !isSmallAndNew {
+        let isForAll = assembly.isEmpty && assembly.comesAtOnce(besidesOthers: !held.isEmpty)
+        if sources.takesRanges, !isForAll {
             request.range = ByteRange(wanted.lowerBound...(wanted.upperBound - 1))
         }
         let response: TransportResponse
@@ -60,7 +68,7 @@ extension PackDownload {
         }
     }
 
-    private mutating func receive(
+    private func receive(
         _ body: TransportBody, of range: Range<UInt64>, into assembly: inout PackAssembly,
         progress: (UInt64) -> Void
     ) async throws(VaultError) {
@@ -77,6 +85,7 @@ extension PackDownload {
             if position == 0, !PackFile.mayBegin(with: bytes) {
                 throw refusal("the host sent something that is no pack; a login page may stand in the way")
             }
+            if position == 0, !sources.takesRanges { observer(.sentWhole(pack.id, sources.location)) }
             guard UInt64(bytes.count) <= range.upperBound - position else {
                 throw refusal("more bytes than the \(range.count) declared")
             }

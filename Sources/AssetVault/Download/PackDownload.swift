@@ -3,19 +3,19 @@ import VaultErrors
 import VaultFileSystem
 import VaultTransport
 
-/// Brings one pack into ephemeral storage, proven piece by piece: the tail first (index and catalog), then whatever pieces
-/// are missing. Targets are named by their digest and never change, so any mirror may send any part at any time.
+/// Brings one pack into ephemeral storage, proven piece by piece: the tail first (index and catalog), then the pieces that
+/// other packs of the store have, then from the host whatever is still missing. Targets are named by their digest and never change, so any mirror may send any part at any time.
 struct PackDownload {
     let transport: any Transport
     let file: DownloadFile
     var sources: DownloadSources
+    let observer: Observer
+    /// Packs that may have some of its pieces; let go when these were taken.
+    var held: [any PieceSource] = []
     /// Who asks for this download in the foreground is given way to; nil where this is the foreground.
     var givesWayTo: ForegroundMark?
 
     var pack: PackDescriptor { file.pack }
-
-    /// A pack up to this size comes in one request.
-    static let smallPack: UInt64 = 256 << 10
 
     /// Completes the file that was claimed and returns it, saved, under its final name in ephemeral storage, locked until
     /// it is let go. On failure what came stays for the next attempt. Throws `.busy` when somebody wants to go on with it.
@@ -25,20 +25,14 @@ struct PackDownload {
         var assembly = try PackAssembly(claimed, of: pack)
         _ = try await assembly.prove()
         progress(assembly.presentCount)
-        while let wanted = try assembly.wanted() {
+        while true {
+            try await reuse(for: &assembly, progress: progress)
+            guard let wanted = try assembly.wanted() else { break }
             let before = assembly.presentCount
             do throws(TransferFailure) {
                 try await transfer(wanted, into: &assembly, progress: progress)
             } catch {
-                // All of the tail may have come before the transfer failed.
-                _ = try await assembly.prove()
-                if assembly.presentCount > before { sources.noteProgress() }
-                let sender = sources.location
-                let pause = try sources.recover(from: error)
-                if sources.location != sender { assembly.changeSender() }
-                do { try await Task.sleep(for: pause) } catch {
-                    throw VaultError.cancelled(pack.id.description)
-                }
+                try await recover(from: error, in: &assembly, whichHad: before)
             }
         }
         do throws(VaultError) { _ = try assembly.finish() } catch {
@@ -50,5 +44,28 @@ struct PackDownload {
         let finished = try file.finish(claimed)
         StagingStep.downloadNamed.reached()
         return finished
+    }
+
+    /// Waits, and turns to another mirror if need be.
+    mutating func recover(
+        from failure: TransferFailure, in assembly: inout PackAssembly, whichHad before: UInt64
+    ) async throws(VaultError) {
+        // All of the tail may have come before the transfer failed.
+        _ = try await assembly.prove()
+        if assembly.presentCount > before { sources.noteProgress() }
+        let sender = sources.location
+        let pause = try sources.recover(from: failure)
+        if sources.location != sender { assembly.changeSender() }
+        do { try await Task.sleep(for: pause) } catch { throw VaultError.cancelled(pack.id.description) }
+    }
+
+    /// Once it is known which pieces the pack has.
+    private mutating func reuse(
+        for assembly: inout PackAssembly, progress: (UInt64) -> Void
+    ) async throws(VaultError) {
+        guard !assembly.isUnproven, !held.isEmpty else { return }
+        var others = held[...]
+        held = []
+        try await assembly.reuse(from: { others.popFirst() }, progress: progress)
     }
 }

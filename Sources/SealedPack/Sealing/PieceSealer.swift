@@ -41,12 +41,18 @@ struct PieceSealer: Sendable {
             plainDigest: plainDigest, isReused: false)
     }
 
-    private func ciphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8] {
+    /// - Parameter digest: that of `plain`.
+    func ciphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8] {
         var compressed: [UInt8] = []
         guard try Zstd.compress(plain.span, level: compression.level, appendingTo: &compressed) else {
-            return try encrypt(plain, codec: .stored, digest: digest)
+            return try storedCiphertext(of: plain, digest: digest)
         }
         return try encrypt(compressed, codec: .zstd, digest: SHA256.hash(compressed.span))
+    }
+
+    /// The same without compressing it.
+    func storedCiphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8] {
+        try encrypt(plain, codec: .stored, digest: digest)
     }
 
     /// The message `codec || data`, encrypted.
