@@ -128,12 +128,3 @@ extension PackAssembly {
         return true
     }
 }
-
-extension PackFile {
-    /// What the index says of a piece; the index must have been proven.
-    fileprivate func digest(ofPiece number: Int) throws(VaultError) -> Digest {
-        let place = footer.layout.indexOffset + UInt64(number) * UInt64(IndexRecord.count)
-        let bytes = try file.readExactly(IndexRecord.count, at: place)
-        return try IndexRecord(parsing: bytes.span, place: file.path.string).digest
-    }
-}

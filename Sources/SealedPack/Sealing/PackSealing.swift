@@ -41,10 +41,14 @@ public struct SealingResult: Sendable {
     public let descriptor: PackDescriptor
     /// Pieces taken over from the previous version.
     public let reusedPieces: UInt32
+    /// The numbers of those pieces of the previous version whose content was sealed anew, with another result: what was
+    /// there of them was not what the catalog says.
+    public let missedPieces: [Int]
 
-    public init(descriptor: PackDescriptor, reusedPieces: UInt32) {
+    public init(descriptor: PackDescriptor, reusedPieces: UInt32, missedPieces: [Int] = []) {
         self.descriptor = descriptor
         self.reusedPieces = reusedPieces
+        self.missedPieces = missedPieces
     }
 }
 
@@ -74,10 +78,10 @@ extension SealingOrder {
             let entry = source.entries[index]
             try writer.catalog.appendEntry(entry.path, kind: PackEntryKind(entry.kind), size: entry.size)
         }
-        let reused = writer.reusedPieces
+        let (reused, missed) = (writer.reusedPieces, writer.missedPieces)
         let version = try version(of: writer.catalog)
         let descriptor = try writer.finish(id: id, version: version, offer: offer, slots: slots)
-        return SealingResult(descriptor: descriptor, reusedPieces: reused)
+        return SealingResult(descriptor: descriptor, reusedPieces: reused, missedPieces: missed)
     }
 
     private func checkPrevious() throws(VaultError) {

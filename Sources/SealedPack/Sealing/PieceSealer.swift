@@ -2,12 +2,22 @@ import VaultArchive
 import VaultCrypto
 import VaultErrors
 
-/// How hard to try to make pieces smaller.
-public struct Compression: Sendable, Hashable {
-    /// The zstd level.
-    let level: Int
+/// How hard to try to make pieces smaller. Whichever it was, a pack opens the same.
+public enum Compression: String, Sendable, CaseIterable {
+    case stored = "none"
+    case fast
+    case standard = "default"
+    case max
 
-    public static let standard = Compression(level: 3)
+    /// The zstd level; nil stores pieces as they are.
+    var level: Int? {
+        switch self {
+        case .stored: nil
+        case .fast: 1
+        case .standard: 3
+        case .max: 19
+        }
+    }
 }
 
 /// A piece as it stands in the pack, with what index and catalog say of it.
@@ -16,7 +26,10 @@ struct SealedPiece: Sendable {
     let digest: Digest
     let plainCount: Int
     let plainDigest: Digest
+    /// Whether the previous version has the same ciphertext.
     let isReused: Bool
+    /// The number of the piece of the previous version that holds the same, and could not be taken over.
+    let missed: Int?
 }
 
 /// Turns the plaintext of a piece into its ciphertext, the same one each time.
@@ -30,14 +43,17 @@ struct PieceSealer: Sendable {
 
     func seal(_ plain: [UInt8]) throws(VaultError) -> SealedPiece {
         let plainDigest = SHA256.hash(plain.span)
-        if let ciphertext = try previous?.ciphertext(of: plain, digest: plainDigest) {
+        let earlier = previous?.piece(of: plainDigest)
+        if let earlier, let ciphertext = try previous?.ciphertext(ofPiece: earlier, holding: plain) {
             return SealedPiece(
                 ciphertext: ciphertext, digest: SHA256.hash(ciphertext.span), plainCount: plain.count,
-                plainDigest: plainDigest, isReused: true)
+                plainDigest: plainDigest, isReused: true, missed: nil)
         }
         var message: [UInt8] = [PieceCodec.zstd.rawValue]
         let dataDigest: Digest
-        if try Zstd.compress(plain.span, level: compression.level, appendingTo: &message) {
+        if let level = compression.level,
+            try Zstd.compress(plain.span, level: level, appendingTo: &message)
+        {
             dataDigest = SHA256.hash(message.span.extracting(1...))
         } else {
             message = [PieceCodec.stored.rawValue] + plain
@@ -47,9 +63,13 @@ struct PieceSealer: Sendable {
             context: Self.context, codec: message[0], dataDigest: dataDigest, key: key)
         let ciphertext = try Cobblestone256.seal(
             message.span, salt: salt, context: Self.context, key: key.pieceKey)
+        let digest = SHA256.hash(ciphertext.span)
+        // Where only the index of the previous version is there, it tells whether clients have the piece.
+        var isReused = false
+        if let earlier { isReused = try previous?.digest(ofPiece: earlier) == digest }
         return SealedPiece(
-            ciphertext: ciphertext, digest: SHA256.hash(ciphertext.span), plainCount: plain.count,
-            plainDigest: plainDigest, isReused: false)
+            ciphertext: ciphertext, digest: digest, plainCount: plain.count, plainDigest: plainDigest,
+            isReused: isReused, missed: isReused ? nil : earlier)
     }
 }
 

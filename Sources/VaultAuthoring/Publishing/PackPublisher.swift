@@ -11,16 +11,23 @@ import VaultKeys
 struct PackPublisher {
     let vault: VaultFolder
     let keys: any KeyProvider
+    /// Instead of what the settings say.
+    let compression: Compression?
+    /// Has what the site's folder lacks.
+    let host: HostedSite?
+    /// Where new packs go: the site's targets, or a folder like them.
+    let output: FilePath
 
     /// Seals a pack's source, unless the site has the result already.
+    ///
+    /// - Parameter previous: what it follows on, the best first.
     func seal(
-        _ pack: VaultSettings.Pack, after previous: PackDescriptor?, progress: (UInt64) -> Void
+        _ pack: VaultSettings.Pack, after previous: [PackDescriptor], progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
+        let previous = try firstAtHand(previous)
         let choice = try await ContentKeyChoice(following: previous, keys: keys)
-        var earlier: OpenPack?
-        if let previous {
-            earlier = try OpenPack(try verifiedPack(previous), key: choice.key)
-        }
+        var earlier: PublishedPack?
+        if let previous { earlier = try await published(previous, key: choice.key) }
         // Never in the site: what is plain must not be uploaded, not even after a crash.
         let source = try PackSource(
             vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.site)
@@ -31,18 +38,20 @@ struct PackPublisher {
                 remedy: "correct the patterns")
         }
         let order = SealingOrder(
-            id: pack.id, versioning: versioning(of: pack, after: earlier), key: choice.key,
-            slots: choice.slots, offer: pack.offer, previous: earlier)
-        let folder = folder(of: pack.id)
-        try FileSystem.createFolders(folder, permissions: 0o755)
-        let scratch = try ScratchFile(for: folder.appending("pack"))
-        let output = OpenFileReference(try OpenFile(duplicating: scratch.file.descriptor, named: folder))
-        let result = try await order.seal(source.folder, into: output, progress: progress)
-        let target = try path(of: result.descriptor)
-        if try FileSystem.exists(target) {
+            id: pack.id, versioning: versioning(of: pack, after: earlier?.open), key: choice.key,
+            slots: choice.slots, offer: pack.offer,
+            compression: compression ?? pack.compression ?? .standard, previous: earlier?.open)
+        var sealed = try await UnnamedPack.seal(
+            order, source.folder, in: folder(of: pack.id), progress: progress)
+        if let earlier, try await earlier.fetch(sealed.result.missedPieces) {
+            sealed = try await UnnamedPack.seal(
+                order, source.folder, in: folder(of: pack.id), progress: progress)
+        }
+        let result = sealed.result
+        if try FileSystem.exists(path(of: result.descriptor)) {
             _ = try verifiedPack(result.descriptor)
-        } else {
-            try scratch.commit(as: target.lastComponent?.string ?? "", permissions: 0o644, replacing: false)
+        } else if host == nil || previous?.sha256 != result.descriptor.sha256 {
+            try sealed.name(as: path(of: result.descriptor))
         }
         return result
     }
@@ -55,7 +64,7 @@ struct PackPublisher {
     ) async throws(VaultError) -> SealingResult {
         let isSameKey = newest?.contentKeyID == earlier.contentKeyID
         let choice = try await ContentKeyChoice(following: isSameKey ? newest : earlier, keys: keys)
-        _ = try OpenPack(try verifiedPack(earlier), key: choice.key)
+        _ = try await published(earlier, key: choice.key)
         var pack = earlier
         pack.slots = choice.slots
         pack.offer = offer
@@ -63,9 +72,10 @@ struct PackPublisher {
     }
 
     /// Removes packs that publications that died have left half-made.
-    func removeAbandonedScratch(of ids: [PackID]) throws(VaultError) {
+    static func removeAbandonedScratch(of ids: [PackID], in targets: FilePath) throws(VaultError) {
         // Many packs share a folder.
-        for path in Set(ids.map { folder(of: $0) }) where try FileSystem.exists(path) {
+        let folders = Set(ids.map { targets.appending($0.targetPath).removingLastComponent() })
+        for path in folders where try FileSystem.exists(path) {
             try Folder(opening: path).removeAbandonedScratch()
         }
     }
@@ -76,14 +86,33 @@ struct PackPublisher {
         return .following(earlier, above: pack.lastVersion)
     }
 
-    /// Where the files of a pack's versions are.
+    /// Where the files of a pack's new versions go.
     private func folder(of id: PackID) -> FilePath {
-        vault.targets.appending(id.targetPath).removingLastComponent()
+        output.appending(id.targetPath).removingLastComponent()
     }
 
     private func path(of pack: PackDescriptor) throws(VaultError) -> FilePath {
         let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
         return vault.targets.appending(record.hostedPath)
+    }
+
+    /// What waits for a signature is at no host.
+    private func firstAtHand(_ packs: [PackDescriptor]) throws(VaultError) -> PackDescriptor? {
+        guard let host else { return packs.first }
+        for pack in packs {
+            if host.lists(pack) { return pack }
+            if try FileSystem.exists(path(of: pack)) { return pack }
+        }
+        return nil
+    }
+
+    private func published(_ pack: PackDescriptor, key: ContentKey) async throws(VaultError) -> PublishedPack
+    {
+        if let host, try !FileSystem.exists(path(of: pack)) {
+            let hosted = try await host.pack(pack)
+            return PublishedPack(open: try OpenPack(hosted.pack, key: key), hosted: hosted)
+        }
+        return PublishedPack(open: try OpenPack(try verifiedPack(pack), key: key), hosted: nil)
     }
 
     /// A pack of the site, opened only after its whole file has the signed digest.
@@ -96,5 +125,44 @@ struct PackPublisher {
                 remedy: "restore it from your host or backup, then publish again")
         }
         return try PackFile(file, as: pack)
+    }
+}
+
+/// A published version, wherever it is.
+private struct PublishedPack {
+    let open: OpenPack
+    let hosted: HostedPack?
+
+    /// Gets pieces that are not there; false where all of them were.
+    func fetch(_ pieces: [Int]) async throws(VaultError) -> Bool {
+        guard let hosted, !hosted.isWhole, !pieces.isEmpty else { return false }
+        try await hosted.fetch(pieces, of: open)
+        return true
+    }
+}
+
+/// A sealed pack that only lacks its name, which follows from its content.
+private struct UnnamedPack: ~Copyable {
+    let result: SealingResult
+    private let scratch: ScratchFile
+
+    private init(result: SealingResult, scratch: consuming ScratchFile) {
+        self.result = result
+        self.scratch = scratch
+    }
+
+    static func seal(
+        _ order: SealingOrder, _ source: borrowing SourceFolder, in folder: FilePath,
+        progress: (UInt64) -> Void
+    ) async throws(VaultError) -> UnnamedPack {
+        try FileSystem.createFolders(folder, permissions: 0o755)
+        let scratch = try ScratchFile(for: folder.appending("pack"))
+        let output = OpenFileReference(try OpenFile(duplicating: scratch.file.descriptor, named: folder))
+        let result = try await order.seal(source, into: output, progress: progress)
+        return UnnamedPack(result: result, scratch: scratch)
+    }
+
+    consuming func name(as path: FilePath) throws(VaultError) {
+        try scratch.commit(as: path.lastComponent?.string ?? "", permissions: 0o644, replacing: false)
     }
 }

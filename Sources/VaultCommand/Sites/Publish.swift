@@ -6,6 +6,8 @@ import UpdateFramework
 import VaultAuthoring
 import VaultErrors
 import VaultKeys
+import VaultSite
+import VaultTransport
 
 struct Publish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,7 +20,8 @@ struct Publish: AsyncParsableCommand {
             A source is a folder or archive, relative to the vault. A pack may also have "policy" ("essential", \
             "prefetch", the default, or "onDemand"), "include" and "exclude" (patterns: * stands for anything but /, ** \
             for anything; one without / is held against names at any depth), "tags" (words) and "traits" (an object): \
-            both are public, for your own app to choose packs by. "expiry" states days a role; what has less than a \
+            both are public, for your own app to choose packs by; and "compression", as --compression, which comes before it. \
+            "expiry" states days a role; what has less than a \
             quarter of them left is signed anew, so publish daily, from cron if need be. A pack that is taken out of \
             vault.json is no longer listed; declared again, it begins at version 1 with a fresh content key.
 
@@ -45,12 +48,26 @@ struct Publish: AsyncParsableCommand {
 
     @OptionGroup var signing: SigningOptions
 
+    @OptionGroup var effort: CompressionOptions
+
     @Option(
         name: .customLong("offline-until"),
         help: ArgumentHelp(
             "Sign all metadata to be believed until the end of this day (UTC) at least, for media that travel offline.",
             valueName: "yyyy-mm-dd"))
     var offlineUntil: String?
+
+    @Option(
+        name: .customLong("against"),
+        help: ArgumentHelp(
+            "Go on from the site at this https, http or file URL, and write only what is new into site/.",
+            valueName: "url"))
+    var host: String?
+
+    @OptionGroup var connection: TransportOptions
+
+    @Flag(help: "Seal and report, and change nothing.")
+    var dryRun = false
 
     @Flag(help: "Print a report as JSON.")
     var json = false
@@ -77,10 +94,13 @@ struct Publish: AsyncParsableCommand {
         defer { bar?.bar.finish() }
         var order = PublicationOrder(keys: provider, now: .now)
         order.passphrase = try signing.passphrase()
+        order.compression = effort.compression
         order.offlineUntil = try offlineUntil.map { text throws(VaultError) in try Self.day(text) }
-        let report = try await Publication.run(
-            of: folder, order,
-            editing: declared.isEmpty
+        if let host { order.host = Site(try SiteLocation(host), transport: try connection.transport()) }
+        let publish = dryRun ? Publication.preview : Publication.run
+        let report = try await publish(
+            folder, order,
+            declared.isEmpty
                 ? nil
                 : { settings throws(VaultError) in
                     for (id, source) in declared { try settings.declare(id, source: source) }
@@ -94,6 +114,7 @@ struct Publish: AsyncParsableCommand {
         }
         bar?.bar.finish()
         report.tell(asJSON: json)
+        if !json { dryRun ? Talk.note("nothing was signed or written") : Talk.wrote(report.written) }
     }
 }
 
@@ -116,7 +137,6 @@ extension PublicationReport {
                 Talk.note("\(pack.id) is no longer sealed for the vault key '\(key)'")
             }
         }
-        Talk.wrote(written)
     }
 
     private var json: JSONObject {
