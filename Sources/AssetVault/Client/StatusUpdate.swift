@@ -1,5 +1,6 @@
 public import SealedPack
 public import VaultErrors
+public import VaultTransport
 
 /// What happens to a pack, as it happens.
 public enum StatusUpdate: Sendable, Equatable {
@@ -7,6 +8,8 @@ public enum StatusUpdate: Sendable, Equatable {
     case began(PackID)
     /// Bytes of a download that are there, and bytes in all; not told for every byte.
     case progress(PackID, bytes: UInt64, total: UInt64)
+    /// The host sends no parts of files: all of the pack comes, also what is there already.
+    case sentWhole(PackID, SiteLocation)
     /// A file that is there is proven once more.
     case verifying(PackID)
     /// Bytes that were opened, and bytes in all.
@@ -19,7 +22,8 @@ public enum StatusUpdate: Sendable, Equatable {
 
     public var id: PackID {
         switch self {
-        case .began(let id), .progress(let id, _, _), .verifying(let id), .opening(let id, _, _),
+        case .began(let id), .progress(let id, _, _), .sentWhole(let id, _), .verifying(let id),
+            .opening(let id, _, _),
             .transferring(let id), .finished(let id, _), .failed(let id, _):
             id
         }

@@ -27,9 +27,8 @@ extension PackDownload {
         for wanted: Range<UInt64>, of assembly: borrowing PackAssembly
     ) async throws(TransferFailure) -> (body: TransportBody, range: Range<UInt64>) {
         var request = TransportRequest(sources.location, limit: pack.length)
-        let isSmallAndNew =
-            pack.length <= Self.smallPack && assembly.isUnproven && assembly.presentCount == 0
-        if sources.takesRanges, !isSmallAndNew {
+        let isForAll = assembly.isEmpty && assembly.comesAtOnce(besidesOthers: !held.isEmpty)
+        if sources.takesRanges, !isForAll {
             request.range = ByteRange(wanted.lowerBound...(wanted.upperBound - 1))
         }
         let response: TransportResponse
@@ -44,7 +43,10 @@ extension PackDownload {
             if let length = body.length, length != pack.length {
                 throw TransferFailure(error: wrongLength(length))
             }
-            if request.range != nil { sources.takesRanges = false }
+            if request.range != nil {
+                sources.takesRanges = false
+                observer(.sentWhole(pack.id, sources.location))
+            }
             return (body, 0..<pack.length)
         case .outOfRange(let total):
             throw TransferFailure(error: wrongLength(total ?? 0))

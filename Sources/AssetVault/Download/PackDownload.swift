@@ -3,19 +3,19 @@ import VaultErrors
 import VaultFileSystem
 import VaultTransport
 
-/// Brings one pack into ephemeral storage, proven piece by piece: the tail first (index and catalog), then whatever pieces
-/// are missing. Targets are named by their digest and never change, so any mirror may send any part at any time.
+/// Brings one pack into ephemeral storage, proven piece by piece: the tail first (index and catalog), then the pieces that
+/// other packs of the store have, then from the host whatever is still missing. Targets are named by their digest and never change, so any mirror may send any part at any time.
 struct PackDownload {
     let transport: any Transport
     let file: DownloadFile
     var sources: DownloadSources
+    let observer: Observer
+    /// Packs that may have some of its pieces; let go when these were taken.
+    var held: [PackFile] = []
     /// Who asks for this download in the foreground is given way to; nil where this is the foreground.
     var givesWayTo: ForegroundMark?
 
     var pack: PackDescriptor { file.pack }
-
-    /// A pack up to this size comes in one request.
-    static let smallPack: UInt64 = 256 << 10
 
     /// Completes the file that was claimed and returns it, saved, under its final name in ephemeral storage, locked until
     /// it is let go. On failure what came stays for the next attempt. Throws `.busy` when somebody wants to go on with it.
@@ -25,7 +25,9 @@ struct PackDownload {
         var assembly = try PackAssembly(claimed, of: pack)
         _ = try await assembly.prove()
         progress(assembly.presentCount)
-        while let wanted = try assembly.wanted() {
+        while true {
+            try await reuse(for: &assembly, progress: progress)
+            guard let wanted = try assembly.wanted() else { break }
             let before = assembly.presentCount
             do throws(TransferFailure) {
                 try await transfer(wanted, into: &assembly, progress: progress)
@@ -50,5 +52,15 @@ struct PackDownload {
         let finished = try file.finish(claimed)
         StagingStep.downloadNamed.reached()
         return finished
+    }
+
+    /// Once it is known which pieces the pack has.
+    private mutating func reuse(
+        for assembly: inout PackAssembly, progress: (UInt64) -> Void
+    ) async throws(VaultError) {
+        guard !assembly.isUnproven, !held.isEmpty else { return }
+        var others = held[...]
+        held = []
+        try await assembly.reuse(from: { others.popFirst() }, progress: progress)
     }
 }

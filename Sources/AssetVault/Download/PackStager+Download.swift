@@ -69,8 +69,10 @@ extension PackStager {
         let folder = staging.layout.ephemeral
         try FileSystem.createFolders(folder, permissions: 0o700)
         try await staging.makeRoom(for: file.missingCount, of: offer.pack.id, in: folder)
+        held.note(offer.pack)
         return PackDownload(
-            transport: transport, file: file, sources: DownloadSources(offer.locations, retries: retries))
+            transport: transport, file: file, sources: DownloadSources(offer.locations, retries: retries),
+            observer: observer, held: held.packs(besides: offer.pack))
     }
 
     /// Whether somebody else took the pack on to shared storage, or further. Under the lock: a file is moved on before the

@@ -23,6 +23,7 @@ struct PackStager: Sendable {
     let role: Role
     /// Opening a pack takes both cores and its share of memory.
     let openings: Turns
+    let held: HeldPacks
 
     init(
         staging: PackStaging, transport: any Transport, retries: RetryPolicy, role: Role, openings: Turns,
@@ -34,6 +35,7 @@ struct PackStager: Sendable {
         self.retries = retries
         self.role = role
         self.openings = openings
+        held = HeldPacks(staging.layout)
     }
 
     var observer: Observer { staging.observer }

@@ -7,6 +7,8 @@ enum StagingStep: String, CaseIterable {
     case tailProven
     /// Reached by the pack that is put together, by this name.
     case pieceWritten
+    /// The same for a piece that another pack had.
+    case pieceReused
     case downloadProven
     case downloadNamed
     case packShared

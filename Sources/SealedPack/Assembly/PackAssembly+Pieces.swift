@@ -31,7 +31,7 @@ extension PackAssembly {
         while position < end {
             let piece = places[number]
             let part = position..<min(piece.upperBound, end)
-            if !isPresent[number] {
+            if !states.isPresent(number) {
                 let first = Int(part.lowerBound - offset)
                 add(
                     bytes.extracting(first..<(first + part.count)), at: part.lowerBound, to: number, of: piece
@@ -81,10 +81,30 @@ extension PackAssembly {
             deliver: { number in
                 if let number { found.append(number) }
             })
-        for number in found {
-            isPresent[number] = true
-            presentCount += UInt64(places[number].count)
-        }
+        for number in found { notePresent(number, places) }
+    }
+
+    /// Pieces that equal one that is there are copied now, the others when theirs is there.
+    mutating func makeCopies(_ places: PiecePlaces) throws(VaultError) {
+        let copies = try PieceCopies(in: packFile)
+        // First to the first pieces of their kind, then from these to all others.
+        for pair in copies.pairs { try copy(Int(pair.copy), to: Int(pair.first), places) }
+        for pair in copies.pairs { try copy(Int(pair.first), to: Int(pair.copy), places) }
+        states.leaveOut(copies)
+        self.copies = copies
+    }
+
+    private mutating func copy(_ source: Int, to target: Int, _ places: PiecePlaces) throws(VaultError) {
+        guard states.isPresent(source), !states.isPresent(target) else { return }
+        let bytes = try file.readExactly(places[source].count, at: places[source].lowerBound)
+        try file.write(bytes.span, at: places[target].lowerBound)
+        notePresent(target, places)
+    }
+
+    mutating func notePresent(_ number: Int, _ places: PiecePlaces) {
+        guard !states.isPresent(number) else { return }
+        states.notePresent(number)
+        presentCount += UInt64(places[number].count)
     }
 
     /// Bytes of a piece whose first bytes never came are of no use.
@@ -119,9 +139,11 @@ extension PackAssembly {
             return false
         }
         wrongInARow = 0
-        try file.write(bytes.span, at: piece.lowerBound)
-        isPresent[number] = true
-        presentCount += UInt64(bytes.count)
+        guard let places else { return true }
+        for same in [number] + (copies?.copies(of: number) ?? []) {
+            try file.write(bytes.span, at: places[same].lowerBound)
+            notePresent(same, places)
+        }
         #if DEBUG
             FailPoint.reach("pieceWritten")
         #endif

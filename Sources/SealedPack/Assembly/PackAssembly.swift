@@ -7,16 +7,16 @@ import VaultFileSystem
 /// Its file has the pack's full length from the start, with holes where bytes are missing. Nothing in it is believed for
 /// standing there: header and footer follow from the descriptor, the tail (index and catalog) has signed digests, and
 /// each piece has its digest in the index. So an attempt goes on with whatever an earlier one left, and a damaged piece
-/// is a missing one. Memory: 9 bytes a piece, and one piece that is arriving.
+/// is a missing one. A piece that equals another one of the pack is copied. Memory: 9 bytes a piece, 8 for each copy, and
+/// one piece that is arriving.
 public struct PackAssembly: ~Copyable, Sendable {
     public let pack: PackDescriptor
     let packFile: PackFile
     /// Nil until the tail is proven.
     var places: PiecePlaces?
     /// Which pieces are there, proven.
-    var isPresent: [Bool] = []
-    /// The first piece that may be missing.
-    private var firstMissing = 0
+    var states = PieceStates(count: 0)
+    var copies: PieceCopies?
     /// The piece that is arriving: its first bytes.
     var arriving: (number: Int, bytes: [UInt8]) = (-1, [])
     /// Its bytes came from several senders.
@@ -58,26 +58,34 @@ public struct PackAssembly: ~Copyable, Sendable {
     }
 
     var file: OpenFile { _read { yield packFile.file } }
-    private var layout: PackLayout { packFile.footer.layout }
-    var tail: Range<UInt64> { layout.indexOffset..<layout.footerOffset }
+    var layout: PackLayout { packFile.footer.layout }
+    var tail: Range<UInt64> { layout.tail }
 
-    /// The bytes that are wanted next; nil when the pack is complete.
+    /// The bytes that are to be asked for next: what is missing, and what is there already where passing over it is cheaper
+    /// than one request more. Nil when the pack is complete.
     public mutating func wanted() throws(VaultError) -> Range<UInt64>? {
         guard let places else {
             let start = isTailWrong ? tail.lowerBound : try endOfArrivedTail()
             // All of it, if it is there and was not looked at.
             return (start < tail.upperBound ? start : tail.lowerBound)..<tail.upperBound
         }
-        while firstMissing < isPresent.count, isPresent[firstMissing] { firstMissing += 1 }
-        guard firstMissing < isPresent.count else { return nil }
-        var end = firstMissing
-        while end < isPresent.count, !isPresent[end] { end += 1 }
-        let held = arriving.number == firstMissing ? UInt64(arriving.bytes.count) : 0
-        return (places[firstMissing].lowerBound + held)..<places[end - 1].upperBound
+        guard let range = states.nextRange(places) else { return nil }
+        let held = arriving.number == range.lowerBound ? UInt64(arriving.bytes.count) : 0
+        return (places[range.lowerBound].lowerBound + held)..<places[range.upperBound - 1].upperBound
     }
 
     /// Whether nothing is known of what is there, so that the whole may as well be asked for.
     public var isUnproven: Bool { places == nil }
+
+    /// Whether nothing of it is there.
+    public var isEmpty: Bool { isUnproven && presentCount == 0 }
+
+    /// Whether all of it is best asked for in one request, without a look at its index first.
+    ///
+    /// - Parameter others: whether there are packs to ``reuse(from:progress:)`` pieces of.
+    public func comesAtOnce(besidesOthers others: Bool) -> Bool {
+        layout.comesAtOnce(besidesOthers: others)
+    }
 
     /// Looks at the tail when all of it has arrived, and then at the pieces. False when the tail is wrong: the next one
     /// wanted is the whole tail. Throws `.corrupt` for an index that is signed and impossible.
@@ -92,9 +100,10 @@ public struct PackAssembly: ~Copyable, Sendable {
         guard !isTailWrong else { return false }
         let places = try PiecePlaces(of: packFile)
         self.places = places
-        isPresent = [Bool](repeating: false, count: places.count)
+        states = PieceStates(count: places.count)
         presentCount = pack.length - (tail.lowerBound - PackLayout.piecesOffset)
         try await survey(places)
+        try makeCopies(places)
         return true
     }
 

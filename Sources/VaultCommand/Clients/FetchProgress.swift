@@ -24,6 +24,9 @@ final class FetchProgress: Sendable {
     func show(_ update: StatusUpdate) {
         switch update {
         case .progress(let id, let bytes, let total): draw(Step(label: "fetching", id: id), bytes, total)
+        case .sentWhole(let id, let host):
+            finish()
+            Talk.note("whole  \(id): \(host) sends no parts of files, so all of it comes, also what is here")
         case .opening(let id, let bytes, let total): draw(Step(label: "opening", id: id), bytes, total)
         case .finished(let id, let state):
             finish()

@@ -44,6 +44,9 @@ public struct Digest: Sendable {
         unsafe withUnsafeBytes(of: words) { unsafe [UInt8]($0) }
     }
 
+    /// The first 8 bytes as a number, for tables that are small and fast: different digests may share it.
+    public var prefix: UInt64 { UInt64(bigEndian: words.0) }
+
     public func append(to output: inout [UInt8]) {
         unsafe withUnsafeBytes(of: words) { unsafe output.append(contentsOf: $0) }
     }

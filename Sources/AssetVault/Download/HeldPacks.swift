@@ -1,0 +1,91 @@
+import SealedPack
+import Synchronization
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// The sealed packs of a store that may have pieces of another one: equal pieces need the same content key, whatever the
+/// packs are called and which versions they are. None of them is believed, and none is kept from going away: an open file
+/// is all that is needed.
+final class HeldPacks: Sendable {
+    /// More of them promise little, and each takes a descriptor.
+    private static let limit = 32
+
+    private let layout: StoreLayout
+    /// Which packs were ever sealed under a content key, by their records; nil until somebody wants to know.
+    private let owners = Mutex<[ContentKeyID: Set<PackID>]?>(nil)
+
+    init(_ layout: StoreLayout) { self.layout = layout }
+
+    /// What is there beside a pack's own download: its other versions first. What can't be opened is left out.
+    func packs(besides pack: PackDescriptor) -> [PackFile] {
+        let others = owners(of: pack.contentKeyID).subtracting([pack.id]).sorted()
+        let kept = ([pack.id] + others).lazy.flatMap { [layout] id in
+            Self.sealed(in: layout.home(of: id)) + Self.sealed(in: layout.waiting(of: id))
+        }
+        var found: [PackFile] = []
+        for file in kept where found.count < Self.limit {
+            Self.add(file, under: pack.contentKeyID, to: &found)
+        }
+        for file in arriving(besides: pack) where found.count < Self.limit {
+            Self.add(file, under: pack.contentKeyID, to: &found)
+        }
+        return found
+    }
+
+    /// A pack begins to arrive, which others may profit from.
+    func note(_ pack: PackDescriptor) {
+        owners.withLock { _ = $0?[pack.contentKeyID, default: []].insert(pack.id) }
+    }
+
+    private func owners(of key: ContentKeyID) -> Set<PackID> {
+        owners.withLock { owners in
+            let known = owners ?? recordedOwners()
+            owners = known
+            return known[key] ?? []
+        }
+    }
+
+    private func recordedOwners() -> [ContentKeyID: Set<PackID>] {
+        let records = PackRecords(layout: layout)
+        var owners: [ContentKeyID: Set<PackID>] = [:]
+        for id in (try? records.ids()) ?? [] {
+            guard let record = try? records.record(of: id) else { continue }
+            for pack in [record.loaded?.pack, record.waiting, record.arriving] {
+                if let pack { owners[pack.contentKeyID, default: []].insert(id) }
+            }
+        }
+        return owners
+    }
+
+    private static func add(_ file: OpenFileReference, under key: ContentKeyID, to found: inout [PackFile]) {
+        if let pack = try? PackFile(file, as: nil), pack.contentKeyID == key { found.append(pack) }
+    }
+
+    /// Sealed packs in a folder of the store's own.
+    private static func sealed(in path: FilePath) -> [OpenFileReference] {
+        guard let folder = try? Folder(opening: path), let names = try? folder.names() else { return [] }
+        var found: [OpenFileReference] = []
+        for name in names.map({ String(decoding: $0, as: UTF8.self) })
+        where name.hasPrefix("@") && name.hasSuffix(".avpack") {
+            if let file = try? folder.openFile(name) { found.append(OpenFileReference(file)) }
+        }
+        return found
+    }
+
+    /// Downloads, finished or not.
+    private func arriving(besides pack: PackDescriptor) -> [OpenFileReference] {
+        guard let folder = try? Folder(opening: layout.ephemeral), let names = try? folder.names() else {
+            return []
+        }
+        var found: [OpenFileReference] = []
+        for name in names.map({ String(decoding: $0, as: UTF8.self) }) {
+            guard let digest = StoreLayout.digest(inDownload: name), digest != pack.sha256.hex,
+                let status = try? folder.status(of: name), EphemeralName.isOurs(status),
+                let file = try? folder.openFile(name)
+            else { continue }
+            found.append(OpenFileReference(file))
+        }
+        return found
+    }
+}

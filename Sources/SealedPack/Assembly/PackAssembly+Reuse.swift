@@ -1,0 +1,74 @@
+import VaultCrypto
+public import VaultErrors
+import VaultFileSystem
+
+extension PackAssembly {
+    /// Takes pieces that are missing from other packs, as far as these have them: a piece counts when its bytes, as they
+    /// are read, have the digest of this pack's index. Nothing else is believed of a pack that is damaged, cut short or
+    /// changed meanwhile; what it does not give stays missing. Only packs of the same content key have equal pieces.
+    ///
+    /// Nothing is done before the tail is proven. Memory: 33 bytes a piece, beside the pieces that are being copied.
+    ///
+    /// - Parameters:
+    ///   - next: the other packs, one after the other, those that promise most first; not asked for more than is needed.
+    ///   - progress: told ``presentCount``.
+    /// - Throws: `.io` when this pack can't be written.
+    public mutating func reuse(
+        from next: () throws(VaultError) -> PackFile?, progress: (UInt64) -> Void
+    ) async throws(VaultError) {
+        guard let places, states.missingCount > 0 else { return }
+        let wanted = try PiecesByDigest(of: packFile, where: states.isMissing)
+        while states.missingCount > 0, let other = try next() {
+            try await take(find(wanted, in: other), of: other, places, progress: progress)
+        }
+    }
+
+    private typealias Hit = (number: UInt32, offset: UInt64)
+
+    /// Where another pack says it has pieces that are missing here.
+    private func find(_ wanted: PiecesByDigest, in other: PackFile) -> [Hit] {
+        var hits: [Hit] = []
+        var isFound = [Bool](repeating: false, count: states.count)
+        hits.reserveCapacity(min(Int(other.pieceCount), states.missingCount))
+        // What was read of an index until it proves damaged is as good as any hint.
+        try? other.forEachIndexRecord { _, record, offset throws(VaultError) in
+            guard let number = try wanted.first(with: record.digest), states.isMissing(number),
+                !isFound[number]
+            else { return }
+            isFound[number] = true
+            hits.append((UInt32(number), offset))
+        }
+        return hits
+    }
+
+    private mutating func take(
+        _ hits: [Hit], of other: PackFile, _ places: PiecePlaces, progress: (UInt64) -> Void
+    ) async throws(VaultError) {
+        let (packFile, copies) = (packFile, copies)
+        var next = 0
+        try await runInOrder(
+            next: { () throws(VaultError) -> Hit? in
+                guard next < hits.count else { return nil }
+                defer { next += 1 }
+                return hits[next]
+            },
+            memory: { places[Int($0.number)].count },
+            work: { (hit: Hit) throws(VaultError) -> [Int] in
+                let number = Int(hit.number)
+                guard let bytes = try? other.file.readExactly(places[number].count, at: hit.offset),
+                    try SHA256.hash(bytes.span) == packFile.digest(ofPiece: number)
+                else { return [] }
+                let numbers = [number] + (copies?.copies(of: number) ?? [])
+                for number in numbers { try packFile.file.write(bytes.span, at: places[number].lowerBound) }
+                return numbers
+            },
+            deliver: { numbers in
+                guard !numbers.isEmpty else { return }
+                for number in numbers { notePresent(number, places) }
+                #if DEBUG
+                    FailPoint.reach("pieceReused")
+                #endif
+                progress(presentCount)
+            })
+    }
+}

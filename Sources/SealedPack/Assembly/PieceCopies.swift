@@ -1,0 +1,24 @@
+import VaultErrors
+
+/// The pieces of a pack that equal an earlier one of it: they are copied, not asked for. 8 bytes a copy.
+struct PieceCopies: Sendable {
+    typealias Pair = (first: UInt32, copy: UInt32)
+
+    /// In the order of the first pieces.
+    let pairs: [Pair]
+
+    init(in pack: PackFile) throws(VaultError) {
+        pairs = try PiecesByDigest(of: pack) { _ in true }.copies()
+    }
+
+    /// The copies of a piece that is the first of its kind.
+    func copies(of number: Int) -> [Int] {
+        var low = 0
+        var high = pairs.count
+        while low < high {
+            let middle = (low + high) / 2
+            if pairs[middle].first < number { low = middle + 1 } else { high = middle }
+        }
+        return pairs[low...].prefix { $0.first == number }.map { Int($0.copy) }
+    }
+}

@@ -1,0 +1,67 @@
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+
+/// Finds pieces of a pack by the digest of their ciphertext: 16 bytes a piece. Its index must have been proven.
+struct PiecesByDigest: Sendable {
+    private let pack: PackFile
+    /// Sorted by the first bytes of the digest, then by number.
+    private let entries: [(prefix: UInt64, number: UInt32)]
+
+    /// - Parameter isWanted: which pieces are to be found, by their numbers.
+    init(of pack: PackFile, where isWanted: (Int) -> Bool) throws(VaultError) {
+        var entries: [(prefix: UInt64, number: UInt32)] = []
+        entries.reserveCapacity((0..<Int(pack.pieceCount)).count(where: isWanted))
+        try pack.forEachIndexRecord { number, record, _ in
+            if isWanted(number) { entries.append((record.digest.prefix, UInt32(number))) }
+        }
+        entries.sort { ($0.prefix, $0.number) < ($1.prefix, $1.number) }
+        self.entries = entries
+        self.pack = pack
+    }
+
+    /// The first piece with this digest.
+    func first(with digest: Digest) throws(VaultError) -> Int? {
+        var low = 0
+        var high = entries.count
+        while low < high {
+            let middle = (low + high) / 2
+            if entries[middle].prefix < digest.prefix { low = middle + 1 } else { high = middle }
+        }
+        while low < entries.count, entries[low].prefix == digest.prefix {
+            let number = Int(entries[low].number)
+            if try pack.digest(ofPiece: number) == digest { return number }
+            low += 1
+        }
+        return nil
+    }
+
+    /// Pieces that equal an earlier one, with the first of their kind, in the order of these.
+    func copies() throws(VaultError) -> [PieceCopies.Pair] {
+        var found: [PieceCopies.Pair] = []
+        var start = 0
+        while start < entries.count {
+            var end = start + 1
+            while end < entries.count, entries[end].prefix == entries[start].prefix { end += 1 }
+            if end - start > 1 {
+                for entry in entries[start..<end] {
+                    let digest = try pack.digest(ofPiece: Int(entry.number))
+                    if let first = try first(with: digest), first < entry.number {
+                        found.append((UInt32(first), entry.number))
+                    }
+                }
+            }
+            start = end
+        }
+        return found.sorted { $0 < $1 }
+    }
+}
+
+extension PackFile {
+    /// What the index says of a piece; the index must have been proven.
+    func digest(ofPiece number: Int) throws(VaultError) -> Digest {
+        let offset = footer.layout.indexOffset + UInt64(number) * UInt64(IndexRecord.count)
+        let bytes = try file.readExactly(IndexRecord.count, at: offset)
+        return try IndexRecord(parsing: bytes.span, place: place).digest
+    }
+}

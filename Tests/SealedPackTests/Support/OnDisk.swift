@@ -1,0 +1,33 @@
+import SealedPack
+import StrictJSON
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// Packs of one test, as files.
+struct PackFolder {
+    let folder: TemporaryFolder
+
+    init() throws { folder = try TemporaryFolder() }
+
+    func file(_ name: String, _ bytes: [UInt8]) throws -> PackFile {
+        try PackFile(opening: try folder.write(name, bytes), as: nil)
+    }
+
+    /// A pack of these pieces, in files of their own; each seals to the same bytes whatever stands beside it.
+    func pack(_ name: String, _ pieces: [[UInt8]]) throws -> (file: PackFile, parts: PackParts) {
+        var forged = ForgedPack(key: TestKey())
+        for (number, piece) in pieces.enumerated() { forged.append("file \(number)", piece) }
+        let parts = try forged.parts
+        return (try file(name, parts.bytes), parts)
+    }
+}
+
+extension PackParts {
+    var tailCount: Int { index.count + catalog.count }
+    /// Where a piece lies.
+    func place(_ number: Int) -> Range<Int> {
+        let start = 64 + pieces[..<number].reduce(0) { $0 + $1.count }
+        return start..<(start + pieces[number].count)
+    }
+}
