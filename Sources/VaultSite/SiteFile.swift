@@ -28,7 +28,11 @@ public struct SiteFile: Sendable {
         var generator = SystemRandomNumberGenerator()
         while !missing.isEmpty {
             do throws(VaultError) {
-                if try await transfer(&missing, take) { return wanted != 0..<length }
+                switch try await transfer(&missing, take) {
+                case .part: continue
+                case .whole: return wanted != 0..<length
+                case .absent: break
+                }
             } catch {
                 failures += 1
                 guard let pause = RetryPolicy().delay(afterFailures: failures, error, using: &generator)
@@ -36,15 +40,24 @@ public struct SiteFile: Sendable {
                 do { try await Task.sleep(for: pause) } catch {
                     throw VaultError.cancelled(location.description)
                 }
+                continue
             }
+            throw VaultError(
+                .unavailable, "the site lists it, but the host does not have it", at: location.description,
+                remedy: "upload the publisher's copy of it")
         }
         return false
     }
 
-    /// - Returns: whether all of the file was sent.
+    private enum Sent {
+        case part
+        case whole
+        case absent
+    }
+
     private func transfer(
         _ missing: inout Range<UInt64>, _ take: ([UInt8], UInt64) throws(VaultError) -> Void
-    ) async throws(VaultError) -> Bool {
+    ) async throws(VaultError) -> Sent {
         var request = TransportRequest(location, limit: length)
         if missing.lowerBound > 0 || missing.upperBound < length {
             request.range =
@@ -59,7 +72,7 @@ public struct SiteFile: Sendable {
                 try take(bytes, missing.lowerBound)
                 missing = (missing.lowerBound + UInt64(bytes.count))..<missing.upperBound
             }
-            return false
+            return .part
         case .whole(let body):
             if let count = body.length, count != length { throw wrongLength(count) }
             var offset: UInt64 = 0
@@ -70,13 +83,10 @@ public struct SiteFile: Sendable {
                 missing = start..<missing.upperBound
             }
             guard offset == length else { throw wrongLength(offset) }
-            return true
+            return .whole
         case .outOfRange(let total): throw wrongLength(total ?? 0)
         case .busy(let wait): throw .busyHost(location, retryAfter: wait)
-        case .absent:
-            throw VaultError(
-                .unavailable, "the site lists it, but the host does not have it", at: location.description,
-                remedy: "upload the publisher's copy of it")
+        case .absent: return .absent
         }
     }
 

@@ -42,13 +42,6 @@ extension PackFile {
         }
     }
 
-    /// What the index says of one piece; the index must have been proven.
-    func digest(ofPiece number: Int) throws(VaultError) -> Digest {
-        let place = footer.layout.indexOffset + UInt64(number) * UInt64(IndexRecord.count)
-        let bytes = try file.readExactly(IndexRecord.count, at: place)
-        return try IndexRecord(parsing: bytes.span, place: self.place).digest
-    }
-
     private func indexRefusal(_ problem: String) -> VaultError {
         VaultError(.corrupt, problem, at: place, remedy: "repair the pack, or fetch it again")
     }

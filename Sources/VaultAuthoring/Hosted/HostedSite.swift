@@ -1,4 +1,5 @@
 import SealedPack
+import Synchronization
 import SystemPackage
 import UpdateFramework
 import VaultErrors
@@ -14,6 +15,7 @@ final class HostedSite: Sendable {
     private let copy: MetadataCopy
     private let tree: TargetTree
     private let scratch: ScratchFolder
+    private let wholePacks = Mutex(0)
 
     /// - Throws: `untrusted` for a host whose metadata is not that of the vault's root, or older than what was published from
     ///   here; `unavailable`.
@@ -62,14 +64,23 @@ final class HostedSite: Sendable {
         let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
         let file = SiteFile(
             try site.location(of: record, in: tree.chain), length: pack.length, transport: site.transport)
-        return try await HostedPack(pack, at: file, scratch: scratch.path)
+        let hosted = try await HostedPack(pack, at: file, scratch: scratch.path)
+        if hosted.isWhole { wholePacks.withLock { $0 += 1 } }
+        return hosted
     }
 
-    /// Brings the last metadata files that came before those that list these packs, so that earlier versions are known.
-    func readHistory(of ids: Set<PackID>, atMost count: Int64) async throws(VaultError) {
+    var warnings: [String] {
+        let count = wholePacks.withLock { $0 }
+        guard count > 0 else { return [] }
+        return ["the host sends no parts of files: \(count == 1 ? "a pack" : "\(count) packs") came whole"]
+    }
+
+    /// Brings the metadata files that came before those that list these packs, so that their last versions are known.
+    func readHistory(of ids: Set<PackID>) async throws(VaultError) {
         for role in Self.ownRoles(of: tree)
         where role.records.contains(where: { PackID(targetPath: $0.path).map(ids.contains) ?? false }) {
-            try await copy.readEarlier(than: role.version, of: role.document.role, atMost: count)
+            try await copy.readEarlier(
+                than: role.version, of: role.document.role, atMost: Int64(PackHistory.latestFiles))
         }
     }
 

@@ -51,7 +51,7 @@ struct PackPublisher {
         if try FileSystem.exists(path(of: result.descriptor)) {
             _ = try verifiedPack(result.descriptor)
         } else if host == nil || previous?.sha256 != result.descriptor.sha256 {
-            try sealed.name(as: path(of: result.descriptor))
+            try sealed.name(as: path(of: result.descriptor, in: output))
         }
         return result
     }
@@ -69,6 +69,15 @@ struct PackPublisher {
         pack.slots = choice.slots
         pack.offer = offer
         return SealingResult(descriptor: pack, reusedPieces: pack.pieceCount)
+    }
+
+    /// A pack's file, where it is at hand; only its index counts.
+    func file(of pack: PackDescriptor) async throws(VaultError) -> PackFile {
+        for path in [try path(of: pack), try path(of: pack, in: output)] where try FileSystem.exists(path) {
+            return try PackFile(opening: path, as: pack)
+        }
+        guard let host else { throw missing(try path(of: pack)) }
+        return try await host.pack(pack).pack
     }
 
     /// Removes packs that publications that died have left half-made.
@@ -91,9 +100,15 @@ struct PackPublisher {
         output.appending(id.targetPath).removingLastComponent()
     }
 
-    private func path(of pack: PackDescriptor) throws(VaultError) -> FilePath {
+    private func path(of pack: PackDescriptor, in targets: FilePath? = nil) throws(VaultError) -> FilePath {
         let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
-        return vault.targets.appending(record.hostedPath)
+        return (targets ?? vault.targets).appending(record.hostedPath)
+    }
+
+    private func missing(_ path: FilePath) -> VaultError {
+        VaultError(
+            .missing, "the published pack is not there", at: path.string,
+            remedy: "restore it from your host or backup, or publish with --against and your host's URL")
     }
 
     /// What waits for a signature is at no host.
@@ -118,6 +133,7 @@ struct PackPublisher {
     /// A pack of the site, opened only after its whole file has the signed digest.
     private func verifiedPack(_ pack: PackDescriptor) throws(VaultError) -> PackFile {
         let path = try path(of: pack)
+        guard try FileSystem.exists(path) else { throw missing(path) }
         let file = OpenFileReference(try OpenFile(reading: path))
         guard try file.file.status().size == pack.length, try file.file.sha256() == pack.sha256 else {
             throw VaultError(

@@ -21,6 +21,7 @@ struct PublicationProposal {
         let waiting = try Self.waitingPacks(in: vault, settings)
         let publishedPacks = Dictionary(listing.packs.map { ($0.pack.id, $0.pack) }) { first, _ in first }
         let history = try settings.packs.contains { $0.pin != nil } ? state.history : nil
+        var changed: [PackID: PackDescriptor] = [:]
         records = listing.foreign
         for pack in settings.packs {
             onPack(pack.id, 0)
@@ -35,10 +36,41 @@ struct PublicationProposal {
             }
             records.append(try TargetRecord(path: pack.id.targetPath, json: result.descriptor.json))
             packs.append(PublicationReport.Pack(result, after: published, isPinned: pack.pin != nil))
+            if let published, published.sha256 != result.descriptor.sha256, changed.count < Self.packLimit {
+                changed[pack.id] = result.descriptor
+            }
         }
         let declared = Set(settings.packs.map(\.id))
         for old in listing.packs where !declared.contains(old.pack.id) {
             packs.append(PublicationReport.Pack(removed: old.pack))
+        }
+        if !changed.isEmpty { try await addCosts(of: changed, after: state, by: publisher) }
+        warnings += publisher.host?.warnings ?? []
+    }
+
+    /// So many versions are looked back at, and so many packs.
+    private static let (versions, packLimit) = (3, 1000)
+
+    private mutating func addCosts(
+        of changed: [PackID: PackDescriptor], after state: PublishedState, by publisher: PackPublisher
+    ) async throws(VaultError) {
+        let ids = Set(changed.keys)
+        try await publisher.host?.readHistory(of: ids)
+        let history = try state.history.latest(Self.versions, of: ids)
+        for index in packs.indices {
+            guard let pack = changed[packs[index].id] else { continue }
+            let file = try await publisher.file(of: pack)
+            for earlier in history[pack.id] ?? [] where earlier.sha256 != pack.sha256 {
+                // What is not kept any more tells nothing.
+                do throws(VaultError) {
+                    let held = try await publisher.file(of: earlier)
+                    packs[index].updates.append(
+                        PublicationReport.Update(
+                            version: earlier.version, cost: try UpdateCost(of: file, holding: [held])))
+                } catch {
+                    guard error.category != .io else { throw error }
+                }
+            }
         }
     }
 

@@ -19,6 +19,14 @@ public struct PublicationReport: Sendable {
         public let droppedKeys: [KeyID]
         /// Whether an earlier version is listed, whatever the source is now.
         public let isPinned: Bool
+        /// Of a pack whose content is another one: what that costs clients of its last versions, the newest first.
+        public internal(set) var updates: [Update] = []
+    }
+
+    /// What clients of an earlier version download.
+    public struct Update: Sendable {
+        public let version: UInt64
+        public let cost: UpdateCost
     }
 
     public let packs: [Pack]

@@ -128,6 +128,9 @@ extension PublicationReport {
             Talk.answer(
                 "\(pack.change.rawValue)  \(pack.id)  version \(pack.version)  \(pack.length) bytes, \(pack.pieces) pieces\(reuse)"
             )
+            for update in pack.updates {
+                Talk.answer("  from version \(update.version)  \(update.cost.shown)")
+            }
             if pack.isPinned {
                 Talk.note(
                     "\(pack.id) was restored to version \(pack.version); 'assetvault restore --latest' lists its source again"
@@ -151,11 +154,29 @@ extension PublicationReport {
                         "pieces": .integer(Int64(pack.pieces)),
                         "reusedPieces": .integer(Int64(pack.reusedPieces)),
                         "pinned": .bool(pack.isPinned),
+                        "updates": .array(pack.updates.map { .object($0.json) }),
                         "droppedKeys": .array(pack.droppedKeys.map { .string($0.description) }),
                     ]
                 }),
             "written": .array(written.map { .string($0) }),
             "warnings": .array(warnings.map { .string($0) }),
         ]
+    }
+}
+
+extension PublicationReport.Update {
+    fileprivate var json: JSONObject {
+        [
+            "from": .integer(Int64(clamping: version)), "bytes": .integer(Int64(clamping: cost.bytes)),
+            "length": .integer(Int64(clamping: cost.length)), "requests": .integer(Int64(cost.requests)),
+        ]
+    }
+}
+
+extension UpdateCost {
+    fileprivate var shown: String {
+        let tenths = length > 0 ? Int((Double(bytes) / Double(length) * 1000).rounded()) : 0
+        return
+            "\(bytes) bytes (\(tenths / 10).\(tenths % 10) %), \(requests) \(requests == 1 ? "request" : "requests")"
     }
 }
