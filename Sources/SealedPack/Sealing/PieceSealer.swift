@@ -29,7 +29,7 @@ struct SealedPiece: Sendable {
     /// Whether the previous version has the same ciphertext.
     let isReused: Bool
     /// The number of the piece of the previous version that holds the same, and could not be taken over.
-    let missed: Int?
+    var missed: Int? = nil
 }
 
 /// Turns the plaintext of a piece into its ciphertext, the same one each time.
@@ -47,7 +47,7 @@ struct PieceSealer: Sendable {
         if let earlier, let ciphertext = try previous?.ciphertext(ofPiece: earlier, holding: plain) {
             return SealedPiece(
                 ciphertext: ciphertext, digest: SHA256.hash(ciphertext.span), plainCount: plain.count,
-                plainDigest: plainDigest, isReused: true, missed: nil)
+                plainDigest: plainDigest, isReused: true)
         }
         var message: [UInt8] = [PieceCodec.zstd.rawValue]
         let dataDigest: Digest
