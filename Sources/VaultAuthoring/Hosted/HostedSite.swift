@@ -2,6 +2,7 @@ import SealedPack
 import Synchronization
 import SystemPackage
 import UpdateFramework
+import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 import VaultSite
@@ -16,6 +17,9 @@ final class HostedSite: Sendable {
     private let tree: TargetTree
     private let scratch: ScratchFolder
     private let wholePacks = Mutex(0)
+    /// Versions that will be asked for once more; each is an open file.
+    private let kept = Mutex<[Digest: HostedPack]>([:])
+    private static let keptLimit = 64
 
     /// - Throws: `untrusted` for a host whose metadata is not that of the vault's root, or older than what was published from
     ///   here; `unavailable`.
@@ -61,12 +65,18 @@ final class HostedSite: Sendable {
 
     /// A version of a pack that the host has.
     func pack(_ pack: PackDescriptor) async throws(VaultError) -> HostedPack {
+        if let known = kept.withLock({ $0[pack.sha256] }) { return known }
         let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
         let file = SiteFile(
             try site.location(of: record, in: tree.chain), length: pack.length, transport: site.transport)
         let hosted = try await HostedPack(pack, at: file, scratch: scratch.path)
         if hosted.isWhole { wholePacks.withLock { $0 += 1 } }
         return hosted
+    }
+
+    /// Has a version at hand for the next time.
+    func keep(_ hosted: HostedPack, as pack: PackDescriptor) {
+        kept.withLock { if $0.count < Self.keptLimit { $0[pack.sha256] = hosted } }
     }
 
     var warnings: [String] {

@@ -48,6 +48,9 @@ struct PackPublisher {
                 order, source.folder, in: folder(of: pack.id), progress: progress)
         }
         let result = sealed.result
+        if let previous, let hosted = earlier?.hosted, previous.sha256 != result.descriptor.sha256 {
+            host?.keep(hosted, as: previous)
+        }
         if try FileSystem.exists(path(of: result.descriptor)) {
             _ = try verifiedPack(result.descriptor)
         } else if host == nil || previous?.sha256 != result.descriptor.sha256 {

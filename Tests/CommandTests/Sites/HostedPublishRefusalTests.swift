@@ -78,7 +78,8 @@ struct HostedPublishRefusalTests {
 
     @Test func theSiteOfAnotherVault() async throws {
         let other = try await Workshop(publishing: ["level"])
-        try await refuses(76, naming: "signature", try FaultServer(other.site).url)
+        let server = try FaultServer(other.site)
+        try await refuses(76, naming: "sign", server.url)
     }
 
     @Test func anOlderStateThanWasPublishedFromHere() async throws {
@@ -89,11 +90,13 @@ struct HostedPublishRefusalTests {
         try await runner.publish(server.url).succeeded()
         // The host goes back; site/ is gone meanwhile.
         try await Tool.run("rm", "-r", runner.site)
-        try await refuses(76, naming: "version 2 was published from here", try FaultServer(workshop.site).url)
+        let older = try FaultServer(workshop.site)
+        try await refuses(76, naming: "version 2 was published from here", older.url)
     }
 
     @Test func aHostThatHasNoSite() async throws {
-        try await refuses(69, naming: "publish without --against", try FaultServer(folder["level"]).url)
+        let server = try FaultServer(folder["level"])
+        try await refuses(69, naming: "publish without --against", server.url)
         try await refuses(69, naming: "", "http://127.0.0.1:\(ListeningSocket().port)/")
         try await refuses(64, naming: "", "ftp://127.0.0.1/")
     }
