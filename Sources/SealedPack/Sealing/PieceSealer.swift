@@ -26,9 +26,11 @@ struct SealedPiece: Sendable {
     let digest: Digest
     let plainCount: Int
     let plainDigest: Digest
-    /// Whether the previous version has the same ciphertext.
+    /// Whether it was taken over from the previous version.
     let isReused: Bool
-    /// The number of the piece of the previous version that holds the same, and could not be taken over.
+    /// Whether it was sealed anew, to the very bytes that the previous version has.
+    var isRepeated = false
+    /// The number of the piece of the previous version that holds the same in other bytes, and could not be taken over.
     var missed: Int? = nil
 }
 
@@ -65,11 +67,11 @@ struct PieceSealer: Sendable {
             message.span, salt: salt, context: Self.context, key: key.pieceKey)
         let digest = SHA256.hash(ciphertext.span)
         // Where only the index of the previous version is there, it tells whether clients have the piece.
-        var isReused = false
-        if let earlier { isReused = try previous?.digest(ofPiece: earlier) == digest }
+        var isRepeated = false
+        if let earlier { isRepeated = try previous?.digest(ofPiece: earlier) == digest }
         return SealedPiece(
             ciphertext: ciphertext, digest: digest, plainCount: plain.count, plainDigest: plainDigest,
-            isReused: isReused, missed: isReused ? nil : earlier)
+            isReused: false, isRepeated: isRepeated, missed: isRepeated ? nil : earlier)
     }
 }
 

@@ -18,6 +18,9 @@ struct PackPublisher {
     /// Where new packs go: the site's targets, or a folder like them.
     let output: FilePath
 
+    /// A pack up to this size is rather sealed than asked for, to see whether it is the one that the host has.
+    private static let smallPack: UInt64 = 1 << 20
+
     /// Seals a pack's source, unless the site has the result already.
     ///
     /// - Parameter previous: what it follows on, the best first.
@@ -26,8 +29,37 @@ struct PackPublisher {
     ) async throws(VaultError) -> SealingResult {
         let previous = try firstAtHand(previous)
         let choice = try await ContentKeyChoice(following: previous, keys: keys)
-        var earlier: PublishedPack?
-        if let previous { earlier = try await published(previous, key: choice.key) }
+        let source = try source(of: pack)
+        var order = SealingOrder(
+            id: pack.id, versioning: .exactly(previous?.version ?? pack.lastVersion + 1), key: choice.key,
+            slots: choice.slots, offer: pack.offer,
+            compression: compression ?? pack.compression ?? .standard)
+        let folder = folder(of: pack.id)
+        guard let previous else {
+            return try await name(UnnamedPack.seal(order, source.folder, in: folder, progress: progress))
+        }
+        if previous.length <= Self.smallPack, try isOnlyHosted(previous) {
+            let sealed = try await UnnamedPack.seal(order, source.folder, in: folder, progress: progress)
+                .result
+            if sealed.descriptor.sha256 == previous.sha256 {
+                return SealingResult(descriptor: sealed.descriptor, reusedPieces: previous.pieceCount)
+            }
+        }
+        let earlier = try await published(previous, key: choice.key)
+        // A number that was given to a version of the pack is never given to another.
+        order.versioning = .following(earlier.open, above: pack.lastVersion)
+        order.previous = earlier.open
+        var sealed = try await UnnamedPack.seal(order, source.folder, in: folder, progress: progress)
+        if try await earlier.fetch(sealed.result.missedPieces) {
+            sealed = try await UnnamedPack.seal(order, source.folder, in: folder, progress: progress)
+        }
+        // What it was before is there, and was proven.
+        guard sealed.result.descriptor.sha256 != previous.sha256 else { return sealed.result }
+        if let hosted = earlier.hosted { host?.keep(hosted, as: previous) }
+        return try name(sealed)
+    }
+
+    private func source(of pack: VaultSettings.Pack) throws(VaultError) -> PackSource {
         // Never in the site: what is plain must not be uploaded, not even after a crash.
         let source = try PackSource(
             vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.site)
@@ -37,23 +69,15 @@ struct PackPublisher {
                 at: vault.settings.string,
                 remedy: "correct the patterns")
         }
-        let order = SealingOrder(
-            id: pack.id, versioning: versioning(of: pack, after: earlier?.open), key: choice.key,
-            slots: choice.slots, offer: pack.offer,
-            compression: compression ?? pack.compression ?? .standard, previous: earlier?.open)
-        var sealed = try await UnnamedPack.seal(
-            order, source.folder, in: folder(of: pack.id), progress: progress)
-        if let earlier, try await earlier.fetch(sealed.result.missedPieces) {
-            sealed = try await UnnamedPack.seal(
-                order, source.folder, in: folder(of: pack.id), progress: progress)
-        }
+        return source
+    }
+
+    /// Gives a pack its place; an earlier publication may have left it there.
+    private func name(_ sealed: consuming UnnamedPack) throws(VaultError) -> SealingResult {
         let result = sealed.result
-        if let previous, let hosted = earlier?.hosted, previous.sha256 != result.descriptor.sha256 {
-            host?.keep(hosted, as: previous)
-        }
         if try FileSystem.exists(path(of: result.descriptor)) {
             _ = try verifiedPack(result.descriptor)
-        } else if host == nil || previous?.sha256 != result.descriptor.sha256 {
+        } else {
             try sealed.name(as: path(of: result.descriptor, in: output))
         }
         return result
@@ -92,12 +116,6 @@ struct PackPublisher {
         }
     }
 
-    /// A number that was given to a version of the pack is never given to another.
-    private func versioning(of pack: VaultSettings.Pack, after earlier: OpenPack?) -> PackVersioning {
-        guard let earlier else { return .exactly(pack.lastVersion + 1) }
-        return .following(earlier, above: pack.lastVersion)
-    }
-
     /// Where the files of a pack's new versions go.
     private func folder(of id: PackID) -> FilePath {
         output.appending(id.targetPath).removingLastComponent()
@@ -124,9 +142,14 @@ struct PackPublisher {
         return nil
     }
 
+    private func isOnlyHosted(_ pack: PackDescriptor) throws(VaultError) -> Bool {
+        guard host != nil else { return false }
+        return try !FileSystem.exists(path(of: pack))
+    }
+
     private func published(_ pack: PackDescriptor, key: ContentKey) async throws(VaultError) -> PublishedPack
     {
-        if let host, try !FileSystem.exists(path(of: pack)) {
+        if let host, try isOnlyHosted(pack) {
             let hosted = try await host.pack(pack)
             return PublishedPack(open: try OpenPack(hosted.pack, key: key), hosted: hosted)
         }
@@ -144,44 +167,5 @@ struct PackPublisher {
                 remedy: "restore it from your host or backup, then publish again")
         }
         return try PackFile(file, as: pack)
-    }
-}
-
-/// A published version, wherever it is.
-private struct PublishedPack {
-    let open: OpenPack
-    let hosted: HostedPack?
-
-    /// Gets pieces that are not there; false where all of them were.
-    func fetch(_ pieces: [Int]) async throws(VaultError) -> Bool {
-        guard let hosted, !hosted.isWhole, !pieces.isEmpty else { return false }
-        try await hosted.fetch(pieces, of: open)
-        return true
-    }
-}
-
-/// A sealed pack that only lacks its name, which follows from its content.
-private struct UnnamedPack: ~Copyable {
-    let result: SealingResult
-    private let scratch: ScratchFile
-
-    private init(result: SealingResult, scratch: consuming ScratchFile) {
-        self.result = result
-        self.scratch = scratch
-    }
-
-    static func seal(
-        _ order: SealingOrder, _ source: borrowing SourceFolder, in folder: FilePath,
-        progress: (UInt64) -> Void
-    ) async throws(VaultError) -> UnnamedPack {
-        try FileSystem.createFolders(folder, permissions: 0o755)
-        let scratch = try ScratchFile(for: folder.appending("pack"))
-        let output = OpenFileReference(try OpenFile(duplicating: scratch.file.descriptor, named: folder))
-        let result = try await order.seal(source, into: output, progress: progress)
-        return UnnamedPack(result: result, scratch: scratch)
-    }
-
-    consuming func name(as path: FilePath) throws(VaultError) {
-        try scratch.commit(as: path.lastComponent?.string ?? "", permissions: 0o644, replacing: false)
     }
 }

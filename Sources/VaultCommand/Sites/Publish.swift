@@ -20,10 +20,15 @@ struct Publish: AsyncParsableCommand {
             A source is a folder or archive, relative to the vault. A pack may also have "policy" ("essential", \
             "prefetch", the default, or "onDemand"), "include" and "exclude" (patterns: * stands for anything but /, ** \
             for anything; one without / is held against names at any depth), "tags" (words) and "traits" (an object): \
-            both are public, for your own app to choose packs by; and "compression", as --compression, which comes before it. \
-            "expiry" states days a role; what has less than a \
-            quarter of them left is signed anew, so publish daily, from cron if need be. A pack that is taken out of \
-            vault.json is no longer listed; declared again, it begins at version 1 with a fresh content key.
+            both are public, for your own app to choose packs by; and "compression", as --compression, which overrules it. \
+            "expiry" states days a role; what has less than a quarter of them left is signed anew, so publish daily, from \
+            cron if need be. A pack that is taken out of vault.json is no longer listed; declared again, it begins at \
+            version 1 with a fresh content key.
+
+            Of each pack that changes it is said what the update costs a client that holds one of the last versions \
+            sealed: bytes and requests. --dry-run says it before anything is signed, and changes nothing. --against needs no site/, \
+            as on a CI runner: it goes on from what the host has, of whose packs it reads index and catalog, and writes \
+            only what is new into site/; upload that before the next publication.
 
             Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks; one of them must open \
             the previous versions. What must be signed by keys that are kept elsewhere waits in pending/ (exit code 77); see \
@@ -32,6 +37,7 @@ struct Publish: AsyncParsableCommand {
 
             EXAMPLE
               assetvault publish my-game --pack levels/one=../assets/level-one
+              assetvault publish my-game --against https://cdn.example.com/game --dry-run
             """)
 
     @Argument(help: ArgumentHelp("The vault.", valueName: "vault"))
