@@ -59,6 +59,18 @@ public final class OpenPack: Sendable {
         return try pack.file.readExactly(place.count, at: place.lowerBound)
     }
 
+    /// Where pieces lie in the file, each stretch of neighbours as one; of numbers that rise.
+    public func stretches(ofPieces numbers: [Int]) -> [Range<UInt64>] {
+        numbers.reduce(into: []) { stretches, number in
+            let place = places[number]
+            if let last = stretches.last, last.upperBound == place.lowerBound {
+                stretches[stretches.count - 1] = last.lowerBound..<place.upperBound
+            } else if !place.isEmpty {
+                stretches.append(place)
+            }
+        }
+    }
+
     /// What opening a piece takes: its ciphertext, its message, and the plaintext, also as zstd's window.
     func openingMemory(ofPiece number: Int) -> Int {
         2 * places[number].count + 2 * catalog.pieceRange(number).count

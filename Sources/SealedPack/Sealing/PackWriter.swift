@@ -16,6 +16,8 @@ struct PackWriter: ~Copyable {
     private var begun: UInt64 = 0
     var catalog = CatalogBuilder()
     private(set) var reusedPieces: UInt32 = 0
+    private(set) var repeatedPieces: UInt32 = 0
+    private(set) var missedPieces: [Int] = []
 
     init(to output: OpenFileReference, key: ContentKey) throws(VaultError) {
         self.output = output
@@ -27,6 +29,8 @@ struct PackWriter: ~Copyable {
         try catalog.appendPiece(count: piece.plainCount, digest: piece.plainDigest)
         IndexRecord(ciphertextCount: UInt32(piece.ciphertext.count), digest: piece.digest).append(to: &index)
         if piece.isReused { reusedPieces += 1 }
+        if piece.isRepeated { repeatedPieces += 1 }
+        if let missed = piece.missed { missedPieces.append(missed) }
         try write(piece.ciphertext.span)
     }
 

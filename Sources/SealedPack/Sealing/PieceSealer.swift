@@ -2,21 +2,18 @@ import VaultArchive
 import VaultCrypto
 import VaultErrors
 
-/// How hard to try to make pieces smaller.
-public struct Compression: Sendable, Hashable {
-    /// The zstd level.
-    let level: Int
-
-    public static let standard = Compression(level: 3)
-}
-
 /// A piece as it stands in the pack, with what index and catalog say of it.
 struct SealedPiece: Sendable {
     let ciphertext: [UInt8]
     let digest: Digest
     let plainCount: Int
     let plainDigest: Digest
+    /// Whether it was taken over from the previous version.
     let isReused: Bool
+    /// Whether it was sealed anew, to the very bytes that the previous version has.
+    var isRepeated = false
+    /// The number of the piece of the previous version that holds the same in other bytes, and could not be taken over.
+    var missed: Int? = nil
 }
 
 /// Turns the plaintext of a piece into its ciphertext, the same one each time.
@@ -30,21 +27,28 @@ struct PieceSealer: Sendable {
 
     func seal(_ plain: [UInt8]) throws(VaultError) -> SealedPiece {
         let plainDigest = SHA256.hash(plain.span)
-        if let ciphertext = try previous?.ciphertext(of: plain, digest: plainDigest) {
+        let earlier = previous?.piece(of: plainDigest)
+        if let earlier, let ciphertext = try previous?.ciphertext(ofPiece: earlier, holding: plain) {
             return SealedPiece(
                 ciphertext: ciphertext, digest: SHA256.hash(ciphertext.span), plainCount: plain.count,
                 plainDigest: plainDigest, isReused: true)
         }
         let ciphertext = try ciphertext(of: plain, digest: plainDigest)
+        let digest = SHA256.hash(ciphertext.span)
+        // Where only the index of the previous version is there, it tells whether clients have the piece.
+        var isRepeated = false
+        if let earlier { isRepeated = try previous?.digest(ofPiece: earlier) == digest }
         return SealedPiece(
-            ciphertext: ciphertext, digest: SHA256.hash(ciphertext.span), plainCount: plain.count,
-            plainDigest: plainDigest, isReused: false)
+            ciphertext: ciphertext, digest: digest, plainCount: plain.count, plainDigest: plainDigest,
+            isReused: false, isRepeated: isRepeated, missed: isRepeated ? nil : earlier)
     }
 
     /// - Parameter digest: that of `plain`.
     func ciphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8] {
         var compressed: [UInt8] = []
-        guard try Zstd.compress(plain.span, level: compression.level, appendingTo: &compressed) else {
+        guard let level = compression.level,
+            try Zstd.compress(plain.span, level: level, appendingTo: &compressed)
+        else {
             return try storedCiphertext(of: plain, digest: digest)
         }
         return try encrypt(compressed, codec: .zstd, digest: SHA256.hash(compressed.span))
