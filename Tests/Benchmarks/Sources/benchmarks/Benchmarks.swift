@@ -35,15 +35,17 @@ enum Benchmarks {
             outcomes += try Contest.all.filter { options.wants($0.name) }
                 .map { try $0.measured(rounds: options.rounds, in: workshop) }
         }
-        let updates = try Update.all(in: options.cache).filter { options.wants("update of " + $0.name) }
-            .map { try $0.measured(of: options, server: work.server) }
+        let updates = try Update.all(in: options.cache, rounds: options.rounds).filter {
+            options.wants("update of " + $0.name)
+        }
+        .map { try $0.measured(of: options, server: work.server) }
         let report = Report(
             setting: work.setting, memoryFloor: Machine.memoryFloor, corpora: corpora,
             rounds: options.rounds, outcomes: outcomes, comparisons: outcomes.flatMap(\.comparisons),
             updates: updates,
             verdicts: outcomes.filter { $0.corpus == corpora.first?.name }.flatMap(\.verdicts)
                 + updates.map(\.verdict))
-        print(report.markdown)
+        Progress.answer(report.markdown)
         try report.writeJSON(to: options.json)
     }
 
@@ -56,7 +58,7 @@ enum Benchmarks {
         let report = GrowthReport(
             setting: work.setting, memoryFloor: Machine.memoryFloor, growths: growths,
             verdicts: growths.flatMap(\.verdicts))
-        print(report.markdown)
+        Progress.answer(report.markdown)
         try report.writeJSON(to: options.json)
         if let plot = options.plot {
             try GrowthPlot(growths).svg.write(toFile: plot, atomically: true, encoding: .utf8)

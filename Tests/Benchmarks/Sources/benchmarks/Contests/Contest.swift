@@ -3,16 +3,19 @@ struct Contest: Sendable {
     let name: String
     /// For bash, once, not measured: makes what the scripts read. What an earlier contest made stays.
     let preparation: String
+    /// How many runs each contender has in a round, in turns: short works want more.
+    let turns: Int
     let contenders: [Contender]
 
-    init(_ name: String, preparation: String, _ contenders: Contender...) {
+    init(_ name: String, preparation: String, turns: Int = 1, _ contenders: Contender...) {
         self.name = name
         self.preparation = preparation
+        self.turns = turns
         self.contenders = contenders
     }
 
     /// What is measured of a folder of assets.
-    static let all = [seal, open, fetch, update, auditWithoutKey, auditWithKey, cat]
+    static let all = [seal, open, fetch, update, auditWithoutKey, auditWithKey, cat, catBeyondStart]
 }
 
 /// One way to do a piece of work.

@@ -8,9 +8,11 @@ extension Contest {
         var runs = Array(repeating: [Cost](), count: contenders.count)
         for round in 0...rounds {
             Progress.note("\(title): \(round == 0 ? "warming up" : "round \(round) of \(rounds)")")
-            for (index, contender) in contenders.enumerated() where round > 0 || contender.warmsUp {
-                let cost = try workshop.run(contender)
-                if round > 0 { runs[index].append(cost) }
+            for _ in 0..<turns {
+                for (index, contender) in contenders.enumerated() where round > 0 || contender.warmsUp {
+                    let cost = try workshop.run(contender)
+                    if round > 0 { runs[index].append(cost) }
+                }
             }
         }
         let entries = zip(contenders, runs).map { contender, runs in

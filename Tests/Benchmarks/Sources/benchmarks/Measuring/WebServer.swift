@@ -36,7 +36,7 @@ struct WebServer: Sendable {
 
     /// What was sent since the log was cleared.
     func traffic() throws -> Traffic {
-        usleep(100_000)  // A request is noted when it has ended.
+        usleep(50_000)  // A request is noted when it has ended.
         return try Traffic(log: String(contentsOfFile: log, encoding: .utf8))
     }
 

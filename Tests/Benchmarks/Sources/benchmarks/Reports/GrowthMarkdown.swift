@@ -6,9 +6,7 @@ extension GrowthReport {
         Medians of up to 5 runs, as many as begin within 20 s; peak memory of the worst, below \
         \(memoryFloor.mebibytes) MiB it can't be told.
 
-        \(verdicts.markdown)
-
-        \(growths.map(\.markdown).joined(separator: "\n\n"))
+        \(verdicts.markdown)\(growths.map(\.markdown).joined())
         """
     }
 }

@@ -10,7 +10,8 @@ struct MarkdownTable {
 
     mutating func add(_ cells: [String]) { lines.append("| \(cells.joined(separator: " | ")) |") }
 
-    var markdown: String { lines.joined(separator: "\n") }
+    /// Nothing where nothing was added.
+    var markdown: String { lines.count > 2 ? lines.joined(separator: "\n") + "\n\n" : "" }
 }
 
 extension Setting {

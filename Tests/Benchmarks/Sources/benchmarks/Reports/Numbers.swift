@@ -1,7 +1,8 @@
 /// Numbers as people read them.
 extension Double {
-    /// Two digits after the point, three where there is little before it.
+    /// Two digits after the point, three where there is little before it, none where there is much.
     var short: String {
+        if abs(self) >= 10_000 { return Int(rounded()).grouped }
         let digits = abs(self) < 0.1 ? 3 : 2
         let scale = digits == 3 ? 1000 : 100
         let scaled = Int((abs(self) * Double(scale)).rounded())
@@ -20,7 +21,7 @@ extension Int {
     /// With commas between thousands.
     var grouped: String {
         self < 1000
-            ? String(self) : "\((self / 1000).grouped),\(String(String(1000 + self % 1000).dropFirst()))"
+            ? String(self) : "\((self / 1000).grouped),\(String(String(1000 + abs(self % 1000)).dropFirst()))"
     }
 }
 

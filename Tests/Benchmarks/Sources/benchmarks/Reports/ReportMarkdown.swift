@@ -8,13 +8,7 @@ extension Report {
         Medians of \(rounds) rounds, (least to most). Peak memory is that of the largest process; below \
         \(memoryFloor.mebibytes) MiB it can't be told.
 
-        \(verdicts.markdown)
-
-        \(comparisonTable)
-
-        \(costTable)
-
-        \(updateTable)
+        \(verdicts.markdown)\(comparisonTable)\(costTable)\(updateTable)
         """
     }
 
@@ -51,13 +45,14 @@ extension Report {
             "update, without a key", "new pack MB", "total KB", "pieces", "index, catalog", "metadata, heads",
             "peak MiB", "casync KB", "zchunk KB", "restic KB")
         for update in updates {
-            let parts = [update.traffic.total, update.pieces, update.listing, update.metadata]
+            let run = update.typical
+            let parts = [run.traffic.total, run.pieces, run.listing, run.metadata]
             let others = Rival.all.map { rival in
-                update.others.first { $0.name == rival.name }?.bytes.kilobytes ?? ""
+                update.others.first { $0.name == rival.name }.map { Int($0.median).kilobytes } ?? ""
             }
             table.add(
-                [update.update, update.packLength.megabytes] + parts.map(\.kilobytes)
-                    + [String(update.cost.peakMemory.mebibytes)] + others)
+                [update.update, run.packLength.megabytes] + parts.map(\.kilobytes)
+                    + [String(run.cost.peakMemory.mebibytes)] + others)
         }
         return table.markdown
     }

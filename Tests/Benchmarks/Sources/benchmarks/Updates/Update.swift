@@ -6,20 +6,24 @@ struct Update: Sendable {
     let old: String
     let new: String
     let rivals: [Rival]
+    /// Every vault cuts elsewhere, so that bytes vary a little. Large containers take too long for more than one.
+    let rounds: Int
 
     /// Each version and the one after it, of all histories; then of the large containers. Histories are folders of
     /// versions, whose names sort.
-    static func all(in cache: String) throws -> [Update] {
-        try each(in: cache + "/histories", rivals: Rival.all) + each(in: cache + "/containers", rivals: [])
+    static func all(in cache: String, rounds: Int) throws -> [Update] {
+        try each(in: cache + "/histories", rivals: Rival.all, rounds: rounds)
+            + each(in: cache + "/containers", rivals: [], rounds: 1)
     }
 
-    private static func each(in folder: String, rivals: [Rival]) throws -> [Update] {
+    private static func each(in folder: String, rivals: [Rival], rounds: Int) throws -> [Update] {
         try names(in: folder).flatMap { history in
             let versions = try names(in: folder + "/" + history)
             return zip(versions, versions.dropFirst()).map { old, new in
                 Update(
                     name: "\(history) \(old) to \(new)", old: "\(folder)/\(history)/\(old)",
-                    new: "\(folder)/\(history)/\(new)", rivals: rivals)
+                    new: "\(folder)/\(history)/\(new)", rivals: rivals,
+                    rounds: rounds)
             }
         }
     }
@@ -34,6 +38,8 @@ struct Rival: Sendable {
     let name: String
     /// For bash: writes to `$out/bytes` how much who holds `$old` must download for `$new`.
     let script: String
+    /// Whether another run finds other bytes: then it runs in every round, else in the first.
+    let varies: Bool
 
     static let all = [
         Rival(
@@ -43,7 +49,7 @@ struct Rival: Sendable {
                 before=$(size $out/store.castr)
                 casync make --store=$out/store.castr $out/new.caidx $new
                 echo $(($(size $out/store.castr $out/new.caidx) - before)) >$out/bytes
-                """),
+                """, varies: false),
         Rival(
             name: "zchunk",
             script: """
@@ -52,7 +58,7 @@ struct Rival: Sendable {
                     zck -o $out/$version.zck $out/$version.tar
                 done
                 zck_delta_size $out/old.zck $out/new.zck | awk '/^Would download.*bytes/ { print $3 }' >$out/bytes
-                """),
+                """, varies: false),
         Rival(
             name: "restic",
             script: """
@@ -61,7 +67,7 @@ struct Rival: Sendable {
                 before=$(size $out/restic)
                 (cd $new && exec restic -q --no-cache -r $out/restic backup .)
                 echo $(($(size $out/restic) - before)) >$out/bytes
-                """),
+                """, varies: true),
     ]
 
     static let functions = """
