@@ -10,4 +10,5 @@ need_packages nginx-light
 need_corpus supertuxkart-data
 need_corpus extremetuxracer-data
 build
-exec "$program" growth --command "$command" --cache "$cache" --work "$cache/work" "$@"
+exec "$program" growth --command "$command" --cache "$cache" --work "$cache/work" \
+    --plot "$repository/Tests/Benchmarks/growth.svg" "$@"

@@ -1,12 +1,12 @@
 /// How cost grows, as people read it.
 extension GrowthReport {
-    var markdown: String {
+    var markdown: String { ([introduction, verdicts.markdown] + growths.map(\.markdown)).sections }
+
+    private var introduction: String {
         """
         \(setting.markdown)
         Medians of up to 5 runs, as many as begin within 20 s; peak memory of the worst, below \
         \(memoryFloor.mebibytes) MiB it can't be told.
-
-        \(verdicts.markdown)\(growths.map(\.markdown).joined())
         """
     }
 }

@@ -11,7 +11,12 @@ struct MarkdownTable {
     mutating func add(_ cells: [String]) { lines.append("| \(cells.joined(separator: " | ")) |") }
 
     /// Nothing where nothing was added.
-    var markdown: String { lines.count > 2 ? lines.joined(separator: "\n") + "\n\n" : "" }
+    var markdown: String { lines.count > 2 ? lines.joined(separator: "\n") : "" }
+}
+
+extension [String] {
+    /// Text and tables, one below the other, without empty ones.
+    var sections: String { filter { !$0.isEmpty }.joined(separator: "\n\n") }
 }
 
 extension Setting {

@@ -1,14 +1,16 @@
 /// The comparison as people read it.
 extension Report {
     var markdown: String {
+        [introduction, verdicts.markdown, comparisonTable, costTable, updateTable].sections
+    }
+
+    private var introduction: String {
         """
         \(setting.markdown)
         \(corpora.map { "\($0.name): \($0.size.files.grouped) files, \($0.size.bytes.megabytes) MB." }
             .joined(separator: " "))
         Medians of \(rounds) rounds, (least to most). Peak memory is that of the largest process; below \
         \(memoryFloor.mebibytes) MiB it can't be told.
-
-        \(verdicts.markdown)\(comparisonTable)\(costTable)\(updateTable)
         """
     }
 
