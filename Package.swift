@@ -108,8 +108,7 @@ let package = Package(
             "VaultAuthoring",
             uses: [
                 "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
-                "SealedPack",
-                "UpdateFramework", "VaultSite",
+                "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite",
             ], packages: [system]),
         module(
             "VaultAudit",

@@ -34,9 +34,9 @@ public struct OpenedTree: PieceSource {
         }
         // Its length tells whether the piece was worth compressing.
         if Cobblestone256.sealedCount(ofMessage: UInt64(plain.count) + 1) == UInt64(place.count) {
-            return try sealer.sealStored(plain, digest: digest).ciphertext
+            return try sealer.storedCiphertext(of: plain, digest: digest)
         }
-        return try sealer.seal(plain).ciphertext
+        return try sealer.ciphertext(of: plain, digest: digest)
     }
 
     private func plaintext(ofPiece number: Int) throws(VaultError) -> [UInt8] {

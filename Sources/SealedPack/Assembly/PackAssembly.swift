@@ -127,6 +127,9 @@ public struct PackAssembly: ~Copyable, Sendable {
         return true
     }
 
+    /// The pack as far as it is there.
+    public var partial: PackFile { packFile }
+
     /// Saves the complete pack to the disk.
     public consuming func finish() throws(VaultError) -> PackFile {
         try file.synchronize()

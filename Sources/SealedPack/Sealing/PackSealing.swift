@@ -41,10 +41,19 @@ public struct SealingResult: Sendable {
     public let descriptor: PackDescriptor
     /// Pieces taken over from the previous version.
     public let reusedPieces: UInt32
+    /// Pieces that could not be taken over, and were sealed to the same bytes once more.
+    public let repeatedPieces: UInt32
+    /// The numbers of those pieces of the previous version that could not be taken over, and whose content was sealed to
+    /// other bytes.
+    public let missedPieces: [Int]
 
-    public init(descriptor: PackDescriptor, reusedPieces: UInt32) {
+    public init(
+        descriptor: PackDescriptor, reusedPieces: UInt32, repeatedPieces: UInt32 = 0, missedPieces: [Int] = []
+    ) {
         self.descriptor = descriptor
         self.reusedPieces = reusedPieces
+        self.repeatedPieces = repeatedPieces
+        self.missedPieces = missedPieces
     }
 }
 
@@ -74,10 +83,11 @@ extension SealingOrder {
             let entry = source.entries[index]
             try writer.catalog.appendEntry(entry.path, kind: PackEntryKind(entry.kind), size: entry.size)
         }
-        let reused = writer.reusedPieces
+        let (reused, repeated, missed) = (writer.reusedPieces, writer.repeatedPieces, writer.missedPieces)
         let version = try version(of: writer.catalog)
         let descriptor = try writer.finish(id: id, version: version, offer: offer, slots: slots)
-        return SealingResult(descriptor: descriptor, reusedPieces: reused)
+        return SealingResult(
+            descriptor: descriptor, reusedPieces: reused, repeatedPieces: repeated, missedPieces: missed)
     }
 
     private func checkPrevious() throws(VaultError) {

@@ -5,13 +5,19 @@ import VaultFileSystem
 
 /// Writes a pack front to back, so that the output may be a pipe: header, pieces, index, catalog, footer.
 struct PackWriter: ~Copyable {
+    private static let writeBackCount: UInt64 = 8 << 20
+
     private let output: OpenFileReference
     private let key: ContentKey
     private var packDigest = SHA256()
     private var index: [UInt8] = []
     private var written: UInt64 = 0
+    /// Up to here the disk was told to begin.
+    private var begun: UInt64 = 0
     var catalog = CatalogBuilder()
     private(set) var reusedPieces: UInt32 = 0
+    private(set) var repeatedPieces: UInt32 = 0
+    private(set) var missedPieces: [Int] = []
 
     init(to output: OpenFileReference, key: ContentKey) throws(VaultError) {
         self.output = output
@@ -23,6 +29,8 @@ struct PackWriter: ~Copyable {
         try catalog.appendPiece(count: piece.plainCount, digest: piece.plainDigest)
         IndexRecord(ciphertextCount: UInt32(piece.ciphertext.count), digest: piece.digest).append(to: &index)
         if piece.isReused { reusedPieces += 1 }
+        if piece.isRepeated { repeatedPieces += 1 }
+        if let missed = piece.missed { missedPieces.append(missed) }
         try write(piece.ciphertext.span)
     }
 
@@ -84,5 +92,9 @@ struct PackWriter: ~Copyable {
         packDigest.update(bytes)
         try output.file.writeNext(bytes)
         written += UInt64(bytes.count)
+        if written - begun >= Self.writeBackCount {
+            output.file.beginWritingBack(begun..<written)
+            begun = written
+        }
     }
 }

@@ -15,12 +15,20 @@ struct PieceReuse: Sendable {
         }
     }
 
-    /// The ciphertext of an earlier piece with exactly this plaintext. It is decrypted and compared first: a holder of
-    /// the content key could have made a piece that its catalog describes wrongly.
-    func ciphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8]? {
-        guard let number = find(digest.bytes) else { return nil }
+    /// The earlier piece whose plaintext has this digest.
+    func piece(of digest: Digest) -> Int? { find(digest.bytes) }
+
+    /// SHA-256 of an earlier piece's ciphertext, by the index.
+    func digest(ofPiece number: Int) throws(VaultError) -> Digest {
+        try previous.pack.digest(ofPiece: number)
+    }
+
+    /// The ciphertext of an earlier piece with exactly this plaintext. It is decrypted and compared first: it may not be
+    /// there, and a holder of the content key could have made a piece that its catalog describes wrongly.
+    func ciphertext(ofPiece number: Int, holding plain: [UInt8]) throws(VaultError) -> [UInt8]? {
         let ciphertext = try previous.ciphertext(ofPiece: number)
-        guard let opened = try? previous.plaintext(ofPiece: number, ciphertext: ciphertext), opened == plain
+        guard let opened = try? previous.plaintext(ofPiece: number, ciphertext: ciphertext),
+            opened == plain[...]
         else {
             return nil
         }

@@ -2,21 +2,18 @@ import VaultArchive
 import VaultCrypto
 import VaultErrors
 
-/// How hard to try to make pieces smaller.
-public struct Compression: Sendable, Hashable {
-    /// The zstd level.
-    let level: Int
-
-    public static let standard = Compression(level: 3)
-}
-
 /// A piece as it stands in the pack, with what index and catalog say of it.
 struct SealedPiece: Sendable {
     let ciphertext: [UInt8]
     let digest: Digest
     let plainCount: Int
     let plainDigest: Digest
+    /// Whether it was taken over from the previous version.
     let isReused: Bool
+    /// Whether it was sealed anew, to the very bytes that the previous version has.
+    var isRepeated = false
+    /// The number of the piece of the previous version that holds the same in other bytes, and could not be taken over.
+    var missed: Int? = nil
 }
 
 /// Turns the plaintext of a piece into its ciphertext, the same one each time.
@@ -30,33 +27,51 @@ struct PieceSealer: Sendable {
 
     func seal(_ plain: [UInt8]) throws(VaultError) -> SealedPiece {
         let plainDigest = SHA256.hash(plain.span)
-        if let ciphertext = try previous?.ciphertext(of: plain, digest: plainDigest) {
+        let earlier = previous?.piece(of: plainDigest)
+        if let earlier, let ciphertext = try previous?.ciphertext(ofPiece: earlier, holding: plain) {
             return SealedPiece(
                 ciphertext: ciphertext, digest: SHA256.hash(ciphertext.span), plainCount: plain.count,
                 plainDigest: plainDigest, isReused: true)
         }
-        var message: [UInt8] = [PieceCodec.zstd.rawValue]
-        guard try Zstd.compress(plain.span, level: compression.level, appendingTo: &message) else {
-            return try sealStored(plain, digest: plainDigest)
-        }
-        return try seal(message, of: plain, plainDigest, SHA256.hash(message.span.extracting(1...)))
-    }
-
-    /// Seals a piece without compressing it.
-    func sealStored(_ plain: [UInt8], digest: Digest) throws(VaultError) -> SealedPiece {
-        try seal([PieceCodec.stored.rawValue] + plain, of: plain, digest, digest)
-    }
-
-    private func seal(
-        _ message: [UInt8], of plain: [UInt8], _ plainDigest: Digest, _ dataDigest: Digest
-    ) throws(VaultError) -> SealedPiece {
-        let salt = MessageSalt.make(
-            context: Self.context, codec: message[0], dataDigest: dataDigest, key: key)
-        let ciphertext = try Cobblestone256.seal(
-            message.span, salt: salt, context: Self.context, key: key.pieceKey)
+        let ciphertext = try ciphertext(of: plain, digest: plainDigest)
+        let digest = SHA256.hash(ciphertext.span)
+        // Where only the index of the previous version is there, it tells whether clients have the piece.
+        var isRepeated = false
+        if let earlier { isRepeated = try previous?.digest(ofPiece: earlier) == digest }
         return SealedPiece(
-            ciphertext: ciphertext, digest: SHA256.hash(ciphertext.span), plainCount: plain.count,
-            plainDigest: plainDigest, isReused: false)
+            ciphertext: ciphertext, digest: digest, plainCount: plain.count, plainDigest: plainDigest,
+            isReused: false, isRepeated: isRepeated, missed: isRepeated ? nil : earlier)
+    }
+
+    /// - Parameter digest: that of `plain`.
+    func ciphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8] {
+        var compressed: [UInt8] = []
+        guard let level = compression.level,
+            try Zstd.compress(plain.span, level: level, appendingTo: &compressed)
+        else {
+            return try storedCiphertext(of: plain, digest: digest)
+        }
+        return try encrypt(compressed, codec: .zstd, digest: SHA256.hash(compressed.span))
+    }
+
+    /// The same without compressing it.
+    func storedCiphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8] {
+        try encrypt(plain, codec: .stored, digest: digest)
+    }
+
+    /// The message `codec || data`, encrypted.
+    private func encrypt(_ data: [UInt8], codec: PieceCodec, digest: Digest) throws(VaultError) -> [UInt8] {
+        let salt = MessageSalt.make(
+            context: Self.context, codec: codec.rawValue, dataDigest: digest, key: key)
+        var sealer = try Cobblestone256.Sealer(salt: salt, context: Self.context, key: key.pieceKey)
+        var ciphertext = sealer.header
+        let count = Cobblestone256.sealedCount(ofMessage: 1 + UInt64(data.count)) ?? 0
+        ciphertext.reserveCapacity(Int(count))
+        let head = [codec.rawValue]
+        try sealer.update(head.span, appendingTo: &ciphertext)
+        try sealer.update(data.span, appendingTo: &ciphertext)
+        sealer.finish(appendingTo: &ciphertext)
+        return ciphertext
     }
 }
 

@@ -46,13 +46,15 @@ public struct MetadataFolder: MetadataSource {
     public func nextVersions() throws(VaultError) -> NextVersions {
         var highest: [String: Int64] = [:]
         for file in try versions() { highest[file.fileName] = max(file.version, highest[file.fileName] ?? 0) }
-        let timestamp = MetadataRole.timestamp
-        if let bytes = try file(named: timestamp.fileName, limit: timestamp.sizeLimit) {
-            let document = try UnverifiedMetadata(parsing: bytes, as: timestamp, place: timestamp.fileName)
-                .document
-            highest[timestamp.fileName] = document.version
-        }
+        highest[MetadataRole.timestamp.fileName] = try timestampVersion()
         return NextVersions(highest: highest)
+    }
+
+    /// What the timestamp there says its version is; nil without one.
+    public func timestampVersion() throws(VaultError) -> Int64? {
+        let role = MetadataRole.timestamp
+        guard let bytes = try file(named: role.fileName, limit: role.sizeLimit) else { return nil }
+        return try UnverifiedMetadata(parsing: bytes, as: role, place: role.fileName).document.version
     }
 }
 

@@ -58,15 +58,48 @@ struct PackHistory {
         try folder.versions().filter { $0.role?.type == .targets }.sorted { $0.version > $1.version }
     }
 
+    /// The last versions of packs, the newest first, as far as the newest files of each role tell.
+    func latest(_ count: Int, of ids: Set<PackID>) throws(VaultError) -> [PackID: [PackDescriptor]] {
+        var found: [PackID: [PackDescriptor]] = [:]
+        var looked: [String: Int] = [:]
+        for file in try targetsFiles() where looked[file.fileName, default: 0] < Self.latestFiles {
+            looked[file.fileName, default: 0] += 1
+            // What was left there by others, or by a publication that died, says nothing.
+            guard let targets = try? targets(in: file) else { continue }
+            for id in ids {
+                guard let pack = try? Self.listing(of: id, among: targets),
+                    case let known = found[id] ?? [], known.count < count,
+                    !known.contains(where: { $0.version == pack.version })
+                else { continue }
+                found[id] = known + [pack]
+            }
+        }
+        return found
+    }
+
+    /// So many files of a role are looked at for its packs' last versions.
+    static let latestFiles = 16
+
     /// What a file says of a pack, if those whose word counts have signed the file.
     private func listing(of id: PackID, in file: MetadataVersion) throws(VaultError) -> PackDescriptor? {
+        try Self.listing(of: id, among: targets(in: file))
+    }
+
+    private static func listing(of id: PackID, among targets: JSONObject) throws(VaultError)
+        -> PackDescriptor?
+    {
+        guard case .object(let json)? = targets[id.targetPath] else { return nil }
+        return try PublishedPacks.Listing(try TargetRecord(path: id.targetPath, json: json)).pack
+    }
+
+    /// What a file lists, if those whose word counts have signed it.
+    private func targets(in file: MetadataVersion) throws(VaultError) -> JSONObject {
         guard let role = file.role, let bytes = try folder.file(named: file.hostedName, limit: role.sizeLimit)
-        else { return nil }
+        else { return [:] }
         let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: file.hostedName)
         guard case .object(let targets)? = metadata.document.signed["targets"],
-            case .object(let json)? = targets[id.targetPath],
             trusts.contains(where: { $0.isMet(by: metadata) })
-        else { return nil }
-        return try PublishedPacks.Listing(try TargetRecord(path: id.targetPath, json: json)).pack
+        else { return [:] }
+        return targets
     }
 }

@@ -11,16 +11,55 @@ import VaultKeys
 struct PackPublisher {
     let vault: VaultFolder
     let keys: any KeyProvider
+    /// Instead of what the settings say.
+    let compression: Compression?
+    /// Has what the site's folder lacks.
+    let host: HostedSite?
+    /// Where new packs go: the site's targets, or a folder like them.
+    let output: FilePath
+
+    /// A pack up to this size is rather sealed than asked for, to see whether it is the one that the host has.
+    private static let smallPack: UInt64 = 1 << 20
 
     /// Seals a pack's source, unless the site has the result already.
+    ///
+    /// - Parameter previous: what it follows on, the best first.
     func seal(
-        _ pack: VaultSettings.Pack, after previous: PackDescriptor?, progress: (UInt64) -> Void
+        _ pack: VaultSettings.Pack, after previous: [PackDescriptor], progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
+        let previous = try firstAtHand(previous)
         let choice = try await ContentKeyChoice(following: previous, keys: keys)
-        var earlier: OpenPack?
-        if let previous {
-            earlier = try OpenPack(try verifiedPack(previous), key: choice.key)
+        let source = try source(of: pack)
+        var order = SealingOrder(
+            id: pack.id, versioning: .exactly(previous?.version ?? pack.lastVersion + 1), key: choice.key,
+            slots: choice.slots, offer: pack.offer,
+            compression: compression ?? pack.compression ?? .standard)
+        let folder = folder(of: pack.id)
+        guard let previous else {
+            return try await name(UnnamedPack.seal(order, source.folder, in: folder, progress: progress))
         }
+        if previous.length <= Self.smallPack, try isOnlyHosted(previous) {
+            let sealed = try await UnnamedPack.seal(order, source.folder, in: folder, progress: progress)
+                .result
+            if sealed.descriptor.sha256 == previous.sha256 {
+                return SealingResult(descriptor: sealed.descriptor, reusedPieces: previous.pieceCount)
+            }
+        }
+        let earlier = try await published(previous, key: choice.key)
+        // A number that was given to a version of the pack is never given to another.
+        order.versioning = .following(earlier.open, above: pack.lastVersion)
+        order.previous = earlier.open
+        var sealed = try await UnnamedPack.seal(order, source.folder, in: folder, progress: progress)
+        if try await earlier.fetch(sealed.result.missedPieces) {
+            sealed = try await UnnamedPack.seal(order, source.folder, in: folder, progress: progress)
+        }
+        // What it was before is there, and was proven.
+        guard sealed.result.descriptor.sha256 != previous.sha256 else { return sealed.result }
+        if let hosted = earlier.hosted { host?.keep(hosted, as: previous) }
+        return try name(sealed)
+    }
+
+    private func source(of pack: VaultSettings.Pack) throws(VaultError) -> PackSource {
         // Never in the site: what is plain must not be uploaded, not even after a crash.
         let source = try PackSource(
             vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.site)
@@ -30,19 +69,16 @@ struct PackPublisher {
                 at: vault.settings.string,
                 remedy: "correct the patterns")
         }
-        let order = SealingOrder(
-            id: pack.id, versioning: versioning(of: pack, after: earlier), key: choice.key,
-            slots: choice.slots, offer: pack.offer, previous: earlier)
-        let folder = folder(of: pack.id)
-        try FileSystem.createFolders(folder, permissions: 0o755)
-        let scratch = try ScratchFile(for: folder.appending("pack"))
-        let output = OpenFileReference(try OpenFile(duplicating: scratch.file.descriptor, named: folder))
-        let result = try await order.seal(source.folder, into: output, progress: progress)
-        let target = try path(of: result.descriptor)
-        if try FileSystem.exists(target) {
+        return source
+    }
+
+    /// Gives a pack its place; an earlier publication may have left it there.
+    private func name(_ sealed: consuming UnnamedPack) throws(VaultError) -> SealingResult {
+        let result = sealed.result
+        if try FileSystem.exists(path(of: result.descriptor)) {
             _ = try verifiedPack(result.descriptor)
         } else {
-            try scratch.commit(as: target.lastComponent?.string ?? "", permissions: 0o644, replacing: false)
+            try sealed.name(as: path(of: result.descriptor, in: output))
         }
         return result
     }
@@ -55,40 +91,75 @@ struct PackPublisher {
     ) async throws(VaultError) -> SealingResult {
         let isSameKey = newest?.contentKeyID == earlier.contentKeyID
         let choice = try await ContentKeyChoice(following: isSameKey ? newest : earlier, keys: keys)
-        _ = try OpenPack(try verifiedPack(earlier), key: choice.key)
+        _ = try await published(earlier, key: choice.key)
         var pack = earlier
         pack.slots = choice.slots
         pack.offer = offer
         return SealingResult(descriptor: pack, reusedPieces: pack.pieceCount)
     }
 
+    /// A pack's file, where it is at hand; only its index counts.
+    func file(of pack: PackDescriptor) async throws(VaultError) -> PackFile {
+        for path in [try path(of: pack), try path(of: pack, in: output)] where try FileSystem.exists(path) {
+            return try PackFile(opening: path, as: pack)
+        }
+        guard let host else { throw missing(try path(of: pack)) }
+        return try await host.pack(pack).pack
+    }
+
     /// Removes packs that publications that died have left half-made.
-    func removeAbandonedScratch(of ids: [PackID]) throws(VaultError) {
+    static func removeAbandonedScratch(of ids: [PackID], in targets: FilePath) throws(VaultError) {
         // Many packs share a folder.
-        for path in Set(ids.map { folder(of: $0) }) where try FileSystem.exists(path) {
+        let folders = Set(ids.map { targets.appending($0.targetPath).removingLastComponent() })
+        for path in folders where try FileSystem.exists(path) {
             try Folder(opening: path).removeAbandonedScratch()
         }
     }
 
-    /// A number that was given to a version of the pack is never given to another.
-    private func versioning(of pack: VaultSettings.Pack, after earlier: OpenPack?) -> PackVersioning {
-        guard let earlier else { return .exactly(pack.lastVersion + 1) }
-        return .following(earlier, above: pack.lastVersion)
-    }
-
-    /// Where the files of a pack's versions are.
+    /// Where the files of a pack's new versions go.
     private func folder(of id: PackID) -> FilePath {
-        vault.targets.appending(id.targetPath).removingLastComponent()
+        output.appending(id.targetPath).removingLastComponent()
     }
 
-    private func path(of pack: PackDescriptor) throws(VaultError) -> FilePath {
+    private func path(of pack: PackDescriptor, in targets: FilePath? = nil) throws(VaultError) -> FilePath {
         let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
-        return vault.targets.appending(record.hostedPath)
+        return (targets ?? vault.targets).appending(record.hostedPath)
+    }
+
+    private func missing(_ path: FilePath) -> VaultError {
+        VaultError(
+            .missing, "the published pack is not there", at: path.string,
+            remedy: "restore it from your host or backup, or publish with --against and your host's URL")
+    }
+
+    /// What waits for a signature is at no host.
+    private func firstAtHand(_ packs: [PackDescriptor]) throws(VaultError) -> PackDescriptor? {
+        guard let host else { return packs.first }
+        for pack in packs {
+            if host.lists(pack) { return pack }
+            if try FileSystem.exists(path(of: pack)) { return pack }
+        }
+        return nil
+    }
+
+    private func isOnlyHosted(_ pack: PackDescriptor) throws(VaultError) -> Bool {
+        guard host != nil else { return false }
+        return try !FileSystem.exists(path(of: pack))
+    }
+
+    private func published(_ pack: PackDescriptor, key: ContentKey) async throws(VaultError) -> PublishedPack
+    {
+        if let host, try isOnlyHosted(pack) {
+            let hosted = try await host.pack(pack)
+            return PublishedPack(open: try OpenPack(hosted.pack, key: key), hosted: hosted)
+        }
+        return PublishedPack(open: try OpenPack(try verifiedPack(pack), key: key), hosted: nil)
     }
 
     /// A pack of the site, opened only after its whole file has the signed digest.
     private func verifiedPack(_ pack: PackDescriptor) throws(VaultError) -> PackFile {
         let path = try path(of: pack)
+        guard try FileSystem.exists(path) else { throw missing(path) }
         let file = OpenFileReference(try OpenFile(reading: path))
         guard try file.file.status().size == pack.length, try file.file.sha256() == pack.sha256 else {
             throw VaultError(

@@ -1,11 +1,10 @@
 public import SealedPack
-import StrictJSON
 import SystemPackage
 public import UpdateFramework
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
-import VaultSite
+public import VaultSite
 
 /// Seals what changed in a vault and writes its signed site.
 ///
@@ -15,7 +14,7 @@ public struct Publication: Sendable {
     private let vault: VaultFolder
     private let settings: VaultSettings
     private let order: PublicationOrder
-    private let publisher: PackPublisher
+    private let host: HostedSite?
 
     /// Publishes a vault. One publisher at a time: another one throws `.busy`.
     ///
@@ -30,9 +29,29 @@ public struct Publication: Sendable {
         let lock = try vault.beginPublishing()
         var settings = try VaultSettings(reading: vault.settings)
         try edit?(&settings)
-        let report = try await run(of: vault, settings, isEdited: edit != nil, order, onPack)
+        let report = try await Publication(of: vault, settings, order).run(
+            savingSettings: edit != nil, onPack)
         _ = consume lock
         return report
+    }
+
+    /// Tells what ``run(of:_:editing:onPack:)`` would do now: packs are sealed where they are thrown away, nothing is signed,
+    /// and no file of the vault changes.
+    public static func preview(
+        of vault: VaultFolder, _ order: PublicationOrder,
+        editing edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil,
+        onPack: (PackID, UInt64) -> Void = { _, _ in }
+    ) async throws(VaultError) -> PublicationReport {
+        let lock = try vault.beginPublishing()
+        var settings = try VaultSettings(reading: vault.settings)
+        try edit?(&settings)
+        let publication = try await Publication(of: vault, settings, order)
+        let scratch = try ScratchFolder(beside: vault.site)
+        let state = try await publication.state
+        let proposal = try await publication.proposal(after: state, sealingInto: scratch.path, onPack)
+        _ = consume scratch
+        _ = consume lock
+        return PublicationReport(packs: proposal.packs, written: [], warnings: proposal.warnings)
     }
 
     /// Puts an earlier version of a pack live under newer metadata, without sealing it again. It stays until it is
@@ -48,83 +67,59 @@ public struct Publication: Sendable {
         let state = try await PublishedState(of: vault, settings, passphrase: order.passphrase)
         let highest = try state.history.versions(of: id).first ?? 0
         try settings.pin(id, to: version, above: highest)
-        let report = try await run(of: vault, settings, isEdited: true, order) { _, _ in }
+        let report = try await Publication(of: vault, settings, order).run(savingSettings: true) { _, _ in }
         _ = consume lock
         return report
     }
 
-    private static func run(
-        of vault: VaultFolder, _ settings: VaultSettings, isEdited: Bool, _ order: PublicationOrder,
-        _ onPack: (PackID, UInt64) -> Void
-    ) async throws(VaultError) -> PublicationReport {
-        let publisher = PackPublisher(vault: vault, keys: order.keys)
-        return try await Publication(vault: vault, settings: settings, order: order, publisher: publisher)
-            .run(savingSettings: isEdited, onPack)
+    private init(
+        of vault: VaultFolder, _ settings: VaultSettings, _ order: PublicationOrder
+    ) async throws(VaultError) {
+        self.settings = settings
+        self.order = order
+        guard let site = order.host else {
+            host = nil
+            self.vault = vault
+            return
+        }
+        guard settings.structure.ownRole == nil else {
+            throw VaultError(
+                .usage, "a team's part has no timestamp, which tells what is newest", at: vault.path.string,
+                remedy: "publish it where its site/ is kept")
+        }
+        let host = try await HostedSite(site, of: vault)
+        self.host = host
+        self.vault = host.vault
+    }
+
+    private var state: PublishedState {
+        get async throws(VaultError) {
+            try await PublishedState(of: vault, settings, passphrase: order.passphrase)
+        }
     }
 
     private func run(
         savingSettings isChanged: Bool, _ onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) -> PublicationReport {
-        let site = try await PublishedState(of: vault, settings, passphrase: order.passphrase)
-        let listing = site.ownListing
-        try publisher.removeAbandonedScratch(of: settings.packs.map(\.id) + listing.packs.map(\.pack.id))
+        let state = try await state
+        try PackPublisher.removeAbandonedScratch(
+            of: settings.packs.map(\.id) + state.ownListing.packs.map(\.pack.id), in: vault.targets)
         try FileSystem.createFolders(vault.targets, permissions: 0o755)
-        try checkSources()
-        let waiting = try waitingPacks()
-        let publishedPacks = Dictionary(listing.packs.map { ($0.pack.id, $0.pack) }) { first, _ in first }
-        let history = try settings.packs.contains { $0.pin != nil } ? site.history : nil
-        var report: [PublicationReport.Pack] = []
-        var records = listing.foreign
-        for pack in settings.packs {
-            onPack(pack.id, 0)
-            let published = publishedPacks[pack.id]
-            let result: SealingResult
-            if let version = pack.pin, let history {
-                let earlier = try history.pack(pack.id, version: version, newest: published)
-                result = try await publisher.restore(earlier, offer: pack.offer, newest: published)
-            } else {
-                result = try await publisher.seal(pack, after: waiting[pack.id] ?? published) { done in
-                    onPack(pack.id, done)
-                }
-            }
-            records.append(try TargetRecord(path: pack.id.targetPath, json: result.descriptor.json))
-            report.append(PublicationReport.Pack(result, after: published, isPinned: pack.pin != nil))
-        }
-        let declared = Set(settings.packs.map(\.id))
-        for old in listing.packs where !declared.contains(old.pack.id) {
-            report.append(PublicationReport.Pack(removed: old.pack))
-        }
+        let proposal = try await proposal(after: state, sealingInto: vault.targets, onPack)
+        try await host?.requireUnchanged()
         if isChanged { try settings.write(to: vault.settings) }
-        let outcome = try await site.update(to: records, settings, order)
-        return PublicationReport(packs: report, written: outcome.written, warnings: outcome.warnings)
+        let outcome = try await state.update(to: proposal.records, settings, order)
+        return PublicationReport(
+            packs: proposal.packs, written: outcome.written, warnings: proposal.warnings + outcome.warnings)
     }
 
-    /// What was sealed already and waits for the signature of a key that is kept elsewhere: sealing it once more would
-    /// take another content key.
-    private func waitingPacks() throws(VaultError) -> [PackID: PackDescriptor] {
-        let pending = PendingMetadata(vault: vault)
-        var packs: [PackID: PackDescriptor] = [:]
-        for role in try pending.roles()
-        where role == .targets || role == settings.structure.ownRole || BinnedListing.isOwn(role) {
-            for (path, json) in try pending.file(of: role)?.document.signed.object("targets", at: "pending")
-                ?? [:]
-            {
-                guard case .object(let json) = json, let id = PackID(targetPath: path) else { continue }
-                packs[id] = try? PackDescriptor(parsing: json, place: path)
-            }
-        }
-        return packs
-    }
-
-    /// A source that is missing stops the publication before anything was sealed.
-    private func checkSources() throws(VaultError) {
-        for pack in settings.packs where pack.pin == nil {
-            let source = vault.path.pushing(pack.source)
-            guard try FileSystem.status(of: source, followingLinks: true) == nil else { continue }
-            throw VaultError(
-                .missing, "the source of '\(pack.id)' does not exist", at: source.string,
-                remedy: "correct its \"source\" in \(vault.settings.string)")
-        }
+    private func proposal(
+        after state: PublishedState, sealingInto output: FilePath, _ onPack: (PackID, UInt64) -> Void
+    ) async throws(VaultError) -> PublicationProposal {
+        let publisher = PackPublisher(
+            vault: vault, keys: order.keys, compression: order.compression, host: host, output: output)
+        return try await PublicationProposal(
+            for: vault, settings, after: state, by: publisher, onPack: onPack)
     }
 }
 
@@ -135,8 +130,12 @@ public struct PublicationOrder: Sendable {
     /// Of encrypted signing keys.
     public var passphrase: PassphraseSource?
     public let now: UTCTime
+    /// Where the site is, on a machine whose `site/` lacks it: then only what is new is written there.
+    public var host: Site?
     /// All metadata is to be believed until then at least: for media that travel offline.
     public var offlineUntil: UTCTime?
+    /// Of what is sealed anew, whatever the settings say; nil leaves it to them.
+    public var compression: Compression?
 
     public init(keys: any KeyProvider, now: UTCTime) {
         self.keys = keys

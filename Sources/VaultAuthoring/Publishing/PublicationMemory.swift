@@ -20,6 +20,20 @@ extension VaultFolder {
         }
     }
 
+    /// Throws `untrusted` when a host is older than what was published from here, or waits in the site's folder to be
+    /// uploaded.
+    func requireNoNewer(than tree: TargetTree, at place: String) throws(VaultError) {
+        let hosted = tree.chain.timestamp.version
+        let waiting = try MetadataFolder(siteMetadata).timestampVersion() ?? 0
+        let last = max(try lastTimestamp(), waiting)
+        guard hosted < last else { return }
+        throw VaultError(
+            .untrusted, "its version is \(hosted), but version \(last) was published from here", at: place,
+            remedy: last == waiting
+                ? "upload \(site) first; or remove it, and \(memory), if that is to be published by nobody"
+                : "find out why the host went back; remove \(memory) if version \(last) was never uploaded")
+    }
+
     func remember(_ tree: TargetTree) throws(VaultError) {
         let version = tree.chain.timestamp.version
         guard try version > lastTimestamp() else { return }

@@ -14,11 +14,20 @@ public struct PublicationReport: Sendable {
         /// Bytes of the pack.
         public let length: UInt64
         public let pieces: UInt32
+        /// Those that the previous version has, byte for byte.
         public let reusedPieces: UInt32
         /// Vault keys that opened the previous version and don't open this one.
         public let droppedKeys: [KeyID]
         /// Whether an earlier version is listed, whatever the source is now.
         public let isPinned: Bool
+        /// Of a pack whose content is another one: what that costs clients of its last versions, the newest first.
+        public internal(set) var updates: [Update] = []
+    }
+
+    /// What clients of an earlier version download.
+    public struct Update: Sendable {
+        public let version: UInt64
+        public let cost: UpdateCost
     }
 
     public let packs: [Pack]
@@ -34,7 +43,7 @@ extension PublicationReport.Pack {
         self.init(
             id: pack.id, version: pack.version,
             change: previous == nil ? .added : previous == pack ? .unchanged : .updated, length: pack.length,
-            pieces: pack.pieceCount, reusedPieces: sealed.reusedPieces,
+            pieces: pack.pieceCount, reusedPieces: sealed.reusedPieces + sealed.repeatedPieces,
             droppedKeys: (previous?.slots ?? []).map(\.keyID).filter { id in
                 !pack.slots.contains { $0.keyID == id }
             }, isPinned: isPinned)

@@ -37,7 +37,8 @@ struct SiteUpdate {
         var renewal = SiteRenewal(
             current: current.tree, root: current.root, successor: successor, signing: signing)
         let teams = try settings.structure.teams.map { team throws(VaultError) in
-            try TeamImport(from: team, into: vault, now: period.now)
+            try TeamImport(
+                from: team, into: vault, listed: vault.followsHost ? current.tree : nil, now: period.now)
         }
         var deliveries = TeamDeliveries()
         for team in teams {
@@ -53,7 +54,7 @@ struct SiteUpdate {
         let all = files + (root.successor.map { [$0] } ?? [])
         let tree =
             all.isEmpty
-            ? current.tree : try await MetadataFolder(vault.metadata).publish(all, now: period.now)
+            ? current.tree : try await vault.publish(all, now: period.now)
         if let tree { try vault.remember(tree) }
         for role in [MetadataRole.root] + listings.map(\.role)
         where all.contains(where: { $0.draft.role == role }) {
@@ -72,7 +73,7 @@ struct SiteUpdate {
         guard current.tree != nil, !period.isDue(.root, expiring: root.draft.expires) else { return false }
         do throws(VaultError) {
             // Whether something has expired meanwhile is no matter of the root.
-            try await MetadataFolder(vault.metadata).publish([root], now: .earliest)
+            try await vault.publish([root], now: .earliest)
         } catch {
             guard error.category == .untrusted else { throw error }
             return false

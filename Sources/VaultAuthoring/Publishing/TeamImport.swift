@@ -11,6 +11,8 @@ import VaultSite
 struct TeamImport {
     let vault: VaultFolder
     let team: SiteStructure.Team
+    /// What a host has already, which needs not be copied.
+    let hosted: TargetTree?
     let now: UTCTime
     /// What the vault that lists the team's packs delegates to it.
     let delegation: Delegation
@@ -18,7 +20,10 @@ struct TeamImport {
     private static let keyLimit = 1 << 16
 
     /// Reads the team's public keys.
-    init(from team: SiteStructure.Team, into vault: VaultFolder, now: UTCTime) throws(VaultError) {
+    init(
+        from team: SiteStructure.Team, into vault: VaultFolder, listed hosted: TargetTree?, now: UTCTime
+    ) throws(VaultError) {
+        self.hosted = hosted
         self.vault = vault
         self.team = team
         self.now = now
@@ -114,6 +119,7 @@ struct TeamImport {
         guard let id = PackID(targetPath: record.path) else { return }
         let folder = vault.targets.appending(id.targetPath).removingLastComponent()
         let target = vault.targets.appending(record.hostedPath)
+        if let listed = try? hosted?.record(at: record.path), listed.hashes == record.hashes { return }
         if try FileSystem.exists(target) { return }
         let source = site.appending("targets").appending(record.hostedPath)
         try FileSystem.createFolders(folder, permissions: 0o755)

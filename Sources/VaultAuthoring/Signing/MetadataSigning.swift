@@ -69,7 +69,8 @@ struct MetadataSigning {
         _ role: MetadataRole, for trusts: [RoleTrust], lastingBeyond expires: UTCTime, _ content: Content
     ) throws(VaultError) -> SignedMetadata? {
         guard let waiting = try pending.file(of: role), waiting.document.expires > expires,
-            try says(waiting, content)
+            // Not what would have to be signed again at once.
+            !period.isDue(role, expiring: waiting.document.expires), try says(waiting, content)
         else { return nil }
         let file = SignedMetadata(waiting).keeping(onlySignaturesOf: trusts.flatMap(\.keys))
         return try isMet(trusts, by: file) ? file : nil

@@ -7,7 +7,9 @@ import VaultErrors
 extension VaultSettings.Pack {
     /// All members but `source` may be absent.
     init(id: PackID, parsing json: JSONObject, place: String) throws(VaultError) {
-        let known = ["source", "include", "exclude", "policy", "tags", "traits", "pin", "lastVersion"]
+        let known = [
+            "source", "include", "exclude", "policy", "tags", "traits", "compression", "pin", "lastVersion",
+        ]
         for key in json.keys where !known.contains(key) {
             throw VaultError(
                 .usage, "the member \"\(key)\" is unknown", at: place,
@@ -23,14 +25,20 @@ extension VaultSettings.Pack {
             traits: try json.optionalObject("traits", at: place) ?? [:])
         pin = try Self.version("pin", of: json, at: place)
         lastVersion = try Self.version("lastVersion", of: json, at: place) ?? 0
-        if let name = try json.optionalString("policy", at: place) {
-            guard let policy = PackPolicy(rawValue: name) else {
-                throw VaultError(
-                    .usage, "the policy '\(name)' is unknown", at: place,
-                    remedy: "use one of \(PackPolicy.allCases.map(\.rawValue).joined(separator: ", "))")
-            }
-            offer.policy = policy
+        offer.policy = try Self.choice("policy", of: json, at: place) ?? offer.policy
+        compression = try Self.choice("compression", of: json, at: place)
+    }
+
+    private static func choice<Choice: CaseIterable & RawRepresentable<String>>(
+        _ key: String, of json: JSONObject, at place: String
+    ) throws(VaultError) -> Choice? {
+        guard let name = try json.optionalString(key, at: place) else { return nil }
+        guard let choice = Choice(rawValue: name) else {
+            throw VaultError(
+                .usage, "the \(key) '\(name)' is unknown", at: place,
+                remedy: "use one of \(Choice.allCases.map(\.rawValue).joined(separator: ", "))")
         }
+        return choice
     }
 
     private static func version(_ key: String, of json: JSONObject, at place: String) throws(VaultError)

@@ -14,8 +14,23 @@ import VaultFileSystem
 ///     site/               the signed static site, to be uploaded
 public struct VaultFolder: Sendable {
     public let path: FilePath
+    /// Where published metadata is read and signed metadata is written first: the site's own, or a copy of what a host has.
+    public let metadata: FilePath
 
-    public init(_ path: FilePath) { self.path = path }
+    public init(_ path: FilePath) {
+        self.path = path
+        metadata = Self.siteMetadata(in: path)
+    }
+
+    private init(_ path: FilePath, metadata: FilePath) {
+        (self.path, self.metadata) = (path, metadata)
+    }
+
+    /// The same vault, going on from a copy of what a host has.
+    func following(_ copy: FilePath) -> VaultFolder { VaultFolder(path, metadata: copy) }
+
+    /// Whether what is published is known from a host, so that the site's folder needs only what is new.
+    var followsHost: Bool { metadata != siteMetadata }
 
     public var settings: FilePath { path.appending("vault.json") }
     public var keys: FilePath { path.appending("keys") }
@@ -25,10 +40,15 @@ public struct VaultFolder: Sendable {
     /// The SHA-256 of what was written to `pending/`.
     var pendingDigests: FilePath { path.appending(".pending") }
     public var site: FilePath { path.appending("site") }
-    public var metadata: FilePath { site.appending("metadata") }
+    /// What is to be uploaded.
+    var siteMetadata: FilePath { Self.siteMetadata(in: path) }
     public var targets: FilePath { site.appending("targets") }
     /// Held by the publisher at work.
     var lock: FilePath { path.appending(".lock") }
+
+    private static func siteMetadata(in path: FilePath) -> FilePath {
+        path.appending("site").appending("metadata")
+    }
 
     /// Throws `busy` while somebody else publishes.
     func beginPublishing() throws(VaultError) -> FileLock {

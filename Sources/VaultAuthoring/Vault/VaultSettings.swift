@@ -15,6 +15,8 @@ public struct VaultSettings: Sendable {
         public var source: FilePath
         public var filter: SourceFilter
         public var offer: PackOffer
+        /// Of pieces that are sealed anew.
+        public var compression: Compression?
         /// The earlier version that is listed, whatever the source is now.
         public var pin: UInt64?
         /// The highest number that a version had when an earlier one was restored.

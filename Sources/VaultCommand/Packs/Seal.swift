@@ -47,6 +47,8 @@ struct Seal: AsyncParsableCommand {
     @Option(help: ArgumentHelp("Where to write the descriptor, if not beside the pack.", valueName: "file"))
     var descriptor: String?
 
+    @OptionGroup var effort: CompressionOptions
+
     @Flag(help: "Pack what links point to, instead of refusing them.")
     var followLinks = false
 
@@ -74,7 +76,8 @@ struct Seal: AsyncParsableCommand {
             packVersion.map { .exactly($0) } ?? earlier.map { .following($0) } ?? .exactly(1)
         let order = SealingOrder(
             id: packID, versioning: versioning, key: choice.key, slots: choice.slots,
-            offer: earlier?.descriptor?.offer ?? PackOffer(), previous: earlier)
+            offer: earlier?.descriptor?.offer ?? PackOffer(), compression: effort.compression ?? .standard,
+            previous: earlier)
         let result = try await output == "-" ? sealToStandardOutput(order) : sealToFile(order)
         if json {
             Talk.answer(bytes: PackDescriptorFile.bytes(of: result.descriptor))

@@ -6,6 +6,8 @@ import UpdateFramework
 import VaultAuthoring
 import VaultErrors
 import VaultKeys
+import VaultSite
+import VaultTransport
 
 struct Publish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -18,9 +20,15 @@ struct Publish: AsyncParsableCommand {
             A source is a folder or archive, relative to the vault. A pack may also have "policy" ("essential", \
             "prefetch", the default, or "onDemand"), "include" and "exclude" (patterns: * stands for anything but /, ** \
             for anything; one without / is held against names at any depth), "tags" (words) and "traits" (an object): \
-            both are public, for your own app to choose packs by. "expiry" states days a role; what has less than a \
-            quarter of them left is signed anew, so publish daily, from cron if need be. A pack that is taken out of \
-            vault.json is no longer listed; declared again, it begins at version 1 with a fresh content key.
+            both are public, for your own app to choose packs by; and "compression", as --compression, which overrules it. \
+            "expiry" states days a role; what has less than a quarter of them left is signed anew, so publish daily, from \
+            cron if need be. A pack that is taken out of vault.json is no longer listed; declared again, it begins at \
+            version 1 with a fresh content key.
+
+            Of each pack that changes it is said what the update costs a client that holds one of the last versions \
+            sealed: bytes and requests. --dry-run says it before anything is signed, and changes nothing. --against needs no site/, \
+            as on a CI runner: it goes on from what the host has, of whose packs it reads index and catalog, and writes \
+            only what is new into site/; upload that before the next publication.
 
             Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks; one of them must open \
             the previous versions. What must be signed by keys that are kept elsewhere waits in pending/ (exit code 77); see \
@@ -29,6 +37,7 @@ struct Publish: AsyncParsableCommand {
 
             EXAMPLE
               assetvault publish my-game --pack levels/one=../assets/level-one
+              assetvault publish my-game --against https://cdn.example.com/game --dry-run
             """)
 
     @Argument(help: ArgumentHelp("The vault.", valueName: "vault"))
@@ -45,12 +54,26 @@ struct Publish: AsyncParsableCommand {
 
     @OptionGroup var signing: SigningOptions
 
+    @OptionGroup var effort: CompressionOptions
+
     @Option(
         name: .customLong("offline-until"),
         help: ArgumentHelp(
             "Sign all metadata to be believed until the end of this day (UTC) at least, for media that travel offline.",
             valueName: "yyyy-mm-dd"))
     var offlineUntil: String?
+
+    @Option(
+        name: .customLong("against"),
+        help: ArgumentHelp(
+            "Go on from the site at this https, http or file URL, and write only what is new into site/.",
+            valueName: "url"))
+    var host: String?
+
+    @OptionGroup var connection: TransportOptions
+
+    @Flag(help: "Seal and report, and change nothing.")
+    var dryRun = false
 
     @Flag(help: "Print a report as JSON.")
     var json = false
@@ -77,10 +100,13 @@ struct Publish: AsyncParsableCommand {
         defer { bar?.bar.finish() }
         var order = PublicationOrder(keys: provider, now: .now)
         order.passphrase = try signing.passphrase()
+        order.compression = effort.compression
         order.offlineUntil = try offlineUntil.map { text throws(VaultError) in try Self.day(text) }
-        let report = try await Publication.run(
-            of: folder, order,
-            editing: declared.isEmpty
+        if let host { order.host = Site(try SiteLocation(host), transport: try connection.transport()) }
+        let publish = dryRun ? Publication.preview : Publication.run
+        let report = try await publish(
+            folder, order,
+            declared.isEmpty
                 ? nil
                 : { settings throws(VaultError) in
                     for (id, source) in declared { try settings.declare(id, source: source) }
@@ -94,6 +120,7 @@ struct Publish: AsyncParsableCommand {
         }
         bar?.bar.finish()
         report.tell(asJSON: json)
+        if !json { dryRun ? Talk.note("nothing was signed or written") : Talk.wrote(report.written) }
     }
 }
 
@@ -107,6 +134,9 @@ extension PublicationReport {
             Talk.answer(
                 "\(pack.change.rawValue)  \(pack.id)  version \(pack.version)  \(pack.length) bytes, \(pack.pieces) pieces\(reuse)"
             )
+            for update in pack.updates {
+                Talk.answer("  from version \(update.version)  \(update.cost.shown)")
+            }
             if pack.isPinned {
                 Talk.note(
                     "\(pack.id) was restored to version \(pack.version); 'assetvault restore --latest' lists its source again"
@@ -116,7 +146,6 @@ extension PublicationReport {
                 Talk.note("\(pack.id) is no longer sealed for the vault key '\(key)'")
             }
         }
-        Talk.wrote(written)
     }
 
     private var json: JSONObject {
@@ -131,11 +160,29 @@ extension PublicationReport {
                         "pieces": .integer(Int64(pack.pieces)),
                         "reusedPieces": .integer(Int64(pack.reusedPieces)),
                         "pinned": .bool(pack.isPinned),
+                        "updates": .array(pack.updates.map { .object($0.json) }),
                         "droppedKeys": .array(pack.droppedKeys.map { .string($0.description) }),
                     ]
                 }),
             "written": .array(written.map { .string($0) }),
             "warnings": .array(warnings.map { .string($0) }),
         ]
+    }
+}
+
+extension PublicationReport.Update {
+    fileprivate var json: JSONObject {
+        [
+            "from": .integer(Int64(clamping: version)), "bytes": .integer(Int64(clamping: cost.bytes)),
+            "length": .integer(Int64(clamping: cost.length)), "requests": .integer(Int64(cost.requests)),
+        ]
+    }
+}
+
+extension UpdateCost {
+    fileprivate var shown: String {
+        let tenths = length > 0 ? Int((Double(bytes) / Double(length) * 1000).rounded()) : 0
+        return
+            "\(bytes) bytes (\(tenths / 10).\(tenths % 10) %), \(requests) \(requests == 1 ? "request" : "requests")"
     }
 }

@@ -50,5 +50,6 @@ struct Restore: AsyncParsableCommand {
         order.passphrase = try signing.passphrase()
         let report = try await Publication.restore(try PackID(id), to: version, in: folder, order)
         report.tell(asJSON: json)
+        if !json { Talk.wrote(report.written) }
     }
 }

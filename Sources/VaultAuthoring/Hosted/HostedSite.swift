@@ -1,0 +1,109 @@
+import SealedPack
+import Synchronization
+import SystemPackage
+import UpdateFramework
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+
+/// A vault's site as its host has it, to publish on a machine that lacks the site's folder: the metadata in a private copy,
+/// verified from the vault's trusted root, and of packs as much as is needed.
+final class HostedSite: Sendable {
+    /// The vault, going on from the copy.
+    let vault: VaultFolder
+    private let site: Site
+    private let copy: MetadataCopy
+    private let tree: TargetTree
+    private let scratch: ScratchFolder
+    private let wholePacks = Mutex(0)
+    /// Versions that will be asked for once more; each is an open file.
+    private let kept = Mutex<[Digest: HostedPack]>([:])
+    private static let keptLimit = 64
+
+    /// - Throws: `untrusted` for a host whose metadata is not that of the vault's root, or older than what was published from
+    ///   here; `unavailable`.
+    init(_ site: Site, of vault: VaultFolder) async throws(VaultError) {
+        let scratch = try ScratchFolder(beside: vault.site)
+        let folder = scratch.path.appending("metadata")
+        try FileSystem.createFolders(folder, permissions: 0o700)
+        let copy = MetadataCopy(site: site, folder: MetadataFolder(folder))
+        let timestamp = MetadataRole.timestamp
+        guard try await site.metadata(named: timestamp.fileName, limit: timestamp.sizeLimit) != nil else {
+            throw VaultError(
+                .unavailable, "the host has no site there", at: copy.place(of: timestamp.fileName),
+                remedy: "check the URL; the first time, publish without --against, and upload")
+        }
+        let pinned = try DurableFile.read(vault.trustedRoot, limit: MetadataRole.root.sizeLimit)
+        let root = try VerifiedRoot(
+            pinning: UnverifiedMetadata(parsing: pinned, as: .root, place: vault.trustedRoot.string))
+        // Expired metadata must be publishable again.
+        let tree = try await TargetTree.verifying(copy, pinnedRoot: pinned, now: .earliest)
+        // What a role lists that can't be read would be taken for new.
+        if let refusal = tree.refusals.first(where: { BinnedListing.isOwn($0.role) }) { throw refusal.error }
+        try vault.requireNoNewer(than: tree, at: copy.place(of: timestamp.fileName))
+        try await copy.readRoots(before: root)
+        for role in Self.ownRoles(of: tree) {
+            try await copy.readUnfinished(after: role.version, of: role.document.role)
+        }
+        try await copy.readUnfinished(after: tree.chain.snapshot.version, of: .snapshot)
+        self.vault = vault.following(folder)
+        self.site = site
+        self.copy = copy
+        self.tree = tree
+        self.scratch = scratch
+    }
+
+    private static func ownRoles(of tree: TargetTree) -> [VerifiedTargets] {
+        [tree.chain.targets] + tree.delegatedRoles.filter { BinnedListing.isOwn($0.document.role) }
+    }
+
+    /// Whether it is the version that the host lists.
+    func lists(_ pack: PackDescriptor) -> Bool {
+        (try? tree.record(at: pack.id.targetPath))?.hashes.sha256 == pack.sha256
+    }
+
+    /// A version of a pack that the host has.
+    func pack(_ pack: PackDescriptor) async throws(VaultError) -> HostedPack {
+        if let known = kept.withLock({ $0[pack.sha256] }) { return known }
+        let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
+        let file = SiteFile(
+            try site.location(of: record, in: tree.chain), length: pack.length, transport: site.transport)
+        let hosted = try await HostedPack(pack, at: file, scratch: scratch.path)
+        if hosted.isWhole { wholePacks.withLock { $0 += 1 } }
+        return hosted
+    }
+
+    /// Has a version at hand for the next time.
+    func keep(_ hosted: HostedPack, as pack: PackDescriptor) {
+        kept.withLock { if $0.count < Self.keptLimit { $0[pack.sha256] = hosted } }
+    }
+
+    var warnings: [String] {
+        let count = wholePacks.withLock { $0 }
+        guard count > 0 else { return [] }
+        return ["the host sends no parts of files: \(count == 1 ? "a pack" : "\(count) packs") came whole"]
+    }
+
+    /// Brings the metadata files that came before those that list these packs, so that their last versions are known.
+    func readHistory(of ids: Set<PackID>) async throws(VaultError) {
+        for role in Self.ownRoles(of: tree)
+        where role.records.contains(where: { PackID(targetPath: $0.path).map(ids.contains) ?? false }) {
+            try await copy.readEarlier(
+                than: role.version, of: role.document.role, atMost: Int64(PackHistory.latestFiles))
+        }
+    }
+
+    /// Throws `busy` when somebody else has published to the host since it was read: what would be signed now does not
+    /// follow on that.
+    func requireUnchanged() async throws(VaultError) {
+        let name = MetadataRole.timestamp.fileName
+        let limit = MetadataRole.timestamp.sizeLimit
+        guard
+            try await site.metadata(named: name, limit: limit) != copy.folder.file(named: name, limit: limit)
+        else { return }
+        throw VaultError(
+            .busy, "somebody else has published there meanwhile", at: site.place(of: name),
+            remedy: "publish again")
+    }
+}

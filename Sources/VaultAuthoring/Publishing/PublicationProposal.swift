@@ -1,0 +1,106 @@
+import SealedPack
+import StrictJSON
+import SystemPackage
+import UpdateFramework
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+
+/// What a vault is to list next: every pack is sealed, nothing is signed.
+struct PublicationProposal {
+    private(set) var records: [TargetRecord]
+    private(set) var packs: [PublicationReport.Pack] = []
+    private(set) var warnings: [String] = []
+
+    init(
+        for vault: VaultFolder, _ settings: VaultSettings, after state: PublishedState,
+        by publisher: PackPublisher, onPack: (PackID, UInt64) -> Void
+    ) async throws(VaultError) {
+        let listing = state.ownListing
+        try Self.checkSources(of: settings, in: vault)
+        let waiting = try Self.waitingPacks(in: vault, settings)
+        let publishedPacks = Dictionary(listing.packs.map { ($0.pack.id, $0.pack) }) { first, _ in first }
+        let history = try settings.packs.contains { $0.pin != nil } ? state.history : nil
+        var changed: [PackID: PackDescriptor] = [:]
+        records = listing.foreign
+        for pack in settings.packs {
+            onPack(pack.id, 0)
+            let published = publishedPacks[pack.id]
+            let result: SealingResult
+            if let version = pack.pin, let history {
+                let earlier = try history.pack(pack.id, version: version, newest: published)
+                result = try await publisher.restore(earlier, offer: pack.offer, newest: published)
+            } else {
+                let previous = [waiting[pack.id], published].compactMap { $0 }
+                result = try await publisher.seal(pack, after: previous) { done in onPack(pack.id, done) }
+            }
+            records.append(try TargetRecord(path: pack.id.targetPath, json: result.descriptor.json))
+            packs.append(PublicationReport.Pack(result, after: published, isPinned: pack.pin != nil))
+            if let published, published.sha256 != result.descriptor.sha256, changed.count < Self.packLimit {
+                changed[pack.id] = result.descriptor
+            }
+        }
+        let declared = Set(settings.packs.map(\.id))
+        for old in listing.packs where !declared.contains(old.pack.id) {
+            packs.append(PublicationReport.Pack(removed: old.pack))
+        }
+        if !changed.isEmpty { try await addCosts(of: changed, after: state, by: publisher) }
+        warnings += publisher.host?.warnings ?? []
+    }
+
+    /// So many versions are looked back at, and so many packs.
+    private static let (versions, packLimit) = (3, 1000)
+
+    private mutating func addCosts(
+        of changed: [PackID: PackDescriptor], after state: PublishedState, by publisher: PackPublisher
+    ) async throws(VaultError) {
+        let ids = Set(changed.keys)
+        try await publisher.host?.readHistory(of: ids)
+        let history = try state.history.latest(Self.versions, of: ids)
+        for index in packs.indices {
+            guard let pack = changed[packs[index].id] else { continue }
+            let file = try await publisher.file(of: pack)
+            for earlier in history[pack.id] ?? [] where earlier.sha256 != pack.sha256 {
+                // What is not kept any more tells nothing.
+                do throws(VaultError) {
+                    let held = try await publisher.file(of: earlier)
+                    packs[index].updates.append(
+                        PublicationReport.Update(
+                            version: earlier.version, cost: try UpdateCost(of: file, holding: [held])))
+                } catch {
+                    guard error.category != .io else { throw error }
+                }
+            }
+        }
+    }
+
+    /// What was sealed already and waits for the signature of a key that is kept elsewhere: sealing it once more would
+    /// take another content key.
+    private static func waitingPacks(in vault: VaultFolder, _ settings: VaultSettings) throws(VaultError)
+        -> [PackID: PackDescriptor]
+    {
+        let pending = PendingMetadata(vault: vault)
+        var packs: [PackID: PackDescriptor] = [:]
+        for role in try pending.roles()
+        where role == .targets || role == settings.structure.ownRole || BinnedListing.isOwn(role) {
+            for (path, json) in try pending.file(of: role)?.document.signed.object("targets", at: "pending")
+                ?? [:]
+            {
+                guard case .object(let json) = json, let id = PackID(targetPath: path) else { continue }
+                packs[id] = try? PackDescriptor(parsing: json, place: path)
+            }
+        }
+        return packs
+    }
+
+    /// A source that is missing stops the publication before anything was sealed.
+    private static func checkSources(of settings: VaultSettings, in vault: VaultFolder) throws(VaultError) {
+        for pack in settings.packs where pack.pin == nil {
+            let source = vault.path.pushing(pack.source)
+            guard try FileSystem.status(of: source, followingLinks: true) == nil else { continue }
+            throw VaultError(
+                .missing, "the source of '\(pack.id)' does not exist", at: source.string,
+                remedy: "correct its \"source\" in \(vault.settings.string)")
+        }
+    }
+}

@@ -1,0 +1,14 @@
+public import ArgumentParser
+public import SealedPack
+
+extension Compression: ExpressibleByArgument {}
+
+/// How hard to compress.
+struct CompressionOptions: ParsableArguments {
+    @Option(
+        help: """
+            How hard to compress what is sealed anew: 'max' takes many times as long and is for what is sealed once and \
+            downloaded often. Unchanged pieces of an earlier version stay as they are.
+            """)
+    var compression: Compression?
+}

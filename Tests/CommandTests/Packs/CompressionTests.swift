@@ -1,0 +1,84 @@
+import StrictJSON
+import Testing
+
+/// How hard packs are compressed.
+struct CompressionTests {
+    let bench: Bench
+    private var prose: String { bench.folder["prose"] }
+
+    init() throws {
+        bench = try Bench()
+        // Text of words in no order: a compressor that looks harder finds more. In one piece: where others are cut depends
+        // on the content key.
+        let words = (0..<600).map { String($0 * $0 * 7919, radix: 36) }
+        let noise = Bench.noise(16_000, seed: 4)
+        let prose = stride(from: 0, to: noise.count, by: 2)
+            .map { words[(Int(noise[$0]) << 8 | Int(noise[$0 + 1])) % 600] }.joined(separator: " ")
+        try bench.folder.write("prose/text", prose)
+    }
+
+    private func seal(_ compression: String?, _ options: String...) async throws -> Int {
+        let name = "pack-\(compression ?? "unsaid")"
+        let effort = compression.map { ["--compression", $0] } ?? []
+        try await Command.run(
+            ["seal", prose, "-o", bench.folder[name], "--id", "level"] + effort + bench.keys + options
+        ).succeeded()
+        return try bench.folder.bytes(name).count
+    }
+
+    @Test func moreEffortMakesSmallerPacksThatOpenTheSame() async throws {
+        var sizes: [Int] = []
+        for compression in ["none", "fast", "default", "max"] {
+            sizes.append(try await seal(compression))
+            let opened = bench.folder["opened-\(compression)"]
+            try await bench.open(bench.folder["pack-\(compression)"], into: opened).succeeded()
+            try await expectSameTree(prose, opened)
+        }
+        #expect(sizes == sizes.sorted(by: >) && Set(sizes).count == 4, "\(sizes)")
+        let content = try bench.folder.bytes("prose/text").count
+        #expect(sizes[0] > content && sizes[1] < content * 3 / 4, "\(sizes) of \(content)")
+        #expect(try await seal(nil) == sizes[2])
+    }
+
+    /// Clients download nothing because somebody chose another compression.
+    @Test func unchangedPiecesStayAsTheyAre() async throws {
+        _ = try await seal("fast")
+        let previous = bench.folder["pack-fast"]
+        _ = try await seal("max", "--previous", previous)
+        #expect(try bench.folder.bytes("pack-max") == bench.folder.bytes("pack-fast"))
+    }
+
+    @Test func anUnknownOneIsRefused() async throws {
+        try await bench.unchanged {
+            try await Command.run(
+                ["seal", prose, "-o", bench.pack, "--compression", "best"] + bench.keys
+            ).failed(64, naming: "best", "--compression")
+        }
+    }
+
+    /// What `vault.json` says counts for its pack, and what the command says for all.
+    @Test func publishTakesItFromTheSettings() async throws {
+        let workshop = try await Workshop()
+        func length(_ id: String, _ compression: String, _ arguments: String...) async throws -> Int64 {
+            try workshop.folder.write(
+                "vault/vault.json",
+                #"{"format": 1, "packs": {"\#(id)": {"source": "\#(prose)", "compression": "\#(compression)"}}}"#
+            )
+            let report = try await Command.run(["publish", workshop.vault, "--json"] + arguments).succeeded()
+            let packs = try #require(report.json()["packs"]?.elements)
+            return try #require(packs.first { $0["id"]?.text == id }?["length"]?.number)
+        }
+        let stored = try await length("a", "none")
+        let compressed = try await length("b", "default")
+        #expect(stored > compressed)
+        #expect(try await length("c", "default", "--compression", "none") == stored)
+        try await workshop.fetch().succeeded()
+        try await expectSameTree(prose, workshop.path(of: "c"))
+
+        try workshop.folder.write(
+            "vault/vault.json",
+            #"{"format": 1, "packs": {"level": {"source": "x", "compression": "best"}}}"#)
+        try await Command.run("publish", workshop.vault).failed(
+            64, naming: "best", "none, fast, default, max")
+    }
+}

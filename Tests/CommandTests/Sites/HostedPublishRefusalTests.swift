@@ -1,0 +1,159 @@
+import FaultServer
+import Foundation
+import StrictJSON
+import Testing
+
+/// Hosts on which no publication follows, and that nothing is written then.
+struct HostedPublishRefusalTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    let runner: Runner
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/noise", Bytes.random(1 << 20, seed: 1))
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        runner = try await Runner(of: workshop)
+        try folder.write("level/more", "version 2")
+    }
+
+    private func refuses(
+        _ code: Int32, naming part: String, _ url: String, _ arguments: String...,
+        at location: SourceLocation = #_sourceLocation
+    ) async throws {
+        let before = try runner.written()
+        try await Command.run(["publish", runner.vault, "--against", url] + arguments).failed(
+            code, naming: part, at: location)
+        #expect(try runner.written() == before, sourceLocation: location)
+        let names = try Tree(runner.vault).entries.keys
+        #expect(!names.contains { $0.contains(".assetvault-") }, sourceLocation: location)
+    }
+
+    private func server(changing file: String, _ change: @escaping @Sendable ([UInt8]) -> [UInt8]) throws
+        -> FaultServer
+    {
+        try FaultServer(runner.host) { request in
+            guard request.path.hasSuffix(file) else { return .file }
+            return .changed { $0.body = change($0.body) }
+        }
+    }
+
+    @Test(arguments: ["timestamp.json", "1.snapshot.json", "1.targets.json"])
+    func metadataThatWasTamperedWith(file: String) async throws {
+        let server = try server(changing: file) { body in
+            var text = String(decoding: body, as: UTF8.self)
+            text.replace("\"version\":1", with: "\"version\":2")
+            text.replace("\"version\": 1", with: "\"version\": 2")
+            return Array(text.utf8)
+        }
+        try await refuses(76, naming: file, server.url)
+    }
+
+    @Test func anIndexThatWasTamperedWith() async throws {
+        let server = try server(changing: ".avpack") { body in
+            var body = body
+            if !body.isEmpty { body[body.count / 2] ^= 1 }
+            return body
+        }
+        try await refuses(65, naming: "wrong digest", server.url)
+    }
+
+    /// A piece that was tampered with is taken for none: the source's content is sealed anew.
+    @Test func aPieceThatWasTamperedWith() async throws {
+        try folder.write("level/prose", (0..<40_000).map { "line \($0)" }.joined(separator: "\n"))
+        try await workshop.publish()
+        try await Tool.run("cp", "-rT", workshop.site, runner.host)
+        let server = try FaultServer(runner.host) { request in
+            guard request.isForPack, request.start == 64 || request.earlier > 0 else { return .file }
+            return .changed { $0.body = [UInt8](repeating: 7, count: $0.body.count) }
+        }
+        try folder.write("level/more", "version 3")
+        try await runner.publish(server.url, "--compression", "max").succeeded()
+        try await runner.upload()
+        try await Command.run(["audit", runner.host] + workshop.keys).succeeded()
+        try await workshop.fetch(runner.host).succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+
+    @Test func theSiteOfAnotherVault() async throws {
+        let other = try await Workshop(publishing: ["level"])
+        let server = try FaultServer(other.site)
+        try await refuses(76, naming: "sign", server.url)
+    }
+
+    @Test func anOlderStateThanWasPublishedFromHere() async throws {
+        let server = try FaultServer(runner.host)
+        try await runner.publish(server.url).succeeded()
+        try await refuses(76, naming: "upload \(runner.site) first", server.url)
+        try await runner.upload()
+        try await runner.publish(server.url).succeeded()
+        // The host goes back; site/ is gone meanwhile.
+        try await Tool.run("rm", "-r", runner.site)
+        let older = try FaultServer(workshop.site)
+        try await refuses(76, naming: "version 2 was published from here", older.url)
+    }
+
+    @Test func aHostThatHasNoSite() async throws {
+        let server = try FaultServer(folder["level"])
+        try await refuses(69, naming: "publish without --against", server.url)
+        try await refuses(69, naming: "", "http://127.0.0.1:\(ListeningSocket().port)/")
+        try await refuses(64, naming: "", "ftp://127.0.0.1/")
+    }
+
+    @Test func aPackThatTheHostLacks() async throws {
+        let server = try FaultServer(runner.host) { $0.isForPack ? .status(404) : .file }
+        try await refuses(69, naming: "the host does not have it", server.url)
+        #expect(server.packs.count == 1)
+    }
+
+    /// A host that fails now and then is asked again.
+    @Test func aHostThatFailsForAMoment() async throws {
+        let server = try FaultServer(runner.host) {
+            $0.isForPack && $0.earlier == 0 ? .cut(after: 20) : .file
+        }
+        try await runner.publish(server.url).succeeded()
+        #expect(server.packs.count == 2)
+    }
+
+    /// What would be signed then follows on something else.
+    @Test func somebodyElsePublishesMeanwhile() async throws {
+        let server = try FaultServer(runner.host) { [site = workshop.site] request in
+            guard request.path.hasSuffix("timestamp.json"), request.earlier > 1,
+                let bytes = try? Data(contentsOf: URL(filePath: "\(site)/metadata/timestamp.json"))
+            else { return .file }
+            return .bytes([UInt8](bytes), length: bytes.count)
+        }
+        try await workshop.publish()
+        try await Command.run("publish", runner.vault, "--against", server.url).failed(
+            75, naming: "somebody else has published")
+        #expect(try !runner.written().contains { $0.hasPrefix("metadata") })
+    }
+
+    /// What an upload that died has left at the host keeps its name.
+    @Test func anUploadThatWasNeverFinished() async throws {
+        let first = try await Runner(of: workshop, named: "first")
+        try await first.publish(runner.host).succeeded()
+        let left = try folder.bytes("first/vault/site/metadata/2.targets.json")
+        try folder.write("host/metadata/2.targets.json", left)
+        try folder.write("level/more", "version 3")
+        try await runner.publish(runner.host).succeeded()
+        #expect(
+            try runner.written().filter { $0.hasPrefix("metadata") } == [
+                "metadata/2.snapshot.json", "metadata/3.targets.json", "metadata/timestamp.json",
+            ])
+        try await runner.upload()
+        #expect(try folder.bytes("host/metadata/2.targets.json") == left)
+        try await Command.run(["audit", runner.host] + workshop.keys).succeeded()
+    }
+
+    /// Without the host's URL the old packs are missing, and that is said.
+    @Test func publishingWithoutTheHost() async throws {
+        let server = try FaultServer(runner.host)
+        try await runner.publish(server.url).succeeded()
+        try folder.write("level/more", "version 3")
+        try await runner.upload()
+        try await Tool.run("rm", "-r", "\(runner.site)/targets")
+        try await Command.run("publish", runner.vault).failed(66, naming: "--against")
+    }
+}

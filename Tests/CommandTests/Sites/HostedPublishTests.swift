@@ -1,0 +1,160 @@
+import FaultServer
+import Foundation
+import StrictJSON
+import SystemPackage
+import Testing
+
+/// Publishing where the site's folder is not: from what the host has.
+struct HostedPublishTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    /// A large pack of prose and noise, and a small one.
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/noise", Bytes.random(8 << 20, seed: 1))
+        for number in 0..<60 {
+            try folder.write(
+                "level/prose/\(number)", Self.prose(from: number * 1000, to: number * 1000 + 3000))
+        }
+        try folder.write("other/file", "another pack")
+        try await workshop.publish("--pack", "level=\(folder["level"])", "--pack", "other=\(folder["other"])")
+    }
+
+    private static func prose(from first: Int, to last: Int) -> String {
+        (first..<last).map { "line \($0 &* 2_654_435_761 % 9973)" }.joined(separator: "\n")
+    }
+
+    private func change() throws { try folder.write("level/prose/7", Self.prose(from: 5, to: 2005)) }
+
+    /// Uploads, and expects a whole site, and that a client of the old one gets the sources as they are.
+    private func expectNewSite(from runner: Runner, _ url: String) async throws {
+        try await runner.upload()
+        try await Command.run("audit", url, "--trust", workshop.root).succeeded()
+        try await workshop.fetch(url).succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+
+    private func expectUpdate(at url: String) async throws {
+        try await workshop.fetch(url).succeeded()
+        let runner = try await Runner(of: workshop)
+        // Nothing has changed yet.
+        let first = try await runner.publish(url).succeeded()
+        #expect(first.errorText == "nothing changed\n", "\(first.errorText)")
+        #expect(try runner.written() == [])
+
+        try change()
+        let second = try await runner.publish(url).succeeded()
+        #expect(second.text.contains("updated  level  version 2"), "\(second.text)")
+        #expect(second.text.contains("unchanged  other  version 1"), "\(second.text)")
+        let written = try runner.written()
+        #expect(written.count == 4 && written[3].hasSuffix(".level.avpack"), "\(written)")
+        #expect(
+            written[..<3] == [
+                "metadata/2.snapshot.json", "metadata/2.targets.json", "metadata/timestamp.json",
+            ])
+        try await expectNewSite(from: runner, url)
+
+        // On the spot the same content makes the same pack.
+        try await workshop.publish()
+        #expect(try workshop.publishedPack("level") == written[3])
+        #expect(
+            try folder.bytes("vault/site/\(written[3])")
+                == folder.bytes("\(runner.name)/vault/site/\(written[3])"))
+    }
+
+    @Test func fromTheDevelopmentServer() async throws {
+        _ = try await Runner(of: workshop, named: "first")
+        try await Command.whileRunning(["serve", Runner.host(of: workshop)]) { server in
+            try await expectUpdate(at: try await server.firstLine())
+        }
+    }
+
+    @Test func fromNginx() async throws {
+        _ = try await Runner(of: workshop, named: "first")
+        try await Nginx.run(over: Runner.host(of: workshop), in: folder) { nginx in
+            try await expectUpdate(at: nginx.url)
+        }
+    }
+
+    /// Index and catalog of the one pack, and not a single piece; of the small one, which has not changed, nothing.
+    @Test func littleIsDownloaded() async throws {
+        let runner = try await Runner(of: workshop)
+        let server = try FaultServer(runner.host)
+        try change()
+        let report = try await runner.publish(server.url, "--json").succeeded().json()
+        // As many pieces are taken over as on the spot, where the old pack is at hand.
+        #expect(try await workshop.publish("--json").json()["packs"] == report["packs"])
+        #expect(
+            server.packs.allSatisfy { $0.status == 206 } && server.packBytes < 20_000, "\(server.packBytes)")
+        #expect(server.packs.count == 1)
+        #expect(report["warnings"] == [])
+    }
+
+    /// Where sealing gives another result, as with another compressor, the host's pieces are taken over.
+    @Test func unchangedPiecesStayByteForByte() async throws {
+        let runner = try await Runner(of: workshop)
+        let server = try FaultServer(runner.host)
+        try change()
+        let report = try await runner.publish(server.url, "--compression", "max", "--json").succeeded().json()
+        let onTheSpot = try await workshop.publish("--compression", "max", "--json").json()
+        #expect(report["packs"] == onTheSpot["packs"])
+        #expect(try runner.written().last == workshop.publishedPack("level"))
+        // Of the noise nothing was needed.
+        #expect(server.packBytes > 50_000 && server.packBytes < 2 << 20, "\(server.packBytes)")
+        try await workshop.fetch(server.url).succeeded()
+        try await expectNewSite(from: runner, server.url)
+    }
+
+    /// A host that does not do parts sends all of each pack: it works, and is said.
+    @Test func aHostWithoutParts() async throws {
+        let runner = try await Runner(of: workshop)
+        let server = try FaultServer(runner.host) { _ in .wholeFile }
+        try change()
+        let result = try await runner.publish(server.url).succeeded()
+        #expect(result.errorText.contains("warning: the host sends no parts of files: a pack came whole"))
+        #expect(try runner.written().count == 4)
+        try await workshop.fetch(server.url).succeeded()
+        try await expectNewSite(from: runner, server.url)
+    }
+
+    /// The next machine knows nothing of the first one, and goes on from what that has uploaded.
+    @Test func oneMachineAfterTheOther() async throws {
+        let server = try FaultServer(try await Runner(of: workshop, named: "none").host)
+        for number in 2...4 {
+            try folder.write("level/prose/\(number)", "version \(number)")
+            let runner = try await Runner(of: workshop, named: "runner-\(number)")
+            let result = try await runner.publish(server.url).succeeded()
+            #expect(result.text.contains("updated  level  version \(number)"), "\(result.text)")
+            try await expectNewSite(from: runner, server.url)
+        }
+    }
+
+    /// Whenever it is killed: nothing that counts is there, or all of it is; and the next run ends right.
+    @Test(arguments: ["renameat2", "fsync"]) func killedAtEachStep(call: String) async throws {
+        let server = try FaultServer(try await Runner(of: workshop, named: "none").host)
+        try change()
+        for number in 1...60 {
+            let runner = try await Runner(of: workshop, named: "runner-\(number)")
+            let result = try await runner.publish(server.url, through: Killing.at(call, number: number))
+            try #require(result.exitCode == 0 || result.exitCode == 137, "\(result.errorText)")
+            let names = try runner.written()
+            let isComplete = names.contains("metadata/timestamp.json")
+            #expect(!isComplete || names.count == 4, "\(names)")
+            let again = try await runner.publish(server.url)
+            if isComplete {
+                again.failed(76, naming: "upload \(runner.site) first")
+            } else {
+                try again.succeeded()
+            }
+            #expect(
+                try runner.written().count == 4
+                    && !Tree(runner.vault).entries.keys.contains { $0.contains(".assetvault-") })
+            guard result.exitCode == 0 else { continue }
+            #expect(number > 1, "\(call) was never called")
+            try await workshop.fetch(server.url).succeeded()
+            return try await expectNewSite(from: runner, server.url)
+        }
+    }
+}

@@ -1,0 +1,136 @@
+import FaultServer
+import Foundation
+import StrictJSON
+import Testing
+
+/// Publishing against a host, with all that a vault may have: offline keys, new roots, bins, teams, pins.
+struct HostedVaultTests {
+    private func level() async throws -> Workshop {
+        let workshop = try await Workshop()
+        try workshop.folder.write("level/file", "version 1")
+        try await workshop.publish("--pack", "level=\(workshop.folder["level"])")
+        return workshop
+    }
+
+    private func expectClient(of workshop: Workshop, at host: String) async throws {
+        try await Command.run("audit", host, "--trust", workshop.root).succeeded()
+        try await workshop.fetch(host).succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(workshop.folder["level"]))
+    }
+
+    /// What was sealed waits in the runner's vault for its signature.
+    @Test(arguments: [true, false]) func aKeyThatIsKeptElsewhere(keepingSite: Bool) async throws {
+        let workshop = try await level()
+        let folder = workshop.folder
+        let key = try workshop.takeAway("targets.pem")
+        let runner = try await Runner(of: workshop)
+        let server = try FaultServer(runner.host)
+        try folder.write("level/file", "version 2")
+        try await runner.publish(server.url).failed(77, naming: "targets.pem", "pending")
+        let sealed = try runner.written()
+        #expect(sealed.count == 1 && sealed[0].hasSuffix(".avpack"))
+        // Where the packs are lost meanwhile they are sealed once more, to the same bytes.
+        if !keepingSite { try await Tool.run("rm", "-r", runner.site) }
+        let waiting = folder["runner/vault/pending/2.targets.json"]
+        try await Command.run("trust", "sign", waiting, "--key", key).succeeded()
+        try await runner.publish(server.url).succeeded()
+        #expect(try runner.written().filter { $0.hasSuffix(".avpack") } == sealed)
+        #expect(try !folder.exists("runner/vault/pending/2.targets.json"))
+        try await runner.upload()
+        try await expectClient(of: workshop, at: server.url)
+    }
+
+    /// A runner pins the first root, and follows the host's to the newest.
+    @Test func rootsThatFollowed() async throws {
+        let workshop = try await level()
+        for role in ["timestamp", "targets"] {
+            try await workshop.trust("rotate", role).succeeded()
+            try await workshop.publish()
+        }
+        let runner = try await Runner(of: workshop)
+        let server = try FaultServer(runner.host)
+        try workshop.folder.write("level/file", "version 2")
+        try await runner.publish(server.url).succeeded()
+        #expect(try !runner.written().contains { $0.hasSuffix("root.json") })
+        try await runner.upload()
+        try await expectClient(of: workshop, at: server.url)
+    }
+
+    /// A root that is due is renewed by the runner, too.
+    @Test func aRootThatIsDue() async throws {
+        let workshop = try await level()
+        let runner = try await Runner(of: workshop)
+        let server = try FaultServer(runner.host)
+        try await runner.publish(server.url, "--offline-until", "2199-12-31").succeeded()
+        #expect(try runner.written().contains("metadata/2.root.json"))
+        try await runner.upload()
+        try await expectClient(of: workshop, at: server.url)
+        try await runner.publish(server.url).succeeded()
+    }
+
+    @Test func bins() async throws {
+        let workshop = try await level()
+        let folder = workshop.folder
+        try workshop.settings { $0["bins"] = 16 }
+        try await workshop.publish()
+        let runner = try await Runner(of: workshop)
+        let server = try FaultServer(runner.host)
+        try folder.write("level/file", "version 2")
+        let result = try await runner.publish(server.url).succeeded()
+        #expect(result.text.contains("updated  level  version 2"))
+        let metadata = try runner.written().filter { $0.hasPrefix("metadata") }
+        #expect(metadata.count == 3 && metadata.contains { $0.contains("/2.packs-") }, "\(metadata)")
+        try await runner.upload()
+        try await expectClient(of: workshop, at: server.url)
+    }
+
+    /// A bin that can't be read would be taken for an empty one.
+    @Test func aBinThatCantBeRead() async throws {
+        let workshop = try await level()
+        try workshop.settings { $0["bins"] = 2 }
+        try await workshop.publish()
+        let runner = try await Runner(of: workshop)
+        let server = try FaultServer(runner.host) { $0.path.contains("1.packs-1") ? .status(500) : .file }
+        try await runner.publish(server.url).failed(69, naming: "packs-1")
+        #expect(try runner.written() == [])
+    }
+
+    /// Of a team only what is new is written.
+    @Test func teams() async throws {
+        let studio = try await Studio()
+        let (workshop, folder) = (studio.workshop, studio.folder)
+        let runner = try await Runner(of: workshop)
+        let server = try FaultServer(runner.host)
+        try await runner.publish(server.url).succeeded()
+        #expect(try runner.written() == [])
+        try folder.write("one/file", "the team's second")
+        try await studio.publishTeam()
+        try await runner.publish(server.url).succeeded()
+        let packs = try runner.written().filter { $0.hasSuffix(".avpack") }
+        #expect(packs.count == 1 && packs[0].contains("dlc1/"), "\(packs)")
+        try await runner.upload()
+        try await expectClient(of: workshop, at: server.url)
+        #expect(try await workshop.tree(of: "dlc1/one") == Tree(folder["one"]))
+        // A team's part has no timestamp of its own.
+        try await Command.run("publish", studio.team, "--against", server.url).failed(64, naming: "team")
+    }
+
+    @Test func aPackThatIsPinned() async throws {
+        let workshop = try await level()
+        let folder = workshop.folder
+        try await Tool.run("cp", "-a", folder["level"], folder["old"])
+        try folder.write("level/file", "version 2")
+        try await workshop.publish()
+        try await Command.run("restore", workshop.vault, "level", "--version", "1").succeeded()
+        let runner = try await Runner(of: workshop)
+        let server = try FaultServer(runner.host)
+        try await runner.publish(server.url).succeeded()
+        #expect(try runner.written() == [])
+        try workshop.folder.write("more/file", "more")
+        try await Tool.run("ln", "-s", folder["more"], folder["runner/more"])
+        try await runner.publish(server.url, "--pack", "more=\(folder["runner/more"])").succeeded()
+        try await runner.upload()
+        try await workshop.fetch(server.url).succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["old"]))
+    }
+}
