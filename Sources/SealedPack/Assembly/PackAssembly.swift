@@ -74,38 +74,11 @@ public struct PackAssembly: ~Copyable, Sendable {
         return (places[range.lowerBound].lowerBound + held)..<places[range.upperBound - 1].upperBound
     }
 
-    /// The bytes to ask for after `wanted`, in requests of their own, which may be under way at the same time.
-    ///
-    /// - Parameters:
-    ///   - count: of requests, with the first one.
-    ///   - bytes: of all together; nothing where the first one has more.
-    public func ranges(after wanted: Range<UInt64>, upTo count: Int, bytes: UInt64) -> [Range<UInt64>] {
-        guard let places else { return [] }
-        var found: [Range<UInt64>] = []
-        var sum = UInt64(wanted.count)
-        var piece = places.first(endingAfter: wanted.upperBound)
-        while found.count + 1 < count, let range = states.range(from: piece, places) {
-            let next = places[range.lowerBound].lowerBound..<places[range.upperBound - 1].upperBound
-            sum += UInt64(next.count)
-            guard sum <= bytes else { break }
-            found.append(next)
-            piece = range.upperBound
-        }
-        return found
-    }
-
     /// Whether nothing is known of what is there, so that the whole may as well be asked for.
     public var isUnproven: Bool { places == nil }
 
     /// Whether nothing of it is there.
     public var isEmpty: Bool { isUnproven && presentCount == 0 }
-
-    /// Whether all of it is best asked for in one request, without a look at its index first.
-    ///
-    /// - Parameter others: whether there are packs to ``reuse(from:progress:)`` pieces of.
-    public func comesAtOnce(besidesOthers others: Bool) -> Bool {
-        layout.comesAtOnce(besidesOthers: others)
-    }
 
     /// Looks at the tail when all of it has arrived, and then at the pieces. False when the tail is wrong: the next one
     /// wanted is the whole tail. Throws `.corrupt` for an index that is signed and impossible.
