@@ -20,11 +20,7 @@ public struct EntryPath: Sendable, Hashable {
     ///
     /// - Throws: `.corrupt`, naming the entry and the rule it breaks.
     public init(_ utf8: Span<UInt8>) throws(VaultError) {
-        if let rule = Self.brokenRule(of: utf8) {
-            throw VaultError(
-                .corrupt, rule.description, at: "entry \(Self.quoted(utf8))",
-                remedy: "rename the entry or leave it out")
-        }
+        try Self.check(utf8)
         utf8Bytes = unsafe utf8.withUnsafeBufferPointer { unsafe Array($0) }
     }
 
@@ -33,6 +29,17 @@ public struct EntryPath: Sendable, Hashable {
     /// - Throws: `.corrupt`, naming the entry and the rule it breaks.
     public init(_ path: String) throws(VaultError) {
         try self.init(Array(path.utf8).span)
+    }
+
+    /// Checks every rule and keeps nothing: for many paths, in place.
+    ///
+    /// - Throws: `.corrupt`, naming the entry and the rule it breaks.
+    public static func check(_ utf8: Span<UInt8>) throws(VaultError) {
+        if let rule = brokenRule(of: utf8) {
+            throw VaultError(
+                .corrupt, rule.description, at: "entry \(quoted(utf8))",
+                remedy: "rename the entry or leave it out")
+        }
     }
 
     /// For bytes that passed the rules before.

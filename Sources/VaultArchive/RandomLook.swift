@@ -1,21 +1,22 @@
 /// A cheap look at whether compressing a piece is in vain, as for images and sounds.
 ///
-/// Measured on 719 MB of a game's assets in pieces of 128 KiB: a quarter of the time spent compressing is
-/// saved, and the result grows by 0.03 %, because the few pieces whose repetitions lie between the samples
-/// are stored.
+/// Measured on 719 MB of a game's assets in pieces of 128 KiB: two fifths of the time spent compressing are saved, and the
+/// result grows by 0.05 %, because repetitions between the samples and a few percent of text among noise go unseen.
 enum RandomLook {
     /// Samples of 256 bytes, evenly spread.
     private static let sampleCount = 32
-    /// The sum of the squares of how often each value occurs among 256 bytes: 511 on average for random
-    /// ones, 65,536 if all are equal. 30 % more than random is seven standard deviations.
-    private static let limit = 664
+    /// The sum of the squares of how often each value occurs among 256 bytes: 511 on average for random ones, about 4,000
+    /// for text, 65,536 if all are equal. What compresses to less than nine tenths has a mean over 1,000.
+    private static let limit = 700 * sampleCount
 
-    /// Whether every sample's bytes are distributed as if they were random.
+    /// Whether the samples' bytes are on average distributed almost as if they were random.
     static func describes(_ piece: Span<UInt8>) -> Bool {
         guard piece.count >= 4 * sampleCount * 256 else { return false }
+        var total = 0
         for number in 0..<sampleCount {
             let start = (piece.count - 256) / (sampleCount - 1) * number
-            if sumOfSquares(piece.extracting(start..<start + 256)) > limit { return false }
+            total += sumOfSquares(piece.extracting(start..<start + 256))
+            if total > limit { return false }
         }
         return true
     }

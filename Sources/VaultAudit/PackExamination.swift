@@ -5,7 +5,8 @@ import VaultErrors
 import VaultFileSystem
 import VaultKeys
 
-/// Looks at every byte of one pack: without a key at its parts and their digests, with one also at every file.
+/// Looks at every byte of one pack: without a key at its parts and their digests, with one also at every file and at the
+/// SHA-256 of the whole, by which programs that know no packs go.
 struct PackExamination {
     /// What is told of the pack: where it lies or came from.
     let place: String
@@ -26,7 +27,11 @@ struct PackExamination {
             }
             report.findings += findings(of: check)
             // Without its catalog no file can be named.
-            if let keys, check.isCatalogSound { try await readFiles(of: pack, keys, &report, observe) }
+            if let keys, check.isCatalogSound {
+                async let digest = Self.digest(of: file)
+                try await readFiles(of: pack, keys, &report, observe)
+                if check.isSound { report.findings += findings(ofWhole: try await digest.get()) }
+            }
         } catch {
             let isDamage = descriptor != nil && error.category == .corrupt
             report.findings.append(
@@ -45,12 +50,24 @@ struct PackExamination {
             problems.append("damaged pieces (\(check.damagedPieces.count)): number \(shown)\(more)")
         }
         if !check.isCatalogSound { problems.append("the catalog is damaged") }
-        if problems.isEmpty, let descriptor, descriptor.sha256 != check.sha256 {
-            problems.append("the file has the SHA-256 \(check.sha256.hex), not that of its descriptor")
-        }
         return problems.map { problem in
             AuditFinding(.error(.corrupt), problem, at: place, remedy: Self.damageRemedy)
         }
+    }
+
+    /// A result, because what is awaited with `async let` loses its error's type.
+    private static func digest(of file: OpenFileReference) -> Result<Digest, VaultError> {
+        Result { () throws(VaultError) in try file.file.sha256() }
+    }
+
+    private func findings(ofWhole digest: Digest) -> [AuditFinding] {
+        guard let descriptor, descriptor.sha256 != digest else { return [] }
+        return [
+            AuditFinding(
+                .error(.corrupt), "the file has the SHA-256 \(digest.hex), not that of its descriptor",
+                at: place,
+                remedy: "publish the pack again: its parts are sound, but other programs will refuse it")
+        ]
     }
 
     private static let damageRemedy = "put the publisher's copy of this pack there again"

@@ -8,14 +8,28 @@ extension OpenFile {
     @discardableResult
     public func read(into buffer: inout [UInt8], upTo count: Int, at offset: UInt64) throws(VaultError) -> Int
     {
-        try fill(&buffer, upTo: count) { (span) throws(VaultError) in try read(into: &span, at: offset) }
+        buffer.removeAll(keepingCapacity: true)
+        return try append(to: &buffer, upTo: count, at: offset)
+    }
+
+    /// Reads `count` bytes from `offset`, or fewer at the end of the file, behind the content of `buffer`; returns how
+    /// many.
+    @discardableResult
+    public func append(to buffer: inout [UInt8], upTo count: Int, at offset: UInt64) throws(VaultError) -> Int
+    {
+        try unsafe fill(&buffer, upTo: count) { (memory, count, done) throws(VaultError) in
+            let place = try self.offset(offset, plus: done)
+            return unsafe vault_pread(descriptor, memory, count, place)
+        }
     }
 
     /// Reads from `offset` until the span is full or the file ends; returns how many bytes.
     public func read(into span: inout MutableSpan<UInt8>, at offset: UInt64) throws(VaultError) -> Int {
-        try unsafe loop(&span) { (memory, count, done) throws(VaultError) in
-            let place = try self.offset(offset, plus: done)
-            return unsafe vault_pread(descriptor, memory, count, place)
+        try unsafe span.withUnsafeMutableBytes { (memory) throws(VaultError) in
+            try unsafe loop(memory) { (memory, count, done) throws(VaultError) in
+                let place = try self.offset(offset, plus: done)
+                return unsafe vault_pread(descriptor, memory, count, place)
+            }
         }
     }
 
@@ -53,13 +67,18 @@ extension OpenFile {
     /// are `count` or the end is reached; returns how many.
     @discardableResult
     public func readNext(into buffer: inout [UInt8], upTo count: Int) throws(VaultError) -> Int {
-        try fill(&buffer, upTo: count) { (span) throws(VaultError) in try readNext(into: &span) }
+        buffer.removeAll(keepingCapacity: true)
+        return try unsafe fill(&buffer, upTo: count) { (memory, count, _) throws(VaultError) in
+            unsafe vault_read(descriptor, memory, count)
+        }
     }
 
     /// Reads the next bytes of a pipe or file until the span is full or the end is reached.
     public func readNext(into span: inout MutableSpan<UInt8>) throws(VaultError) -> Int {
-        try unsafe loop(&span) { (memory, count, _) throws(VaultError) in
-            unsafe vault_read(descriptor, memory, count)
+        try unsafe span.withUnsafeMutableBytes { (memory) throws(VaultError) in
+            try unsafe loop(memory) { (memory, count, _) throws(VaultError) in
+                unsafe vault_read(descriptor, memory, count)
+            }
         }
     }
 
@@ -74,42 +93,35 @@ extension OpenFile {
         return place
     }
 
-    /// Gives the buffer `count` bytes, lets `body` write them, and cuts off what it didn't.
+    /// Makes room for `count` bytes behind the buffer's content and reads into it. The room is not filled with anything
+    /// before: on fast disks that would be a good part of the work.
     private func fill(
         _ buffer: inout [UInt8], upTo count: Int,
-        _ body: (inout MutableSpan<UInt8>) throws(VaultError) -> Int
-    ) throws(VaultError) -> Int {
-        let count = max(count, 0)
-        if buffer.count > count {
-            buffer.removeLast(buffer.count - count)
-        } else if buffer.capacity < count {
-            // Without the optimizer, appending takes a thousand times as long.
-            buffer = [UInt8](repeating: 0, count: count)
-        } else {
-            buffer.append(contentsOf: repeatElement(0, count: count - buffer.count))
-        }
-        var span = buffer.mutableSpan
-        let done = try body(&span)
-        buffer.removeLast(count - done)
-        return done
-    }
-
-    /// Repeats a reading call until the span is full or the call gives nothing more.
-    private func loop(
-        _ span: inout MutableSpan<UInt8>,
         _ call: (UnsafeMutableRawPointer, Int, Int) throws(VaultError) -> Int
     ) throws(VaultError) -> Int {
-        try unsafe span.withUnsafeMutableBytes { (memory) throws(VaultError) in
-            guard let start = memory.baseAddress else { return 0 }
-            var done = 0
-            while done < memory.count {
-                let got = try check(
-                    unsafe call(start + done, memory.count - done, done), .reading, "read", path)
-                if got == 0 { break }
-                done += got
+        let before = buffer.count
+        try buffer.append(addingCapacity: max(count, 0)) { (room) throws(VaultError) in
+            try unsafe room.withUnsafeMutableBufferPointer { (memory, initialized) throws(VaultError) in
+                initialized = try unsafe loop(UnsafeMutableRawBufferPointer(memory), call)
             }
-            return done
         }
+        return buffer.count - before
+    }
+
+    /// Repeats a reading call until the memory is full or the call gives nothing more.
+    private func loop(
+        _ memory: UnsafeMutableRawBufferPointer,
+        _ call: (UnsafeMutableRawPointer, Int, Int) throws(VaultError) -> Int
+    ) throws(VaultError) -> Int {
+        guard let start = memory.baseAddress else { return 0 }
+        var done = 0
+        while done < memory.count {
+            let got = try check(
+                unsafe call(start + done, memory.count - done, done), .reading, "read", path)
+            if got == 0 { break }
+            done += got
+        }
+        return done
     }
 
     private func endsEarly(_ count: Int, at offset: UInt64) -> VaultError {

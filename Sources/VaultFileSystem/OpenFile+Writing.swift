@@ -27,6 +27,15 @@ extension OpenFile {
         try check(result, .changing, "reserve \(count) bytes", path)
     }
 
+    /// Lets the disk begin with what was written in `range`, so that it does not stand still until `synchronize()` and then
+    /// everybody waits for it. A hint: nothing is durable after it, and no error shows.
+    public func beginWritingBack(_ range: Range<UInt64>) {
+        guard let start = Int64(exactly: range.lowerBound), let count = Int64(exactly: range.count) else {
+            return
+        }
+        vault_begin_writing_back(descriptor, start, count)
+    }
+
     /// Makes the file exactly `count` bytes long.
     public func truncate(to count: UInt64) throws(VaultError) {
         try check(vault_truncate(descriptor, try offset(count, plus: 0)), .changing, "truncate", path)

@@ -22,8 +22,7 @@ import VaultErrors
     @Test func aSoundPack() async throws {
         for descriptor in [nil, sealed.descriptor] {
             let check = try await check(sealed.bytes, as: descriptor)
-            #expect(check.sha256 == sealed.descriptor.sha256)
-            #expect(check.damagedPieces.isEmpty && check.isCatalogSound)
+            #expect(check.isSound)
         }
     }
 
@@ -37,7 +36,6 @@ import VaultErrors
                 let check = try await check(bytes)
                 #expect(check.damagedPieces == [number])
                 #expect(check.isCatalogSound)
-                #expect(check.sha256.bytes == bytes.sha256)
             }
             start += piece.count
         }
@@ -51,7 +49,7 @@ import VaultErrors
         parts.catalog[9] ^= 1
         let check = try await check(parts.bytes)
         #expect(check.damagedPieces == [0, last])
-        #expect(!check.isCatalogSound)
+        #expect(!check.isCatalogSound && !check.isSound)
     }
 
     @Test func everyByteOfTheTail() async throws {
@@ -79,7 +77,6 @@ import VaultErrors
     @Test func anEmptyPack() async throws {
         let empty = try await seal(Source(), key: try await TestKey().contentKey())
         let check = try await check(empty.bytes)
-        #expect(check.sha256 == empty.descriptor.sha256)
-        #expect(check.damagedPieces.isEmpty && check.isCatalogSound)
+        #expect(check.isSound)
     }
 }

@@ -49,8 +49,7 @@ extension PackStaging {
         try await makeRoom(for: pack.openedSize, of: pack.id, in: home)
         let tree = try ScratchFolder(in: home)
         try await noteOpening(of: pack, listedBy: listing)
-        var sink = try TreeSink(into: tree.path)
-        try await source.extract(to: &sink, progress: progress)
+        try await source.extract(into: tree.path, progress: progress)
         // Saved before the lock is taken: this may last.
         try tree.folder.synchronizeFileSystem()
         StagingStep.treeWritten.reached()

@@ -11,8 +11,7 @@ extension PackStager {
         observer(.verifying(loaded.pack.id))
         do throws(VaultError) {
             let path = staging.layout.version(loaded.pack, as: .sealed)
-            let check = try await PackFile(opening: path, as: loaded.pack).check()
-            return !check.damagedPieces.isEmpty || !check.isCatalogSound
+            return try await !PackFile(opening: path, as: loaded.pack).check().isSound
         } catch {
             // A disk that gives a sector back no more says `.io`.
             guard [.corrupt, .missing, .io].contains(error.category), !Task.isCancelled else { throw error }

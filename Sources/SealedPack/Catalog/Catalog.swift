@@ -37,16 +37,17 @@ public struct Catalog: Sendable {
 
     /// The entry at `path`, by binary search.
     public func entry(at path: EntryPath) -> Entry? {
-        firstIndex(notBefore: path.utf8Bytes).flatMap(entry).flatMap { $0.path == path ? $0 : nil }
+        firstIndex(notBefore: path.utf8Bytes.span).flatMap(entry).flatMap { $0.path == path ? $0 : nil }
     }
 
     /// The first entry whose path's bytes are not less than `path`; nil when all are.
-    func firstIndex(notBefore path: [UInt8]) -> Int? {
+    func firstIndex(notBefore path: Span<UInt8>) -> Int? {
+        let bytes = bytes.span
         var low = 0
         var high = entryCount
         while low < high {
             let middle = low + (high - low) / 2
-            if bytes[pathRange(middle)].lexicographicallyPrecedes(path) {
+            if bytes.extracting(pathRange(middle)).precedes(path) {
                 low = middle + 1
             } else {
                 high = middle

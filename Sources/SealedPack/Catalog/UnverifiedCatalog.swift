@@ -100,29 +100,29 @@ struct UnverifiedCatalog {
 
     /// Paths are allowed ones, rise strictly, and no entry lies below another one.
     private func checkPaths(of catalog: Catalog) throws(VaultError) {
-        var previous: [UInt8] = []
+        let bytes = bytes.span
+        var previous = bytes.extracting(0..<0)
         for index in 0..<catalog.entryCount {
-            let path: EntryPath
-            do { path = try EntryPath(bytes.span.extracting(catalog.pathRange(index))) } catch {
+            let current = bytes.extracting(catalog.pathRange(index))
+            do throws(VaultError) { try EntryPath.check(current) } catch {
                 throw VaultError(
                     .corrupt, "the catalog holds a forbidden path: \(error.problem)", at: place,
                     remedy: "do not use this pack")
             }
-            let current = path.utf8Bytes
-            guard index == 0 || previous.lexicographicallyPrecedes(current) else {
+            guard index == 0 || previous.precedes(current) else {
                 throw Self.refusal("its paths are not in order", at: place)
             }
             // A folder shared with the entry before was checked there.
-            let shared = zip(previous, current).prefix { $0 == $1 }.count
-            for slash in current.indices where slash >= shared && current[slash] == UInt8(ascii: "/") {
-                let folder = Array(current[..<slash])
+            for slash in previous.commonCount(with: current)..<current.count
+            where current[slash] == UInt8(ascii: "/") {
+                let folder = current.extracting(0..<slash)
                 if let found = catalog.firstIndex(notBefore: folder),
-                    bytes[catalog.pathRange(found)].elementsEqual(folder)
+                    bytes.extracting(catalog.pathRange(found)).equals(folder)
                 {
                     throw Self.refusal("an entry lies below another entry", at: place)
                 }
             }
-            previous = Array(current)
+            previous = current
         }
     }
 

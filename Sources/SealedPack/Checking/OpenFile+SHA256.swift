@@ -13,7 +13,6 @@ extension OpenFile {
         var digest = SHA256()
         var block: [UInt8] = []
         var offset = range.lowerBound
-        // A buffer is filled with zeros first, which for a small pack would be most of the work.
         while offset < range.upperBound,
             try read(into: &block, upTo: Int(min(range.upperBound - offset, 1 << 20)), at: offset) > 0
         {

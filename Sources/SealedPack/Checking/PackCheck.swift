@@ -1,68 +1,91 @@
-public import VaultCrypto
+import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 
 /// What a check without any key has found in a pack: every byte belongs to a part, and every part has its digest.
 public struct PackCheck: Sendable {
-    /// SHA-256 of the whole file as it is.
-    public let sha256: Digest
     /// The numbers of the pieces that do not have their digest.
     public let damagedPieces: [Int]
     /// Whether the catalog's ciphertext has its digest.
     public let isCatalogSound: Bool
+
+    public var isSound: Bool { damagedPieces.isEmpty && isCatalogSound }
 }
 
 extension PackFile {
-    /// Reads the whole pack once: pieces are hashed in parallel, the file as a whole while they pass. Throws
-    /// `.corrupt` when the index itself is not sound, so that nothing can be said about pieces.
+    /// Reads the whole pack once and hashes every byte once, on all cores.
+    ///
+    /// Header and footer hold nothing but what their length, the descriptor and the digests in the footer determine, and
+    /// were compared when the pack was opened; the footer proves the index and the catalog, the index each piece. So a sound
+    /// pack is, byte for byte, the one that its descriptor describes. What this does not prove is the SHA-256 of the whole
+    /// file in the descriptor, which only other programs go by.
+    ///
+    /// Throws `.corrupt` when the index itself is not sound, so that nothing can be said about pieces.
     public func check(progress: (UInt64) -> Void = { _ in }) async throws(VaultError) -> PackCheck {
-        var records: [(count: Int, digest: Digest)] = []
-        records.reserveCapacity(Int(pieceCount))
-        try forEachIndexRecord { _, record, _ in records.append((Int(record.ciphertextCount), record.digest))
+        var runs: [PieceRun] = []
+        try forEachIndexRecord { number, record, offset in
+            if runs.last?.takes(record) != true { runs.append(PieceRun(first: number, offset: offset)) }
+            runs[runs.count - 1].append(record)
         }
         var damaged: [Int] = []
-        var whole = SHA256()
-        whole.update(header.bytes.span)
-        var number = 0
-        var offset = PackLayout.piecesOffset
-        var checked = 0
+        var next = 0
+        var done = PackLayout.piecesOffset
+        let reference = reference
         try await runInOrder(
-            next: { () throws(VaultError) -> (bytes: [UInt8], digest: Digest)? in
-                guard number < records.count else { return nil }
-                let bytes = try file.readExactly(records[number].count, at: offset)
-                offset += UInt64(bytes.count)
-                whole.update(bytes.span)
-                defer { number += 1 }
-                return (bytes, records[number].digest)
+            next: { () throws(VaultError) -> PieceRun? in
+                guard next < runs.count else { return nil }
+                defer { next += 1 }
+                return runs[next]
             },
-            memory: { $0.bytes.count },
-            work: { (piece: (bytes: [UInt8], digest: Digest)) in SHA256.hash(piece.bytes.span) == piece.digest
-            },
-            deliver: { (isSound: Bool) in
-                if !isSound { damaged.append(checked) }
-                checked += 1
-                progress(offset)
+            memory: { $0.count },
+            work: { run throws(VaultError) in (try run.damagedPieces(in: reference.file), run.count) },
+            deliver: { (numbers: [Int], count: Int) in
+                damaged += numbers
+                done += UInt64(count)
+                progress(done)
             })
-        let catalogDigest = try hashTail(into: &whole)
-        return PackCheck(
-            sha256: whole.finalize(), damagedPieces: damaged,
-            isCatalogSound: catalogDigest == footer.catalogDigest)
+        let layout = footer.layout
+        let catalog = try file.sha256(of: layout.catalogOffset..<layout.footerOffset)
+        progress(length)
+        return PackCheck(damagedPieces: damaged, isCatalogSound: catalog == footer.catalogDigest)
+    }
+}
+
+/// Pieces one behind the other that are read at once.
+private struct PieceRun: Sendable {
+    private static let limit = 1 << 20
+
+    let first: Int
+    let offset: UInt64
+    private(set) var count = 0
+    private var records: [IndexRecord] = []
+
+    init(first: Int, offset: UInt64) {
+        self.first = first
+        self.offset = offset
     }
 
-    /// Hashes index, catalog and footer into `whole`, and the catalog by itself.
-    private func hashTail(into whole: inout SHA256) throws(VaultError) -> Digest {
-        var catalog = SHA256()
-        var position = footer.layout.indexOffset
-        while position < length {
-            let isCatalog = position >= footer.layout.catalogOffset && position < footer.layout.footerOffset
-            let end =
-                position < footer.layout.catalogOffset
-                ? footer.layout.catalogOffset : isCatalog ? footer.layout.footerOffset : length
-            let block = try file.readExactly(Int(min(1 << 20, end - position)), at: position)
-            whole.update(block.span)
-            if isCatalog { catalog.update(block.span) }
-            position += UInt64(block.count)
+    /// At least one piece, of whatever size, and no more than the limit of several.
+    func takes(_ record: IndexRecord) -> Bool {
+        records.isEmpty || count + Int(record.ciphertextCount) <= Self.limit
+    }
+
+    mutating func append(_ record: IndexRecord) {
+        records.append(record)
+        count += Int(record.ciphertextCount)
+    }
+
+    func damagedPieces(in file: borrowing OpenFile) throws(VaultError) -> [Int] {
+        let bytes = try file.readExactly(count, at: offset)
+        var damaged: [Int] = []
+        var start = 0
+        for (number, record) in records.enumerated() {
+            let end = start + Int(record.ciphertextCount)
+            if SHA256.hash(bytes.span.extracting(start..<end)) != record.digest {
+                damaged.append(first + number)
+            }
+            start = end
         }
-        return catalog.finalize()
+        return damaged
     }
 }

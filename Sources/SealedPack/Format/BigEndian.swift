@@ -22,10 +22,4 @@ extension Span where Element == UInt8 {
         for index in offset..<(offset + width) { value = (value << 8) | Value(self[index]) }
         return value
     }
-
-    func equals(_ other: [UInt8]) -> Bool {
-        guard count == other.count else { return false }
-        for index in indices where self[index] != other[index] { return false }
-        return true
-    }
 }

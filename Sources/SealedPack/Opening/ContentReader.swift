@@ -10,12 +10,12 @@ public final class ContentReader: Sendable {
 
     private struct Piece {
         let place: Range<UInt64>
-        let bytes: [UInt8]
+        let bytes: ArraySlice<UInt8>
 
         /// Appends what lies in `wanted`.
         func copy(_ wanted: Range<UInt64>, to result: inout [UInt8]) {
             let part = wanted.clamped(to: place)
-            let start = Int(part.lowerBound - place.lowerBound)
+            let start = bytes.startIndex + Int(part.lowerBound - place.lowerBound)
             result.append(contentsOf: bytes[start..<(start + part.count)])
         }
     }

@@ -20,20 +20,20 @@ extension OpenPack {
     }
 
     /// Hands whole pieces to `deliver` in order; they are opened in parallel.
-    func forEachPiece(_ numbers: Range<Int>, _ deliver: (Int, [UInt8]) throws(VaultError) -> Void)
+    func forEachPiece(_ numbers: Range<Int>, _ deliver: (Int, ArraySlice<UInt8>) throws(VaultError) -> Void)
         async throws(VaultError)
     {
         var numbers = numbers.makeIterator()
         try await runInOrder(
             next: { () throws(VaultError) -> Int? in numbers.next() },
             memory: { self.openingMemory(ofPiece: $0) },
-            work: { (number: Int) throws(VaultError) -> (number: Int, plain: [UInt8]) in
+            work: { (number: Int) throws(VaultError) -> (number: Int, plain: ArraySlice<UInt8>) in
                 (
                     number,
                     try self.plaintext(ofPiece: number, ciphertext: try self.ciphertext(ofPiece: number))
                 )
             },
-            deliver: { (piece: (number: Int, plain: [UInt8])) throws(VaultError) in
+            deliver: { (piece: (number: Int, plain: ArraySlice<UInt8>)) throws(VaultError) in
                 try deliver(piece.number, piece.plain)
             })
     }

@@ -77,28 +77,34 @@ public final class OpenPack: Sendable {
     }
 
     /// Decrypts and proves a piece: authentic, and exactly the bytes that the catalog states.
-    func plaintext(ofPiece number: Int, ciphertext: [UInt8]) throws(VaultError) -> [UInt8] {
+    func plaintext(ofPiece number: Int, ciphertext: [UInt8]) throws(VaultError) -> ArraySlice<UInt8> {
         let range = catalog.pieceRange(number)
         let count = Int(range.upperBound - range.lowerBound)
-        var plain: [UInt8]
         do throws(VaultError) {
-            plain = try Cobblestone256.open(ciphertext.span, context: PieceSealer.context, key: key.pieceKey)
-            guard let byte = plain.first, let codec = PieceCodec(rawValue: byte) else {
-                throw damaged(number)
-            }
-            switch codec {
-            case .stored: plain.removeFirst()
-            case .zstd: plain = try Zstd.decompress(plain.span.extracting(1...), exactly: count)
+            let plain = try decrypt(ciphertext, contentCount: count)
+            if plain.count == count, SHA256.hash(plain.span).bytes.elementsEqual(catalog.digestBytes(number))
+            {
+                return plain
             }
         } catch {
             // Want of memory, say, is not the pack's fault.
-            throw error.category == .corrupt ? damaged(number) : error
+            guard error.category == .corrupt else { throw error }
         }
-        guard plain.count == count, SHA256.hash(plain.span).bytes.elementsEqual(catalog.digestBytes(number))
-        else {
-            throw damaged(number)
+        throw damaged(number)
+    }
+
+    private func decrypt(_ ciphertext: [UInt8], contentCount count: Int) throws(VaultError) -> ArraySlice<
+        UInt8
+    > {
+        let message = try Cobblestone256.open(
+            ciphertext.span, context: PieceSealer.context, key: key.pieceKey)
+        switch message.first.flatMap(PieceCodec.init) {
+        case .stored: return message.dropFirst()
+        case .zstd: return try Zstd.decompress(message.span.extracting(1...), exactly: count)[...]
+        case nil:
+            throw VaultError(
+                .corrupt, "a piece has an unknown codec", at: pack.place, remedy: "use a newer release")
         }
-        return plain
     }
 
     private func damaged(_ number: Int) -> VaultError {

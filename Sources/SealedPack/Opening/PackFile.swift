@@ -17,7 +17,7 @@ public final class PackFile: Sendable {
     let header: PackHeader
     let footer: PackFooter
     let place: String
-    private let reference: OpenFileReference
+    let reference: OpenFileReference
 
     var file: OpenFile { _read { yield reference.file } }
 

@@ -7,26 +7,23 @@ import VaultFileSystem
 /// Proves a folder by the pack that it was opened from: it holds exactly the same, and nobody else may change it. Every step
 /// goes through folder descriptors that follow no link. Throws `.corrupt` at the first difference.
 public struct TreeComparison: ContentSink, ~Copyable {
-    private let root: FilePath
-    private var folder: Folder
-    private var folderSegments: [String] = []
+    private var walk: FolderWalk
     private var file: OpenFile?
     private var digest = SHA256()
     /// How many entries each folder is to have, by its path.
     private var counts: [[String]: Int] = [[]: 0]
 
     public init(with root: FilePath) throws(VaultError) {
-        self.root = root
-        folder = try Folder(opening: root)
+        walk = try FolderWalk(below: root)
     }
 
     public mutating func beginEntry(_ entry: Catalog.Entry) throws(VaultError) {
         let segments = entry.path.segments
         guard let name = segments.last else { return }
         count(segments, isFolder: entry.kind == .emptyFolder)
-        try enter(Array(segments.dropLast()))
-        guard entry.kind != .emptyFolder else { return try Self.require(try folder.openFolder(name)) }
-        let file = try folder.openFile(name)
+        try enter(segments.dropLast())
+        guard entry.kind != .emptyFolder else { return try Self.require(try walk.folder.openFolder(name)) }
+        let file = try walk.folder.openFile(name)
         let status = try file.status()
         guard status.size == entry.size, status.links == 1, status.permissions & 0o022 == 0,
             (status.permissions & 0o100 != 0) == (entry.kind == .executable)
@@ -48,7 +45,7 @@ public struct TreeComparison: ContentSink, ~Copyable {
     public consuming func finish() throws(VaultError) {
         for (segments, count) in counts {
             try enter(segments)
-            guard try folder.names().count == count else { throw Self.differs(folder.path) }
+            guard try walk.folder.names().count == count else { throw Self.differs(walk.folder.path) }
         }
     }
 
@@ -64,15 +61,12 @@ public struct TreeComparison: ContentSink, ~Copyable {
         } while !path.isEmpty
     }
 
-    /// Walks from the root again only when the folder changes.
-    private mutating func enter(_ segments: [String]) throws(VaultError) {
-        guard !segments.elementsEqual(folderSegments, by: { $0.utf8.elementsEqual($1.utf8) }) else { return }
-        folder = try Folder(opening: root)
-        for segment in segments {
-            folder = try folder.openFolder(segment)
+    private mutating func enter(_ segments: some Collection<String>) throws(VaultError) {
+        try walk.enter(segments) { (parent, name) throws(VaultError) in
+            let folder = try parent.openFolder(name)
             try Self.require(folder)
+            return folder
         }
-        folderSegments = segments
     }
 
     private static func require(_ folder: borrowing Folder) throws(VaultError) {

@@ -26,22 +26,30 @@ struct GearHash: Sendable {
         self.table = table
     }
 
-    /// The number of bytes of `content` that make the next piece. `content` holds at least `maximumPiece` bytes
-    /// unless the file ends in it.
-    func pieceCount(of content: Span<UInt8>) -> Int {
-        let end = min(content.count, Self.maximumPiece)
-        guard end > Self.minimumPiece else { return end }
+    /// How far the search for a piece's end has come.
+    struct Search {
+        /// The hash depends on 64 bytes only: that many before the first possible cut are enough.
+        fileprivate var position = minimumPiece - 64
+        fileprivate var hash: UInt64 = 0
+    }
+
+    /// The number of bytes of `content`, from its start, that make a piece; nil when the search must go on with more of
+    /// it behind what was searched.
+    func pieceCount(of content: Span<UInt8>, _ search: inout Search) -> Int? {
         // Not through `self` byte by byte: that would copy the whole table each time.
         let table = table.span
-        var hash: UInt64 = 0
-        // Warm up over the 64 bytes that the hash depends on.
-        for index in (Self.minimumPiece - 64)..<Self.minimumPiece {
-            hash = (hash << 1) &+ table[Int(content[index])]
+        let end = min(content.count, Self.maximumPiece)
+        var (position, hash) = (search.position, search.hash)
+        while position < min(end, Self.minimumPiece) {
+            hash = (hash << 1) &+ table[Int(content[position])]
+            position += 1
         }
-        for index in Self.minimumPiece..<end {
-            hash = (hash << 1) &+ table[Int(content[index])]
-            if hash < Self.threshold { return index + 1 }
+        while position < end {
+            hash = (hash << 1) &+ table[Int(content[position])]
+            position += 1
+            if hash < Self.threshold { return position }
         }
-        return end
+        search = Search(position: position, hash: hash)
+        return end == Self.maximumPiece ? end : nil
     }
 }

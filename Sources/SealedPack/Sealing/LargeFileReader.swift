@@ -2,16 +2,16 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// Reads one large file front to back and cuts it by content; holds at most about 1.5 MiB of it.
+/// Reads one large file front to back and cuts it by content. A piece is read where it stays; only what was read behind
+/// its end, less than `readCount`, is copied to the next one.
 struct LargeFileReader: ~Copyable {
-    private static let readCount = 1 << 20
+    private static let readCount = 64 << 10
 
     private let file: OpenFile
     private let size: UInt64
     private var readEnd: UInt64 = 0
-    private var window: [UInt8] = []
-    private var start = 0
-    private var block: [UInt8] = []
+    /// What was read and belongs to the next piece.
+    private var rest: [UInt8] = []
 
     init(_ file: consuming OpenFile, size: UInt64) {
         self.file = file
@@ -20,27 +20,31 @@ struct LargeFileReader: ~Copyable {
 
     /// The next piece, or nil after the last one. Throws `.io` when the file is not as long as it was when it was listed.
     mutating func next(cutBy gear: borrowing GearHash) throws(VaultError) -> [UInt8]? {
-        if window.count - start < GearHash.maximumPiece, readEnd < size { try refill() }
-        guard start < window.count else {
-            guard try file.read(into: &block, upTo: 1, at: size) == 0 else {
-                throw sourceChanged(file.path.string)
+        var piece: [UInt8] = []
+        piece.reserveCapacity(3 * Self.readCount)
+        piece += rest
+        rest.removeAll(keepingCapacity: true)
+        var search = GearHash.Search()
+        while true {
+            if let count = gear.pieceCount(of: piece.span, &search) {
+                rest += piece[count...]
+                piece.removeLast(piece.count - count)
+                return piece
             }
-            return nil
+            guard try readOn(behind: &piece) else { return piece.isEmpty ? nil : piece }
         }
-        let end = start + gear.pieceCount(of: window.span.extracting(start...))
-        defer { start = end }
-        return Array(window[start..<end])
     }
 
-    private mutating func refill() throws(VaultError) {
-        window.removeSubrange(..<start)
-        start = 0
-        let wanted = Int(min(UInt64(Self.readCount), size - readEnd))
-        guard try file.read(into: &block, upTo: wanted, at: readEnd) == wanted else {
+    /// False at the end of the file.
+    private mutating func readOn(behind piece: inout [UInt8]) throws(VaultError) -> Bool {
+        let isEnd = readEnd == size
+        let wanted = isEnd ? 1 : Int(min(UInt64(Self.readCount), size - readEnd))
+        // Whatever follows the end makes it another file.
+        guard try file.append(to: &piece, upTo: wanted, at: readEnd) == (isEnd ? 0 : wanted) else {
             throw sourceChanged(file.path.string)
         }
-        window += block
-        readEnd += UInt64(wanted)
+        if !isEnd { readEnd += UInt64(wanted) }
+        return !isEnd
     }
 }
 

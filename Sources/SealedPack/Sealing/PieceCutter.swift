@@ -10,7 +10,6 @@ struct PieceCutter: ~Copyable {
     private var nextEntry = 0
     private var large: LargeFileReader?
     private var group: [UInt8] = []
-    private var content: [UInt8] = []
 
     init(key: ContentKey) throws(VaultError) {
         let gear = try GearHash(key: key.cutKey)
@@ -41,10 +40,9 @@ struct PieceCutter: ~Copyable {
                     return takeGroup()
                 }
                 // One byte more than listed, to see a file that has grown.
-                guard try source.open(entry).read(into: &content, upTo: size + 1, at: 0) == size else {
+                guard try source.open(entry).append(to: &group, upTo: size + 1, at: 0) == size else {
                     throw sourceChanged(entry.path.string)
                 }
-                group += content
             }
             nextEntry += 1
         }

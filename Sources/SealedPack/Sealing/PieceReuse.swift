@@ -27,7 +27,8 @@ struct PieceReuse: Sendable {
     /// there, and a holder of the content key could have made a piece that its catalog describes wrongly.
     func ciphertext(ofPiece number: Int, holding plain: [UInt8]) throws(VaultError) -> [UInt8]? {
         let ciphertext = try previous.ciphertext(ofPiece: number)
-        guard let opened = try? previous.plaintext(ofPiece: number, ciphertext: ciphertext), opened == plain
+        guard let opened = try? previous.plaintext(ofPiece: number, ciphertext: ciphertext),
+            opened == plain[...]
         else {
             return nil
         }

@@ -51,20 +51,7 @@ struct PieceSealer: Sendable {
                 ciphertext: ciphertext, digest: SHA256.hash(ciphertext.span), plainCount: plain.count,
                 plainDigest: plainDigest, isReused: true)
         }
-        var message: [UInt8] = [PieceCodec.zstd.rawValue]
-        let dataDigest: Digest
-        if let level = compression.level,
-            try Zstd.compress(plain.span, level: level, appendingTo: &message)
-        {
-            dataDigest = SHA256.hash(message.span.extracting(1...))
-        } else {
-            message = [PieceCodec.stored.rawValue] + plain
-            dataDigest = plainDigest
-        }
-        let salt = MessageSalt.make(
-            context: Self.context, codec: message[0], dataDigest: dataDigest, key: key)
-        let ciphertext = try Cobblestone256.seal(
-            message.span, salt: salt, context: Self.context, key: key.pieceKey)
+        let ciphertext = try ciphertext(of: plain, digest: plainDigest)
         let digest = SHA256.hash(ciphertext.span)
         // Where only the index of the previous version is there, it tells whether clients have the piece.
         var isRepeated = false
@@ -72,6 +59,31 @@ struct PieceSealer: Sendable {
         return SealedPiece(
             ciphertext: ciphertext, digest: digest, plainCount: plain.count, plainDigest: plainDigest,
             isReused: false, isRepeated: isRepeated, missed: isRepeated ? nil : earlier)
+    }
+
+    private func ciphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8] {
+        var compressed: [UInt8] = []
+        guard let level = compression.level,
+            try Zstd.compress(plain.span, level: level, appendingTo: &compressed)
+        else {
+            return try encrypt(plain, codec: .stored, digest: digest)
+        }
+        return try encrypt(compressed, codec: .zstd, digest: SHA256.hash(compressed.span))
+    }
+
+    /// The message `codec || data`, encrypted.
+    private func encrypt(_ data: [UInt8], codec: PieceCodec, digest: Digest) throws(VaultError) -> [UInt8] {
+        let salt = MessageSalt.make(
+            context: Self.context, codec: codec.rawValue, dataDigest: digest, key: key)
+        var sealer = try Cobblestone256.Sealer(salt: salt, context: Self.context, key: key.pieceKey)
+        var ciphertext = sealer.header
+        let count = Cobblestone256.sealedCount(ofMessage: 1 + UInt64(data.count)) ?? 0
+        ciphertext.reserveCapacity(Int(count))
+        let head = [codec.rawValue]
+        try sealer.update(head.span, appendingTo: &ciphertext)
+        try sealer.update(data.span, appendingTo: &ciphertext)
+        sealer.finish(appendingTo: &ciphertext)
+        return ciphertext
     }
 }
 

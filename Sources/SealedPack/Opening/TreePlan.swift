@@ -1,0 +1,114 @@
+import SystemPackage
+import VaultArchive
+import VaultErrors
+import VaultFileSystem
+
+/// Makes the folders of a tree in the order of the catalog, and says for each piece which files its bytes belong to.
+struct TreePlan: ~Copyable {
+    private let catalog: Catalog
+    private var walk: FolderWalk
+    private var nextEntry = 0
+    /// The file that goes on in the next piece.
+    private var unfinished: (entry: Catalog.Entry, file: OpenFileReference)?
+
+    init(of catalog: Catalog, below root: FilePath) throws(VaultError) {
+        self.catalog = catalog
+        walk = try FolderWalk(below: root)
+    }
+
+    /// What to write of a piece; asked for one piece after the other. What needs no bytes is made at once.
+    mutating func parts(ofPiece number: Int) throws(VaultError) -> [TreePart] {
+        let piece = catalog.pieceRange(number)
+        var parts: [TreePart] = []
+        var position = piece.lowerBound
+        while position < piece.upperBound {
+            if let (entry, file) = unfinished {
+                parts.append(TreePart(entry: entry, of: piece, file: file))
+                position = min(entry.content.upperBound, piece.upperBound)
+                if position == entry.content.upperBound { unfinished = nil }
+                continue
+            }
+            guard let entry = try begin() else { throw endsInsideAFile }
+            if entry.size == 0 { continue }
+            if entry.content.upperBound <= piece.upperBound {
+                parts.append(TreePart(entry: entry, of: piece, file: nil))
+                position = entry.content.upperBound
+            } else {
+                unfinished = (entry, OpenFileReference(try walk.folder.createFile(of: entry)))
+            }
+        }
+        return parts
+    }
+
+    /// Makes what stands behind the last piece, which is empty.
+    mutating func finish() throws(VaultError) {
+        guard unfinished == nil else { throw endsInsideAFile }
+        while let entry = try begin() {
+            guard entry.size == 0 else { throw endsInsideAFile }
+        }
+    }
+
+    /// Goes to the next entry's folder, and makes the entry if it is empty.
+    private mutating func begin() throws(VaultError) -> Catalog.Entry? {
+        guard let entry = catalog.entry(nextEntry) else { return nil }
+        nextEntry += 1
+        try walk.enter(entry.path.segments.dropLast()) { (parent, name) throws(VaultError) in
+            if try parent.status(of: name) == nil { try parent.createFolder(name, permissions: 0o755) }
+            return try parent.openFolder(name)
+        }
+        if entry.kind == .emptyFolder {
+            try walk.folder.createFolder(entry.name, permissions: 0o755)
+        } else if entry.size == 0 {
+            _ = try walk.folder.createFile(of: entry)
+        }
+        return entry
+    }
+
+    private var endsInsideAFile: VaultError {
+        VaultError(
+            .corrupt, "the pack ends inside a file", at: "catalog",
+            remedy: "repair the pack, or fetch it again")
+    }
+}
+
+/// What a piece holds of one file.
+struct TreePart: Sendable {
+    private let entry: Catalog.Entry
+    /// The piece's place in the stream of all files' bytes.
+    private let piece: Range<UInt64>
+    /// Nil for a file that is whole in this piece, and is made when it is written.
+    private let file: OpenFileReference?
+
+    init(entry: Catalog.Entry, of piece: Range<UInt64>, file: OpenFileReference?) {
+        self.entry = entry
+        self.piece = piece
+        self.file = file
+    }
+
+    /// - Parameter plain: the whole piece.
+    func write(_ plain: Span<UInt8>, _ walk: inout FolderWalk) throws(VaultError) {
+        let part = entry.content.clamped(to: piece)
+        let bytes = plain.extracting(
+            Int(part.lowerBound - piece.lowerBound)..<Int(part.upperBound - piece.lowerBound))
+        if let file {
+            let offset = part.lowerBound - entry.content.lowerBound
+            try file.file.write(bytes, at: offset)
+            file.file.beginWritingBack(offset..<(offset + UInt64(bytes.count)))
+        } else {
+            try walk.enter(entry.path.segments.dropLast()) { (parent, name) throws(VaultError) in
+                try parent.openFolder(name)
+            }
+            try walk.folder.createFile(of: entry).write(bytes, at: 0)
+        }
+    }
+}
+
+extension Catalog.Entry {
+    fileprivate var name: String { path.segments.last ?? "" }
+}
+
+extension Folder {
+    fileprivate borrowing func createFile(of entry: Catalog.Entry) throws(VaultError) -> OpenFile {
+        try createFile(entry.name, permissions: entry.kind == .executable ? 0o755 : 0o644)
+    }
+}

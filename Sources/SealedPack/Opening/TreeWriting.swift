@@ -1,0 +1,34 @@
+public import SystemPackage
+public import VaultErrors
+import VaultFileSystem
+
+extension OpenPack {
+    /// Writes everything below one folder, which must be empty and private to the writer. Every step goes through folder
+    /// descriptors that follow no link, and every file is created anew, so nothing is ever written elsewhere. Pieces are
+    /// opened and their files are written on all cores; a file gets no byte that was not proven. Throws `.corrupt`,
+    /// `.unwritable`, `.io`, and leaves what was written so far.
+    public func extract(into root: FilePath, progress: (UInt64) -> Void = { _ in }) async throws(VaultError) {
+        var plan = try TreePlan(of: catalog, below: root)
+        var number = 0
+        var done: UInt64 = 0
+        try await runInOrder(
+            next: { () throws(VaultError) -> (number: Int, parts: [TreePart])? in
+                guard number < catalog.pieceCount else { return nil }
+                defer { number += 1 }
+                return (number, try plan.parts(ofPiece: number))
+            },
+            memory: { self.openingMemory(ofPiece: $0.number) },
+            work: { (piece: (number: Int, parts: [TreePart])) throws(VaultError) -> Int in
+                let plain = try self.plaintext(
+                    ofPiece: piece.number, ciphertext: try self.ciphertext(ofPiece: piece.number))
+                var walk = try FolderWalk(below: root)
+                for part in piece.parts { try part.write(plain.span, &walk) }
+                return plain.count
+            },
+            deliver: { (count: Int) in
+                done += UInt64(count)
+                progress(done)
+            })
+        try plan.finish()
+    }
+}
