@@ -73,13 +73,10 @@ public actor VaultClient {
     func stage(_ selection: PackSelection) async throws(VaultError) {
         guard let listing else { return }
         let selected = try await SelectedPacks(selection, of: access, in: listing)
-        let form = configuration.keys == nil ? nil : configuration.form
         let occasion = PlanningOccasion.app(selection)
         let stored = try await staging.storedPacks(
-            for: selected.offers, as: form, listedBy: listing.version)
-        let plan = Plan(
-            stored: stored, offered: selected.offers.map(\.pack), occasion: occasion,
-            policy: configuration.policy, sources: configuration.locations)
+            for: selected.offers, as: wantedForm, listedBy: listing.version)
+        let plan = plan(for: selected, on: occasion, with: stored)
         let settled = Set(plan.settled.map(\.id))
         for id in plan.kept where !settled.contains(id) { broadcast.tell(.finished(id, .loaded)) }
         var stager = self.stager
@@ -91,6 +88,15 @@ public actor VaultClient {
         for outcome in outcomes { _ = try outcome.result.get() }
         if let refusal = plan.refusals.first { throw refusal.error }
     }
+
+    func plan(for selected: SelectedPacks, on occasion: PlanningOccasion, with stored: [StoredPack]) -> Plan {
+        Plan(
+            stored: stored, offered: selected.offers.map(\.pack), occasion: occasion,
+            policy: configuration.policy, sources: configuration.locations)
+    }
+
+    /// How packs are to stand in permanent storage; nil where any form will do.
+    var wantedForm: PackForm? { configuration.keys == nil ? nil : configuration.form }
 
     /// A stager in the app's role.
     var stager: PackStager {

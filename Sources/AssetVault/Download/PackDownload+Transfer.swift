@@ -7,7 +7,15 @@ extension PackDownload {
     mutating func transfer(
         _ wanted: Range<UInt64>, into assembly: inout PackAssembly, progress: (UInt64) -> Void
     ) async throws(TransferFailure) {
-        let answer = try await ask(for: wanted, of: assembly)
+        try await take(ask(for: wanted, of: assembly), for: wanted, into: &assembly, progress: progress)
+    }
+
+    typealias Answer = (body: TransportBody, range: Range<UInt64>)
+
+    func take(
+        _ answer: Answer, for wanted: Range<UInt64>, into assembly: inout PackAssembly,
+        progress: (UInt64) -> Void
+    ) async throws(TransferFailure) {
         do throws(VaultError) {
             try await receive(answer.body, of: answer.range, into: &assembly, progress: progress)
             let wasUnproven = assembly.isUnproven
@@ -23,9 +31,9 @@ extension PackDownload {
     }
 
     /// The body that was sent, and which bytes of the pack it holds.
-    private mutating func ask(
+    mutating func ask(
         for wanted: Range<UInt64>, of assembly: borrowing PackAssembly
-    ) async throws(TransferFailure) -> (body: TransportBody, range: Range<UInt64>) {
+    ) async throws(TransferFailure) -> Answer {
         var request = TransportRequest(sources.location, limit: pack.length)
         let isForAll = assembly.isEmpty && assembly.comesAtOnce(besidesOthers: !held.isEmpty)
         if sources.takesRanges, !isForAll {
@@ -62,7 +70,7 @@ extension PackDownload {
         }
     }
 
-    private mutating func receive(
+    private func receive(
         _ body: TransportBody, of range: Range<UInt64>, into assembly: inout PackAssembly,
         progress: (UInt64) -> Void
     ) async throws(VaultError) {

@@ -32,15 +32,7 @@ struct PackDownload {
             do throws(TransferFailure) {
                 try await transfer(wanted, into: &assembly, progress: progress)
             } catch {
-                // All of the tail may have come before the transfer failed.
-                _ = try await assembly.prove()
-                if assembly.presentCount > before { sources.noteProgress() }
-                let sender = sources.location
-                let pause = try sources.recover(from: error)
-                if sources.location != sender { assembly.changeSender() }
-                do { try await Task.sleep(for: pause) } catch {
-                    throw VaultError.cancelled(pack.id.description)
-                }
+                try await recover(from: error, in: &assembly, whichHad: before)
             }
         }
         do throws(VaultError) { _ = try assembly.finish() } catch {
@@ -52,6 +44,19 @@ struct PackDownload {
         let finished = try file.finish(claimed)
         StagingStep.downloadNamed.reached()
         return finished
+    }
+
+    /// Waits, and turns to another mirror if need be.
+    mutating func recover(
+        from failure: TransferFailure, in assembly: inout PackAssembly, whichHad before: UInt64
+    ) async throws(VaultError) {
+        // All of the tail may have come before the transfer failed.
+        _ = try await assembly.prove()
+        if assembly.presentCount > before { sources.noteProgress() }
+        let sender = sources.location
+        let pause = try sources.recover(from: failure)
+        if sources.location != sender { assembly.changeSender() }
+        do { try await Task.sleep(for: pause) } catch { throw VaultError.cancelled(pack.id.description) }
     }
 
     /// Once it is known which pieces the pack has.

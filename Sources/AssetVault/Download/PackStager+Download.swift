@@ -70,7 +70,11 @@ extension PackStager {
         try FileSystem.createFolders(folder, permissions: 0o700)
         try await staging.makeRoom(for: file.missingCount, of: offer.pack.id, in: folder)
         held.note(offer.pack)
-        return PackDownload(
+        return newDownload(of: offer, to: file)
+    }
+
+    func newDownload(of offer: OfferedPack, to file: DownloadFile) -> PackDownload {
+        PackDownload(
             transport: transport, file: file, sources: DownloadSources(offer.locations, retries: retries),
             observer: observer, held: held.packs(besides: offer.pack))
     }

@@ -23,7 +23,19 @@ extension PackStaging {
         }
         let known = Set(packs.map(\.id))
         for id in try Set(records.waitingIDs() + arrivingIDs()).sorted() where !known.contains(id) {
-            if let found = try? storedPack(id, as: form) { stored.append(found) }
+            if let record = try? records.record(of: id), let found = try? storedPack(id, record, as: form) {
+                stored.append(found)
+            }
+        }
+        return stored
+    }
+
+    /// The same for the packs that are offered alone; nothing is changed by looking.
+    func surveyedPacks(for offers: [OfferedPack], as form: PackForm?) async throws(VaultError) -> [StoredPack]
+    {
+        var stored: [StoredPack] = []
+        for offer in offers {
+            stored.append(try storedPack(offer.pack.id, try await survey(offer.pack.id), as: form))
         }
         return stored
     }
@@ -34,7 +46,9 @@ extension PackStaging {
             // A damaged record; versions that were in use when they were replaced; or what is recorded is there no more.
             let isOdd = record.map { $0.loaded?.pack.sha256 == pack.sha256 } ?? true
             if isOdd { try await recover(pack.id) }
-            return try storedPack(pack.id, as: form)
+            // One that can't be read says nothing: the pack is staged anew.
+            let recovered = (try? records.record(of: pack.id)) ?? PackRecord()
+            return try storedPack(pack.id, recovered, as: form)
         } catch {
             guard error.category != .busy, !Task.isCancelled else { throw error }
             // It can't be looked at now: whoever stages it is told why.
@@ -50,10 +64,10 @@ extension PackStaging {
         return try records.ids().filter { (try? records.record(of: $0))?.arriving != nil }
     }
 
-    /// A record that can't be read says nothing: the pack is staged anew.
-    private func storedPack(_ id: PackID, as form: PackForm?) throws(VaultError) -> StoredPack {
+    private func storedPack(_ id: PackID, _ record: PackRecord, as form: PackForm?) throws(VaultError)
+        -> StoredPack
+    {
         var stored = StoredPack(id: id)
-        guard let record = try? records.record(of: id) else { return stored }
         // In another form than is wanted it needs to be loaded again.
         if let loaded = record.loaded, form == nil || loaded.form == form { stored.loaded = loaded.pack }
         if let waiting = record.waiting, try FileSystem.exists(layout.waitingPack(waiting)) {

@@ -8,6 +8,11 @@ extension PackStaging {
     /// Bytes that stay free beside it.
     private static let spareRoom: UInt64 = 16 << 20
 
+    /// Whether so many bytes fit without anything going away.
+    func hasRoom(for count: UInt64, in folder: FilePath) throws(VaultError) -> Bool {
+        try FileSystem.availableSpace(at: folder) >= Self.spareRoom + min(count, .max - Self.spareRoom)
+    }
+
     /// Throws `.io`, and removes nothing, where all that may go away would not make enough room.
     func makeRoom(for count: UInt64, of pack: PackID, in folder: FilePath) async throws(VaultError) {
         let needed = count + Self.spareRoom

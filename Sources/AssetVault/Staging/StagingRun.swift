@@ -20,7 +20,8 @@ struct StagingRun: Sendable {
         -> [Outcome]
     {
         let offered = Dictionary(offers.map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
-        for removal in plan.removals {
+        let replaced = replacedDownloads(of: plan)
+        for removal in plan.removals where !replaced.contains(removal) {
             do throws(VaultError) { try await remove(removal) } catch {
                 // Another pack is not to suffer from it; this one is told when it is staged, or at the next removal.
                 if Task.isCancelled { throw error }
@@ -31,8 +32,24 @@ struct StagingRun: Sendable {
         let transfers = plan.transfers.filter { $0.stage != .waiting || stager.opensPacks }
         // What waits although it is not listed needs no listing: its record says all.
         let ids = plan.settled.map(\.id) + transfers.map(\.pack.id) + plan.downloads.map(\.pack.id)
-        return try await run(
+        let outcomes = try await run(
             ids.map { StagingTask(id: $0, offer: offered[$0], isWish: occasion.isWish) })
+        for removal in replaced { try? await remove(removal) }
+        return outcomes
+    }
+
+    /// Downloads that were begun of versions that others replace now: these may have pieces in common with them, so where
+    /// there is room for both they go away afterwards.
+    private func replacedDownloads(of plan: Plan) -> [PlannedRemoval] {
+        let bytes = plan.downloads.reduce(UInt64(0)) { $0 + min($1.pack.length, .max - $0) }
+        guard (try? stager.staging.hasRoom(for: bytes, in: stager.staging.layout.ephemeral)) == true else {
+            return []
+        }
+        let ids = Set(plan.downloads.map(\.pack.id))
+        return plan.removals.filter { removal in
+            guard case .file(let file) = removal else { return false }
+            return file.stage != .waiting && ids.contains(file.pack.id)
+        }
     }
 
     func run(_ tasks: [StagingTask]) async throws(VaultError) -> [Outcome] {

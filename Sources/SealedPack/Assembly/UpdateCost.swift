@@ -27,12 +27,7 @@ public struct UpdateCost: Sendable, Hashable {
         let places = try PiecePlaces(of: pack)
         var states = PieceStates(count: places.count)
         states.leaveOut(try PieceCopies(in: pack))
-        let wanted = try PiecesByDigest(of: pack, where: states.isMissing)
-        for other in held {
-            try? other.forEachIndexRecord { _, record, _ throws(VaultError) in
-                if let number = try wanted.first(with: record.digest) { states.notePresent(number) }
-            }
-        }
+        try states.notePieces(of: pack, heldIn: held)
         self.init(layout, states, places, tailBytes: layout.tailCount)
     }
 
@@ -61,6 +56,35 @@ public struct UpdateCost: Sendable, Hashable {
         pieces = Int(layout.pieceCount)
         reusedPieces = 0
     }
+}
+
+extension PieceStates {
+    /// Takes pieces for present that other packs have, by their indexes.
+    fileprivate mutating func notePieces(of pack: PackFile, heldIn others: [PackFile]) throws(VaultError) {
+        guard missingCount > 0, !others.isEmpty else { return }
+        let wanted = try PiecesByDigest(of: pack, where: isMissing)
+        for other in others {
+            try? other.forEachIndexRecord { _, record, _ throws(VaultError) in
+                if let number = try wanted.first(with: record.digest) { notePresent(number) }
+            }
+        }
+    }
+}
+
+extension PackAssembly {
+    /// What the rest of the pack costs where other packs are as sound as their indexes say; nil before the tail is proven.
+    ///
+    /// - Parameter tail: the bytes of it that are to be counted.
+    public func cost(holding others: [PackFile], countingTail tail: UInt64) throws(VaultError) -> UpdateCost?
+    {
+        guard let places else { return nil }
+        var states = states
+        try states.notePieces(of: packFile, heldIn: others)
+        return UpdateCost(layout, states, places, tailBytes: tail)
+    }
+
+    /// What it costs to ask for all of the pack at once.
+    public var costOfAll: UpdateCost { UpdateCost(ofAllAtOnce: layout) }
 }
 
 extension PackLayout {

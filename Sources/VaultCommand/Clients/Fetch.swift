@@ -12,7 +12,9 @@ struct Fetch: AsyncParsableCommand {
         abstract: "Download, verify and stage the packs of a site.",
         discussion: """
             Trust is refreshed first; the store pins the root of its first --trust. Without IDs, essential and \
-            prefetch packs are fetched. Without --keys packs stop in shared storage, verified and sealed.
+            prefetch packs are fetched. Without --keys packs stop in shared storage, verified and sealed. Of a pack that \
+            the store has in part, or in an earlier version kept sealed, only what is missing is downloaded; \
+            --dry-run tells how much that is.
 
             EXAMPLE
               assetvault fetch https://cdn.example.com/game --store ~/.game --trust trusted-root.json --keys env:GAME_KEY
@@ -39,7 +41,13 @@ struct Fetch: AsyncParsableCommand {
 
     @OptionGroup var form: FormOptions
 
-    @Flag(help: "Print what the store holds afterwards as JSON, as 'status' does.")
+    @Flag(help: "Print what would be downloaded, and download nothing but metadata and the indexes of packs.")
+    var dryRun = false
+
+    @Flag(
+        help:
+            "Print JSON: what the store holds afterwards, as 'status' does; with --dry-run what would be downloaded."
+    )
     var json = false
 
     func validate() throws {
@@ -58,6 +66,7 @@ struct Fetch: AsyncParsableCommand {
         limits.apply(to: &configuration)
         configuration.keys = try keys.provider()
         configuration.form = form.form
+        if dryRun { return try await tellCosts(of: selection, configuration) }
         let outcome: Result<Void, VaultError>
         do throws(VaultError) {
             try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
@@ -69,5 +78,14 @@ struct Fetch: AsyncParsableCommand {
         }
         if json { try await StatusReport(of: store.layout).answer() }
         try outcome.get()
+    }
+
+    private func tellCosts(of selection: PackSelection, _ configuration: VaultConfiguration) async throws {
+        let time = time.map { Duration.seconds($0) }
+        let costs = try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
+            try await client.costs(of: selection, within: time)
+        }
+        let report = DownloadReport(costs: costs)
+        if json { report.answerJSON() } else { report.answer() }
     }
 }

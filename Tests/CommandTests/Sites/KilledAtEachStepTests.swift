@@ -12,7 +12,8 @@ import Testing
         let reached = KilledWay.allCases.flatMap { way in
             KilledWay.Start.allCases.flatMap { way.steps(from: $0) }
         }
-        #expect(Set(reached) == Set(StagingStep.allCases))
+        // `SmallUpdateTests` see to the one that needs pieces of an earlier version.
+        #expect(Set(reached).union([.pieceReused]) == Set(StagingStep.allCases))
     }
 
     @Test(arguments: KilledWay.allCases, KilledWay.Start.allCases)

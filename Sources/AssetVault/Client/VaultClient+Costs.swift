@@ -1,0 +1,57 @@
+public import SealedPack
+public import UpdateFramework
+public import VaultErrors
+
+/// What a fetch would download of one pack.
+public struct DownloadCost: Sendable, Hashable {
+    public let id: PackID
+    /// The version that is offered.
+    public let version: UInt64
+    /// What is still to be sent of it.
+    public let cost: UpdateCost
+}
+
+extension VaultClient {
+    /// What ``fetch(_:within:now:)`` would download now, in the order in which it would begin. The trusted metadata are
+    /// brought up to date, and of each pack the index and the catalog are looked at; of the store nothing else changes.
+    ///
+    /// What the store holds is taken for sound, which a fetch does not; and a host that sends no parts of files may show
+    /// that only later.
+    ///
+    /// - Parameter time: how long it may take; then `.busy` is thrown.
+    /// - Throws: what a fetch throws; the first error when all packs were tried.
+    public func costs(
+        of selection: PackSelection = .automatic, within time: Duration? = nil, now: UTCTime = .now
+    ) async throws(VaultError) -> [DownloadCost] {
+        guard let time else { return try await findCosts(of: selection, now: now) }
+        return try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
+            try await self.findCosts(of: selection, now: now)
+        }
+    }
+
+    private func findCosts(of selection: PackSelection, now: UTCTime) async throws(VaultError)
+        -> [DownloadCost]
+    {
+        try await refresh(now: now)
+        let selected = try await SelectedPacks(selection, of: access, in: currentListing())
+        let stored = try await staging.surveyedPacks(for: selected.offers, as: wantedForm)
+        let plan = plan(for: selected, on: .app(selection), with: stored)
+        let offers = Dictionary(
+            selected.offers.map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let stager = stager
+        var costs: [DownloadCost] = []
+        var firstError = selected.refusals.first
+        for download in plan.downloads {
+            guard let offer = offers[download.pack.id] else { continue }
+            do throws(VaultError) {
+                guard let cost = try await stager.cost(of: offer) else { continue }
+                costs.append(DownloadCost(id: offer.pack.id, version: offer.pack.version, cost: cost))
+            } catch {
+                if Task.isCancelled { throw error }
+                firstError = firstError ?? error
+            }
+        }
+        if let error = firstError ?? plan.refusals.first?.error { throw error }
+        return costs
+    }
+}

@@ -1,0 +1,47 @@
+import SealedPack
+import VaultErrors
+import VaultFileSystem
+import VaultTransport
+
+extension PackDownload {
+    /// What completing the file would cost. Of the pack only the tail is fetched, into `claimed`, unless it is there; what
+    /// other packs have is taken from their indexes.
+    mutating func cost(of claimed: OpenFileReference) async throws(VaultError) -> UpdateCost {
+        var assembly = try PackAssembly(claimed, of: pack)
+        _ = try await assembly.prove()
+        if assembly.isEmpty, assembly.comesAtOnce(besidesOthers: !held.isEmpty) { return assembly.costOfAll }
+        var tail: UInt64 = 0
+        while assembly.isUnproven, let wanted = try assembly.wanted() {
+            if tail == 0 { tail = UInt64(wanted.count) }
+            let before = assembly.presentCount
+            do throws(TransferFailure) {
+                let answer = try await ask(for: wanted, of: assembly)
+                // What the host sends then goes unread.
+                guard sources.takesRanges else { return assembly.costOfAll }
+                try await take(answer, for: wanted, into: &assembly) { _ in }
+            } catch {
+                try await recover(from: error, in: &assembly, whichHad: before)
+            }
+        }
+        return try assembly.cost(holding: held, countingTail: tail) ?? assembly.costOfAll
+    }
+}
+
+extension PackStager {
+    /// What it would cost to download a pack now; nil where nothing is to be downloaded. Nothing of it stays, unless a
+    /// download was begun: to that one the index and the catalog are added.
+    func cost(of offer: OfferedPack) async throws(VaultError) -> UpdateCost? {
+        if try keptPack(offer.pack) != nil { return nil }
+        let file = DownloadFile(layout: staging.layout, pack: offer.pack)
+        try FileSystem.createFolders(staging.layout.ephemeral, permissions: 0o700)
+        var download = newDownload(of: offer, to: file)
+        switch try file.arrival() {
+        case .whole: return nil
+        case .partial: return try await download.cost(of: file.claim())
+        case nil: break
+        }
+        let scratch = try ScratchFile(for: staging.layout.partialDownload(of: offer.pack))
+        let copy = try OpenFile(duplicating: scratch.file.descriptor, named: scratch.file.path)
+        return try await download.cost(of: OpenFileReference(copy))
+    }
+}

@@ -1,0 +1,195 @@
+import AssetVault
+import FaultServer
+import SealedPack
+import Synchronization
+import SystemPackage
+import Testing
+import VaultAuthoring
+import VaultErrors
+import VaultFileSystem
+
+/// An update costs what changed, where the old version is there sealed.
+@Suite(.timeLimit(.minutes(5))) struct SmallUpdateTests {
+    let hosted: HostedGame
+    let one: PackID
+
+    /// Version 1, of a megabyte in some twenty pieces, is hosted.
+    init() async throws {
+        hosted = try await HostedGame()
+        one = try PackID(Game.id)
+        try await publish(1)
+    }
+
+    private static func files(_ version: UInt64) -> [String: [UInt8]] {
+        var files = Dictionary(
+            uniqueKeysWithValues: (0..<10).map { ("file \($0)", noise(90_000, seed: $0 + 10)) })
+        files["file 4"] = noise(90_000, seed: 100 + version)
+        return files
+    }
+
+    private func publish(_ version: UInt64) async throws {
+        try await hosted.game.publish(Self.files(version))
+    }
+
+    private func sealedClient() throws -> VaultClient {
+        var configuration = try hosted.configuration()
+        configuration.form = .sealed
+        return try VaultClient(configuration)
+    }
+
+    /// A hosted pack's file, as the site lists it to `client`.
+    private func hostedPack(_ client: VaultClient, _ name: String) async throws -> PackFile {
+        let bytes = try hosted.hosted(try await client.pack(withID: one))
+        let path = hosted.game.place.vault.path.appending(name)
+        try OpenFile(creating: path, permissions: 0o644).write(bytes.span, at: 0)
+        return try PackFile(opening: path, as: nil)
+    }
+
+    private func expectContent(_ version: UInt64, _ client: VaultClient) async throws {
+        for (name, bytes) in Self.files(version) {
+            #expect(try await client.contents(of: EntryPath(name), in: one) == bytes, "\(name)")
+        }
+    }
+
+    @Test func onlyWhatChangedComes() async throws {
+        let client = try sealedClient()
+        try await client.fetch()
+        let old = try await hostedPack(client, "old")
+        try await publish(2)
+        try await client.refresh()
+        let cost = try UpdateCost(of: try await hostedPack(client, "new"), holding: [old])
+        #expect(cost.reusedPieces > 8 && cost.bytes < 120_000)
+        let before = (hosted.server.packBytes, hosted.server.packs.count)
+        let told = try await client.costs()
+        #expect(told.map(\.id) == [one] && told.map(\.version) == [3] && told.map(\.cost) == [cost])
+        let lookedAt = (hosted.server.packBytes, hosted.server.packs.count)
+        #expect(lookedAt.0 > before.0 && lookedAt.0 - before.0 < 20_000)
+        #expect(try Folder(opening: hosted.game.place.layout.ephemeral).names().isEmpty)
+        let updates = client.statusUpdates(for: one)
+        try await client.fetch()
+        #expect(UInt64(hosted.server.packBytes - lookedAt.0) == cost.bytes)
+        #expect(hosted.server.packs.count - lookedAt.1 == cost.requests)
+        try await expectContent(2, client)
+        #expect(try await client.costs() == [])
+        client.endStatusUpdates()
+        // What was taken over counts as present.
+        var last: StatusUpdate?
+        for await update in updates { last = update }
+        #expect(last == .finished(one, .loaded))
+    }
+
+    /// Without any key: what waits in shared storage is as good as what is in use.
+    @Test func aDownloaderReuses() async throws {
+        let downloader = try hosted.downloader()
+        #expect(try await downloader.run(.install).firstError == nil)
+        try await publish(2)
+        let before = hosted.server.packBytes
+        #expect(try await downloader.run(.update).firstError == nil)
+        #expect(hosted.server.packBytes - before < 120_000)
+        let client = try hosted.client()
+        try await client.unlock()
+        try await expectContent(2, client)
+    }
+
+    /// A host that sends no parts: all of it comes, and that is told.
+    @Test func aHostWithoutParts() async throws {
+        let client = try sealedClient()
+        try await client.fetch()
+        try await publish(2)
+        hosted.answer { _ in .wholeFile }
+        let updates = client.statusUpdates(for: one)
+        let before = hosted.server.packs.count
+        let costs = try await client.costs()
+        #expect(costs.count == 1 && costs[0].cost.bytes == costs[0].cost.length)
+        let lookedAt = hosted.server.packs.count
+        try await client.fetch()
+        #expect(hosted.server.packs.dropFirst(before).map(\.status) == [200, 200])
+        #expect(hosted.server.packs[lookedAt].bodyBytes == Int(costs[0].cost.length))
+        try await expectContent(2, client)
+        client.endStatusUpdates()
+        var told = 0
+        for await update in updates {
+            if case .sentWhole(one, _) = update { told += 1 }
+        }
+        #expect(told == 2)
+    }
+
+    /// A sealed pack of an earlier version that was changed on the disk is no help, and no hindrance.
+    @Test func aChangedOldPack() async throws {
+        let client = try sealedClient()
+        try await client.fetch()
+        let path = try await client.lease(of: one).root
+        try flipByte(of: path, at: 150_000)
+        try await publish(2)
+        let before = hosted.server.packBytes
+        try await client.fetch()
+        let sent = hosted.server.packBytes - before
+        #expect(sent > 120_000 && sent < 400_000, "\(sent)")
+        try await expectContent(2, client)
+    }
+
+    /// What was begun of a version that is replaced meanwhile is not for nothing.
+    @Test func anEarlierPartialDownload() async throws {
+        hosted.answer { $0.earlier == 1 ? .cut(after: 500_000) : .hangUpAfterTail($0) }
+        var configuration = try hosted.configuration(keys: false)
+        configuration.retries.attempts = 1
+        let first = try VaultClient(configuration)
+        #expect(await category { try await first.fetch() } == .unavailable)
+        #expect(try Folder(opening: hosted.game.place.layout.ephemeral).names().count == 1)
+        hosted.answer { _ in .file }
+        try await publish(2)
+        let before = hosted.server.packBytes
+        let client = try sealedClient()
+        try await client.fetch()
+        let sent = hosted.server.packBytes - before
+        #expect(sent > 300_000 && sent < 700_000, "\(sent)")
+        try await expectContent(2, client)
+        #expect(try Folder(opening: hosted.game.place.layout.ephemeral).names().isEmpty)
+    }
+
+    /// A pack with the same content key under another ID, as after a change of names.
+    @Test func anotherPackHasThePieces() async throws {
+        try await sealedClient().fetch()
+        let layout = hosted.game.place.layout
+        for area in [layout.permanent, layout.shared.appending("@state")] {
+            try FileSystem.move(
+                area.appending("levels"), to: area.appending("stages"), replacing: false)
+        }
+        try await publish(2)
+        let before = hosted.server.packBytes
+        let client = try sealedClient()
+        try await client.fetch()
+        #expect(hosted.server.packBytes - before < 120_000)
+        try await expectContent(2, client)
+    }
+
+    /// Nobody can take the old pack away halfway: it is open.
+    @Test func removedMeanwhile() async throws {
+        let client = try sealedClient()
+        try await client.fetch()
+        try await publish(2)
+        let home = hosted.game.place.home
+        hosted.answer { request in
+            // The tail is asked for when the old packs are open.
+            for name in (try? Folder(opening: home).names()) ?? [] where name.ends(with: ".avpack") {
+                try? FileSystem.unlink(home.appending(String(decoding: name, as: UTF8.self)))
+            }
+            return .file
+        }
+        let before = hosted.server.packBytes
+        try await client.fetch()
+        #expect(hosted.server.packBytes - before < 120_000)
+        try await expectContent(2, client)
+    }
+}
+
+extension [UInt8] {
+    fileprivate func ends(with text: String) -> Bool { suffix(text.utf8.count).elementsEqual(text.utf8) }
+}
+
+extension FaultServer.Answer {
+    /// The tail, and then nothing any more.
+    fileprivate static func hangUpAfterTail(_ request: FaultServer.Request) -> Self {
+        request.earlier == 0 ? .file : .hangUp
+    }
+}

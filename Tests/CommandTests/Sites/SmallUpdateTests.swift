@@ -1,0 +1,133 @@
+import FaultServer
+import Foundation
+import StrictJSON
+import SystemPackage
+import Testing
+import VaultFileSystem
+
+/// Updates of packs that are kept sealed, through the command and real servers.
+@Suite(.timeLimit(.minutes(10))) struct SmallUpdateTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    /// Bytes of version 2.
+    let size: Int
+
+    /// Version 1 is in the store, sealed; version 2, with one file changed, is on the site.
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        for number in 0..<20 {
+            try folder.write("level/\(number)", Bytes.random(200_000, seed: UInt64(number)))
+        }
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await workshop.fetch(nil, "--sealed").succeeded()
+        try folder.write("level/7", Bytes.random(200_000, seed: 77))
+        try await workshop.publish()
+        size = try folder.bytes("vault/site/\(workshop.publishedPack("level"))").count
+    }
+
+    private func expectVersionTwo() async throws {
+        #expect(try await workshop.status()["level"]?.version == 2)
+        let path = try await workshop.path(of: "level")
+        try await Command.run(["open", path, "-o", folder["opened"]] + workshop.keys).succeeded()
+        #expect(try Tree(folder["opened"]) == Tree(folder["level"]))
+        #expect(try workshop.files(in: "ephemeral") == [])
+    }
+
+    private func dryRun(_ url: String) async throws -> (bytes: Int64, requests: Int64) {
+        let result = try await workshop.fetch(url, "--dry-run", "--json").succeeded()
+        let answer = try result.json()
+        let pack = try #require(answer["packs"]?.elements?.first)
+        #expect(pack["id"]?.text == "level" && pack["version"]?.number == 2)
+        #expect(pack["length"]?.number == Int64(size))
+        #expect(answer["bytes"] == pack["bytes"])
+        return (try #require(pack["bytes"]?.number), try #require(pack["requests"]?.number))
+    }
+
+    @Test func throughNginx() async throws {
+        let areas = ["permanent", "ephemeral", "shared/@state"].map { "\(workshop.store)/\($0)" }
+        let before = try areas.map { try Tree($0) }
+        let told = try await Nginx.run(over: workshop.site, in: folder) { try await dryRun($0.url) }
+        // The metadata are newer; packs, records and downloads are as they were.
+        #expect(try areas.map { try Tree($0) } == before)
+        try await Nginx.run(over: workshop.site, in: folder) { nginx in
+            try await workshop.fetch(nginx.url).succeeded()
+            #expect(try nginx.packBytes() == Int(told.bytes))
+        }
+        #expect(told.bytes < 400_000 && told.requests >= 2)
+        try await expectVersionTwo()
+    }
+
+    @Test func throughServe() async throws {
+        try await workshop.served { url in
+            let text = try await workshop.fetch(url, "--dry-run").succeeded()
+            #expect(text.text.hasPrefix("level  version 2  ") && text.text.contains(" of \(size) bytes in "))
+            #expect(try await dryRun(url).bytes < 400_000)
+            try await workshop.fetch(url).succeeded()
+            let nothing = try await workshop.fetch(url, "--dry-run").succeeded()
+            #expect(nothing.text == "" && nothing.errorText.contains("nothing is to be downloaded"))
+        }
+        try await expectVersionTwo()
+    }
+
+    @Test(arguments: [true, false]) func aHostWithoutParts(isDownloader: Bool) async throws {
+        let server = try FaultServer(workshop.site) { _ in .wholeFile }
+        let result =
+            isDownloader
+            ? try await Command.run(
+                "downloader", server.url, "--store", workshop.store, "--request", "update")
+            : try await workshop.fetch(server.url)
+        try result.succeeded()
+        #expect(server.packs.map(\.status) == [200] && server.packBytes == size)
+        #expect(result.errorText.contains("sends no parts"), "\(result.errorText)")
+        if isDownloader { try await workshop.fetch(nil, "--sealed").succeeded() }
+        try await expectVersionTwo()
+    }
+
+    @Test func theDownloaderNeedsNoKey() async throws {
+        let server = try FaultServer(workshop.site)
+        try await Command.run("downloader", server.url, "--store", workshop.store, "--request", "update")
+            .succeeded()
+        #expect(server.packBytes < 400_000)
+        try await workshop.fetch(server.url, "--sealed").succeeded()
+        try await expectVersionTwo()
+    }
+
+    /// Killed while it takes pieces over, and while the rest comes: nothing is asked for twice, and what is in use stays.
+    @Test(arguments: ["tailProven", "pieceReused:1", "pieceReused:10", "pieceWritten:1", "downloadProven"])
+    func killed(step: String) async throws {
+        let server = try FaultServer(workshop.site)
+        let fetch = ["fetch", server.url, "--store", workshop.store] + workshop.keys
+        #expect(try await Command.run(fetch, dyingAt: step).exitCode == 137)
+        #expect(try await workshop.status()["level"]?.version == 1)
+        let sent = server.packBytes
+        try await Command.run(fetch).succeeded()
+        #expect(server.packBytes - sent < 400_000, "\(sent), then \(server.packBytes - sent)")
+        if step == "downloadProven" { #expect(server.packBytes == sent) }
+        try await expectVersionTwo()
+    }
+
+    /// The host breaks off while the changed pieces come.
+    @Test func theHostBreaksOff() async throws {
+        let server = try FaultServer(workshop.site) { request in
+            request.isForPack && request.earlier == 1 ? .cut(after: 50_000) : .file
+        }
+        try await workshop.fetch(server.url).succeeded()
+        #expect(server.packBytes < 500_000)
+        #expect(server.packs.allSatisfy { $0.status == 206 })
+        try await expectVersionTwo()
+    }
+
+    /// Damage at its beginning, in the middle and in its catalog.
+    @Test func aDamagedOldPack() async throws {
+        let current = try await workshop.path(of: "level")
+        let path = URL(filePath: current).resolvingSymlinksInPath().path(percentEncoded: false)
+        let file = try OpenFile(updating: FilePath(path))
+        for offset in [0, 700_000, size - 1_000] as [Int] {
+            let flipped = try file.readExactly(1, at: UInt64(offset)).map { $0 ^ 1 }
+            try file.write(flipped.span, at: UInt64(offset))
+        }
+        try await workshop.fetch().succeeded()
+        try await expectVersionTwo()
+    }
+}

@@ -1,0 +1,142 @@
+import SealedPack
+import SystemPackage
+import Testing
+import VaultErrors
+import VaultFileSystem
+
+/// A pack that is put together from what other packs have.
+@Suite struct ReuseTests {
+    private let packs: PackFolder
+    private let old: [[UInt8]]
+
+    init() throws {
+        packs = try PackFolder()
+        old = try (0..<6).map { try noise(100_000, seed: $0) }
+    }
+
+    /// A file for `new`, whose tail has come.
+    private func begun(_ new: PackParts) async throws -> PackAssembly {
+        let json = new.descriptor(id: "levels/one", version: 2, openedSize: 1)
+        let pack = try PackDescriptor(parsing: json, place: "test")
+        let path = packs.folder.path.appending("part")
+        let file = try OpenFile(creating: path, permissions: 0o600)
+        var assembly = try PackAssembly(OpenFileReference(file), of: pack)
+        let tail = new.index + new.catalog
+        _ = try assembly.take(tail.span, at: UInt64(new.bytes.count - 128 - tail.count))
+        let isSound = try await assembly.prove()
+        let isUnproven = assembly.isUnproven
+        #expect(isSound && !isUnproven)
+        return assembly
+    }
+
+    /// The pieces that are asked for until the pack is complete, each request by itself.
+    private func finish(_ assembly: consuming PackAssembly, of new: PackParts) throws -> [Range<Int>] {
+        let bytes = new.bytes
+        var asked: [Range<Int>] = []
+        var assembly = assembly
+        while let wanted = try assembly.wanted(), asked.count < 20 {
+            asked.append(Int(wanted.lowerBound)..<Int(wanted.upperBound))
+            let part = Array(bytes[asked[asked.count - 1]])
+            _ = try assembly.take(part.span, at: wanted.lowerBound)
+        }
+        let count = assembly.presentCount
+        #expect(count == UInt64(bytes.count))
+        _ = try assembly.finish()
+        #expect(try packs.folder.bytes("part") == bytes)
+        return asked
+    }
+
+    private func reuse(_ others: [PackFile], for assembly: inout PackAssembly) async throws -> [UInt64] {
+        var next = others[...]
+        var told: [UInt64] = []
+        try await assembly.reuse(from: { next.popFirst() }, progress: { told.append($0) })
+        return told
+    }
+
+    @Test func fromSeveralPacks() async throws {
+        let changed = try noise(100_000, seed: 77)
+        let new = try packs.pack("new", [old[4], old[0], changed, old[1], old[5]]).parts
+        let first = try packs.pack("first", Array(old[..<2])).file
+        let second = try packs.pack("second", Array(old[2...])).file
+        var assembly = try await begun(new)
+        let told = try await reuse([first, second], for: &assembly)
+        #expect(told.count == 4 && told == told.sorted())
+        #expect(told.last == UInt64(new.bytes.count - new.pieces[2].count))
+        #expect(try finish(assembly, of: new) == [new.place(2)])
+    }
+
+    /// No more packs are opened than are needed.
+    @Test func onlyAsManyAsNeeded() async throws {
+        let new = try packs.pack("new", Array(old[..<3])).parts
+        let whole = try packs.pack("whole", old).file
+        var assembly = try await begun(new)
+        var asked = 0
+        try await assembly.reuse(
+            from: {
+                asked += 1
+                return whole
+            }, progress: { _ in })
+        #expect(asked == 1)
+        #expect(try finish(assembly, of: new) == [])
+    }
+
+    /// An old pack whose pieces are not what its index says, and one that is cut short while it is open.
+    @Test(arguments: [true, false]) func aLyingPack(isCut: Bool) async throws {
+        let parts = try packs.pack("old", old).parts
+        let lying = try packs.file("lying", parts.bytes)
+        let file = try OpenFile(updating: packs.folder.path.appending("lying"))
+        if isCut {
+            try file.truncate(to: UInt64(parts.place(3).lowerBound + 5))
+        } else {
+            let flipped = [parts.pieces[3][10] ^ 1]
+            try file.write(flipped.span, at: UInt64(parts.place(3).lowerBound + 10))
+        }
+        let new = try packs.pack("new", old).parts
+        var assembly = try await begun(new)
+        let told = try await reuse([lying], for: &assembly)
+        // Without its end nothing says where its pieces are.
+        #expect(told.count == (isCut ? 0 : 5))
+        let rest = isCut ? new.place(0).lowerBound..<new.place(5).upperBound : new.place(3)
+        #expect(try finish(assembly, of: new) == [rest])
+    }
+
+    /// A piece that stands in the pack several times is asked for once, taken over once, and found by another attempt.
+    @Test func equalPieces() async throws {
+        let (twin, other) = (old[0], old[1])
+        let new = try packs.pack("new", [twin, other, twin, twin]).parts
+        #expect(
+            try finish(try await begun(new), of: new) == [new.place(0).lowerBound..<new.place(1).upperBound])
+
+        try FileSystem.unlink(packs.folder.path.appending("part"))
+        var assembly = try await begun(new)
+        let held = try packs.pack("held", [twin]).file
+        #expect(try await reuse([held], for: &assembly).count == 1)
+        #expect(try finish(assembly, of: new) == [new.place(1)])
+
+        // The second of three is what an earlier attempt has left.
+        try FileSystem.unlink(packs.folder.path.appending("part"))
+        let path = packs.folder.path.appending("part")
+        let json = new.descriptor(id: "levels/one", version: 2, openedSize: 1)
+        let pack = try PackDescriptor(parsing: json, place: "test")
+        var bytes = [UInt8](repeating: 0, count: new.bytes.count)
+        bytes.replaceSubrange(new.place(2), with: new.pieces[2])
+        let tail = new.place(3).upperBound..<(bytes.count - 128)
+        bytes.replaceSubrange(tail, with: new.bytes[tail])
+        try packs.folder.write("part", bytes, permissions: 0o600)
+        var again = try PackAssembly(OpenFileReference(try OpenFile(updating: path)), of: pack)
+        _ = try await again.prove()
+        #expect(try finish(again, of: new) == [new.place(1)])
+    }
+
+    /// What is there already and comes again in the same request is passed over.
+    @Test func joinedRequests() async throws {
+        let small = try noise(9_000, seed: 50)
+        let pieces = [old[0], small, old[1], old[2], old[3]]
+        let new = try packs.pack("new", pieces).parts
+        let held = try packs.pack("held", [small, old[2]]).file
+        var assembly = try await begun(new)
+        _ = try await reuse([held], for: &assembly)
+        let ranges = [new.place(0).lowerBound..<new.place(2).upperBound, new.place(4)]
+        #expect(try finish(assembly, of: new) == ranges)
+    }
+}
