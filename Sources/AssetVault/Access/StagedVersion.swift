@@ -10,13 +10,17 @@ struct VersionName {
     let form: PackForm
 
     private static let damagedSuffix = ".damaged"
+    private static let tailSuffix = ".tail"
 
     /// Where a repair leaves the damaged file to those who read it.
     var damaged: String { text + Self.damagedSuffix }
 
+    /// What is kept of the pack that a tree was opened from.
+    var tail: String { text + Self.tailSuffix }
+
     /// The version that an entry of a pack's home belongs to, itself or what stands beside it.
     init?(ofEntry text: String) {
-        for suffix in [".json", Self.damagedSuffix] where text.hasSuffix(suffix) {
+        for suffix in [".json", Self.damagedSuffix, Self.tailSuffix] where text.hasSuffix(suffix) {
             self.init(String(text.dropLast(suffix.count)))
             return
         }
@@ -27,7 +31,8 @@ struct VersionName {
     init?(_ text: String) {
         let parts = text.dropFirst().split(separator: "-", maxSplits: 1)
         guard text.first == "@", parts.count == 2, let version = UInt64(parts[0]),
-            !text.contains("/"), !text.hasSuffix(".json"), !text.hasSuffix(Self.damagedSuffix)
+            !text.contains("/"), !text.hasSuffix(".json"), !text.hasSuffix(Self.damagedSuffix),
+            !text.hasSuffix(Self.tailSuffix)
         else { return nil }
         self.text = text
         self.version = version

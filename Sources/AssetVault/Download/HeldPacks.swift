@@ -33,6 +33,22 @@ final class HeldPacks: Sendable {
         return found
     }
 
+    /// Versions of a pack that were opened, each with what is left of the pack itself.
+    func trees(of pack: PackDescriptor) -> [(root: FilePath, tail: PackFile)] {
+        let home = layout.home(of: pack.id)
+        guard let folder = try? Folder(opening: home), let names = try? folder.names() else { return [] }
+        var found: [(root: FilePath, tail: PackFile)] = []
+        for text in names.map({ String(decoding: $0, as: UTF8.self) }) {
+            guard let name = VersionName(ofEntry: text), name.form == .opened, text == name.tail,
+                let file = try? folder.openFile(text),
+                let tail = try? PackFile(OpenFileReference(file), as: nil),
+                tail.contentKeyID == pack.contentKeyID
+            else { continue }
+            found.append((home.appending(name.text), tail))
+        }
+        return found
+    }
+
     /// A pack begins to arrive, which others may profit from.
     func note(_ pack: PackDescriptor) {
         owners.withLock { _ = $0?[pack.contentKeyID, default: []].insert(pack.id) }

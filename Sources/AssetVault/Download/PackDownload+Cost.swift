@@ -17,13 +17,16 @@ extension PackDownload {
             do throws(TransferFailure) {
                 let answer = try await ask(for: wanted, of: assembly)
                 // What the host sends then goes unread.
-                guard sources.takesRanges else { return assembly.costOfAll }
+                guard sources.takesRanges else {
+                    observer(.sentWhole(pack.id, sources.location))
+                    return assembly.costOfAll
+                }
                 try await take(answer, for: wanted, into: &assembly) { _ in }
             } catch {
                 try await recover(from: error, in: &assembly, whichHad: before)
             }
         }
-        return try assembly.cost(holding: held, countingTail: tail) ?? assembly.costOfAll
+        return try assembly.cost(holding: held.map(\.pack), countingTail: tail) ?? assembly.costOfAll
     }
 }
 
@@ -34,7 +37,7 @@ extension PackStager {
         if try keptPack(offer.pack) != nil { return nil }
         let file = DownloadFile(layout: staging.layout, pack: offer.pack)
         try FileSystem.createFolders(staging.layout.ephemeral, permissions: 0o700)
-        var download = newDownload(of: offer, to: file)
+        var download = await newDownload(of: offer, to: file)
         switch try file.arrival() {
         case .whole: return nil
         case .partial: return try await download.cost(of: file.claim())

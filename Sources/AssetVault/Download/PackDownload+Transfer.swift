@@ -7,7 +7,8 @@ extension PackDownload {
     mutating func transfer(
         _ wanted: Range<UInt64>, into assembly: inout PackAssembly, progress: (UInt64) -> Void
     ) async throws(TransferFailure) {
-        try await take(ask(for: wanted, of: assembly), for: wanted, into: &assembly, progress: progress)
+        let answer = try await ask(for: wanted, of: assembly)
+        try await take(answer, for: wanted, into: &assembly, progress: progress)
     }
 
     typealias Answer = (body: TransportBody, range: Range<UInt64>)
@@ -51,10 +52,7 @@ extension PackDownload {
             if let length = body.length, length != pack.length {
                 throw TransferFailure(error: wrongLength(length))
             }
-            if request.range != nil {
-                sources.takesRanges = false
-                observer(.sentWhole(pack.id, sources.location))
-            }
+            if request.range != nil { sources.takesRanges = false }
             return (body, 0..<pack.length)
         case .outOfRange(let total):
             throw TransferFailure(error: wrongLength(total ?? 0))
@@ -87,6 +85,7 @@ extension PackDownload {
             if position == 0, !PackFile.mayBegin(with: bytes) {
                 throw refusal("the host sent something that is no pack; a login page may stand in the way")
             }
+            if position == 0, !sources.takesRanges { observer(.sentWhole(pack.id, sources.location)) }
             guard UInt64(bytes.count) <= range.upperBound - position else {
                 throw refusal("more bytes than the \(range.count) declared")
             }

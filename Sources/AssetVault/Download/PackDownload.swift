@@ -11,7 +11,7 @@ struct PackDownload {
     var sources: DownloadSources
     let observer: Observer
     /// Packs that may have some of its pieces; let go when these were taken.
-    var held: [PackFile] = []
+    var held: [any PieceSource] = []
     /// Who asks for this download in the foreground is given way to; nil where this is the foreground.
     var givesWayTo: ForegroundMark?
 

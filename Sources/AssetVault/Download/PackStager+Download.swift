@@ -70,13 +70,25 @@ extension PackStager {
         try FileSystem.createFolders(folder, permissions: 0o700)
         try await staging.makeRoom(for: file.missingCount, of: offer.pack.id, in: folder)
         held.note(offer.pack)
-        return newDownload(of: offer, to: file)
+        return await newDownload(of: offer, to: file)
     }
 
-    func newDownload(of offer: OfferedPack, to file: DownloadFile) -> PackDownload {
+    func newDownload(of offer: OfferedPack, to file: DownloadFile) async -> PackDownload {
         PackDownload(
             transport: transport, file: file, sources: DownloadSources(offer.locations, retries: retries),
-            observer: observer, held: held.packs(besides: offer.pack))
+            observer: observer, held: held.packs(besides: offer.pack) + (await openedTrees(of: offer.pack)))
+    }
+
+    /// Other versions of the pack that stand opened, where the key is here. Whatever keeps one from being used only makes
+    /// the download larger.
+    private func openedTrees(of pack: PackDescriptor) async -> [any PieceSource] {
+        guard case .app(let keys?, _) = role else { return [] }
+        let found = held.trees(of: pack)
+        guard !found.isEmpty,
+            let key = try? await keys.contentKey(
+                pack.contentKeyID, slots: pack.slots, place: pack.id.description)
+        else { return [] }
+        return found.compactMap { tree in try? OpenedTree(tree.root, openedFrom: tree.tail, key: key) }
     }
 
     /// Whether somebody else took the pack on to shared storage, or further. Under the lock: a file is moved on before the

@@ -48,6 +48,9 @@ extension PackStaging {
         }
         try await makeRoom(for: pack.openedSize, of: pack.id, in: home)
         let tree = try ScratchFolder(in: home)
+        // With it the next version can take pieces from the tree.
+        let tail = try ScratchFile(for: layout.tail(of: pack))
+        try source.pack.writeTail(to: tail.file)
         try await noteOpening(of: pack, listedBy: listing)
         try await source.extract(into: tree.path, progress: progress)
         // Saved before the lock is taken: this may last.
@@ -56,9 +59,12 @@ extension PackStaging {
         let control = try await lock()
         if try FileSystem.exists(version) {
             _ = consume tree
+            _ = consume tail
         } else {
             try saveDescriptor(of: pack, beside: version)
             StagingStep.descriptorSaved.reached()
+            try tail.commit(permissions: 0o644, replacing: true)
+            StagingStep.tailSaved.reached()
             try tree.commit(to: version, permissions: 0o755)
             StagingStep.versionNamed.reached()
         }

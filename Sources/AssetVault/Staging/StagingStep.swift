@@ -16,6 +16,7 @@ enum StagingStep: String, CaseIterable {
     case openingRecorded
     case treeWritten
     case descriptorSaved
+    case tailSaved
     case versionNamed
     case currentSwung
     case publicationRecorded

@@ -16,12 +16,11 @@ extension PackStaging {
             guard let name = VersionName(ofEntry: text), seen.insert(name.text).inserted else { continue }
             if try !removeVersion(name, in: home) { kept.append(name.text) }
         }
-        var beside = kept.map { $0 + ".json" }
-        for name in kept.compactMap({ VersionName($0) }) where try isHeld(name.damaged, in: home) {
-            beside.append(name.damaged)
-        }
-        try removeOurs(in: home, except: kept + beside)
-        try noteHeld(kept.count + beside.count > 2 * (live == nil ? 0 : 1), of: id)
+        let names = kept.compactMap { VersionName($0) }
+        var damaged: [String] = []
+        for name in names where try isHeld(name.damaged, in: home) { damaged.append(name.damaged) }
+        try removeOurs(in: home, except: kept + kept.map { $0 + ".json" } + names.map(\.tail) + damaged)
+        try noteHeld(kept.count + damaged.count > (live == nil ? 0 : 1), of: id)
     }
 
     /// False when somebody holds it. Whoever opened it without having the lock yet finds the name gone.

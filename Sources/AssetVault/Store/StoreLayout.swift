@@ -9,7 +9,8 @@ import VaultCrypto
 ///                 SHA256.wanted                    locked by the app that wants to take a download over
 ///     shared/     @lock @trust/ @state/ @work/ @held/  what downloader and app agree on
 ///                 packs/ID/@SHA256.avpack          whole, verified, still sealed, its descriptor beside it
-///     permanent/  ID/@VERSION-DIGEST/              an opened tree, never changed
+///     permanent/  ID/@VERSION-DIGEST/              an opened tree, never changed, its descriptor beside it
+///                 ID/@VERSION-DIGEST.tail          the pack it was opened from, with holes for its pieces
 ///                 ID/@VERSION-DIGEST.avpack        a pack kept sealed, its descriptor beside it
 ///                 ID/current                       a relative link to the live one of these
 ///
@@ -80,6 +81,11 @@ public struct StoreLayout: Sendable, Hashable {
     /// The immutable name of a version, opened or sealed.
     func versionName(of pack: PackDescriptor, as form: PackForm) -> String {
         "@\(pack.version)-\(pack.sha256.hex.prefix(16))\(form == .sealed ? ".avpack" : "")"
+    }
+
+    /// Index and catalog of a pack that stands opened.
+    func tail(of pack: PackDescriptor) -> FilePath {
+        FilePath(version(pack, as: .opened).string + ".tail")
     }
 
     func version(_ pack: PackDescriptor, as form: PackForm) -> FilePath {

@@ -10,20 +10,21 @@ extension PackAssembly {
     /// Nothing is done before the tail is proven. Memory: 33 bytes a piece, beside the pieces that are being copied.
     ///
     /// - Parameters:
-    ///   - next: the other packs, one after the other, those that promise most first; not asked for more than is needed.
+    ///   - next: the others, one after the other, those that promise most first; not asked for more than is needed.
     ///   - progress: told ``presentCount``.
     /// - Throws: `.io` when this pack can't be written.
     public mutating func reuse(
-        from next: () throws(VaultError) -> PackFile?, progress: (UInt64) -> Void
+        from next: () throws(VaultError) -> (any PieceSource)?, progress: (UInt64) -> Void
     ) async throws(VaultError) {
         guard let places, states.missingCount > 0 else { return }
         let wanted = try PiecesByDigest(of: packFile, where: states.isMissing)
         while states.missingCount > 0, let other = try next() {
-            try await take(find(wanted, in: other), of: other, places, progress: progress)
+            try await take(find(wanted, in: other.pack), of: other, places, progress: progress)
         }
     }
 
-    private typealias Hit = (number: UInt32, offset: UInt64)
+    /// A missing piece, and which one of another pack it is.
+    private typealias Hit = (number: UInt32, other: UInt32, offset: UInt64)
 
     /// Where another pack says it has pieces that are missing here.
     private func find(_ wanted: PiecesByDigest, in other: PackFile) -> [Hit] {
@@ -31,18 +32,18 @@ extension PackAssembly {
         var isFound = [Bool](repeating: false, count: states.count)
         hits.reserveCapacity(min(Int(other.pieceCount), states.missingCount))
         // What was read of an index until it proves damaged is as good as any hint.
-        try? other.forEachIndexRecord { _, record, offset throws(VaultError) in
+        try? other.forEachIndexRecord { otherNumber, record, offset throws(VaultError) in
             guard let number = try wanted.first(with: record.digest), states.isMissing(number),
                 !isFound[number]
             else { return }
             isFound[number] = true
-            hits.append((UInt32(number), offset))
+            hits.append((UInt32(number), UInt32(otherNumber), offset))
         }
         return hits
     }
 
     private mutating func take(
-        _ hits: [Hit], of other: PackFile, _ places: PiecePlaces, progress: (UInt64) -> Void
+        _ hits: [Hit], of other: any PieceSource, _ places: PiecePlaces, progress: (UInt64) -> Void
     ) async throws(VaultError) {
         let (packFile, copies) = (packFile, copies)
         var next = 0
@@ -52,10 +53,13 @@ extension PackAssembly {
                 defer { next += 1 }
                 return hits[next]
             },
-            memory: { places[Int($0.number)].count },
+            // More than this only where a piece compresses well.
+            memory: { 4 * places[Int($0.number)].count },
             work: { (hit: Hit) throws(VaultError) -> [Int] in
                 let number = Int(hit.number)
-                guard let bytes = try? other.file.readExactly(places[number].count, at: hit.offset),
+                let place = hit.offset..<(hit.offset + UInt64(places[number].count))
+                guard let bytes = try? other.ciphertext(ofPiece: Int(hit.other), at: place),
+                    bytes.count == place.count,
                     try SHA256.hash(bytes.span) == packFile.digest(ofPiece: number)
                 else { return [] }
                 let numbers = [number] + (copies?.copies(of: number) ?? [])

@@ -89,7 +89,7 @@ public struct Catalog: Sendable {
         index < 0 ? 0 : load(UInt64.self, at: piecesOffset + index * CatalogFormat.pieceRecordCount)
     }
 
-    private func entryEnd(_ index: Int) -> UInt64 {
+    func entryEnd(_ index: Int) -> UInt64 {
         index < 0 ? 0 : load(UInt64.self, at: entriesOffset + index * CatalogFormat.entryRecordCount + 8)
     }
 

@@ -2,24 +2,6 @@ import VaultArchive
 import VaultCrypto
 import VaultErrors
 
-/// How hard to try to make pieces smaller. Whichever it was, a pack opens the same.
-public enum Compression: String, Sendable, CaseIterable {
-    case stored = "none"
-    case fast
-    case standard = "default"
-    case max
-
-    /// The zstd level; nil stores pieces as they are.
-    var level: Int? {
-        switch self {
-        case .stored: nil
-        case .fast: 1
-        case .standard: 3
-        case .max: 19
-        }
-    }
-}
-
 /// A piece as it stands in the pack, with what index and catalog say of it.
 struct SealedPiece: Sendable {
     let ciphertext: [UInt8]
@@ -61,14 +43,20 @@ struct PieceSealer: Sendable {
             isReused: false, isRepeated: isRepeated, missed: isRepeated ? nil : earlier)
     }
 
-    private func ciphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8] {
+    /// - Parameter digest: that of `plain`.
+    func ciphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8] {
         var compressed: [UInt8] = []
         guard let level = compression.level,
             try Zstd.compress(plain.span, level: level, appendingTo: &compressed)
         else {
-            return try encrypt(plain, codec: .stored, digest: digest)
+            return try storedCiphertext(of: plain, digest: digest)
         }
         return try encrypt(compressed, codec: .zstd, digest: SHA256.hash(compressed.span))
+    }
+
+    /// The same without compressing it.
+    func storedCiphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8] {
+        try encrypt(plain, codec: .stored, digest: digest)
     }
 
     /// The message `codec || data`, encrypted.

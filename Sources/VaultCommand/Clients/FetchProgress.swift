@@ -2,6 +2,7 @@ import AssetVault
 import SealedPack
 import Synchronization
 import VaultErrors
+import VaultTransport
 
 /// Turns a client's updates into one bar a pack and step, and a line for each pack that is done. Failures are told at the
 /// end, one line each.
@@ -17,6 +18,8 @@ final class FetchProgress: Sendable {
         /// What failed, and did not come right at another attempt.
         var failures: [(id: PackID, error: VaultError)] = []
         var removed: [PackID] = []
+        /// Packs of which all was sent, and by what name.
+        var whole: [PackID: SiteLocation] = [:]
     }
 
     private let shown = Mutex(Shown())
@@ -24,13 +27,12 @@ final class FetchProgress: Sendable {
     func show(_ update: StatusUpdate) {
         switch update {
         case .progress(let id, let bytes, let total): draw(Step(label: "fetching", id: id), bytes, total)
-        case .sentWhole(let id, let host):
-            finish()
-            Talk.note("whole  \(id): \(host) sends no parts of files, so all of it comes, also what is here")
+        case .sentWhole(let id, let file): shown.withLock { $0.whole[id] = file }
         case .opening(let id, let bytes, let total): draw(Step(label: "opening", id: id), bytes, total)
         case .finished(let id, let state):
             finish()
             forgetFailure(of: id)
+            tellWhole(id)
             switch state {
             case .loaded: Talk.note("loaded  \(id)")
             case .toBeTransferred: Talk.note("verified  \(id): it waits in shared storage for its key")
@@ -45,6 +47,12 @@ final class FetchProgress: Sendable {
             shown.withLock { $0.failures.append((id, error)) }
         case .began, .verifying, .transferring: break
         }
+    }
+
+    /// A host that sends no parts makes updates large.
+    private func tellWhole(_ id: PackID) {
+        guard let file = shown.withLock({ $0.whole.removeValue(forKey: id) }) else { return }
+        Talk.note("whole  \(id): the host sends no parts of files, so all of it is sent: \(file)")
     }
 
     /// What went away, because the app took it out or to make room.
@@ -78,7 +86,11 @@ final class FetchProgress: Sendable {
         _ work: (@escaping @Sendable (StatusUpdate) -> Void) async throws(VaultError) -> Value
     ) async throws(VaultError) -> Value {
         defer { finish() }
-        do throws(VaultError) { return try await work { self.show($0) } } catch {
+        do throws(VaultError) {
+            let result = try await work { self.show($0) }
+            for id in shown.withLock({ $0.whole.keys.sorted() }) { tellWhole(id) }
+            return result
+        } catch {
             tellFailures(before: error)
             throw error
         }

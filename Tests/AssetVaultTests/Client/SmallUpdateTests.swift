@@ -8,7 +8,7 @@ import VaultAuthoring
 import VaultErrors
 import VaultFileSystem
 
-/// An update costs what changed, where the old version is there sealed.
+/// An update costs what changed.
 @Suite(.timeLimit(.minutes(5))) struct SmallUpdateTests {
     let hosted: HostedGame
     let one: PackID
@@ -24,6 +24,8 @@ import VaultFileSystem
         var files = Dictionary(
             uniqueKeysWithValues: (0..<10).map { ("file \($0)", noise(90_000, seed: $0 + 10)) })
         files["file 4"] = noise(90_000, seed: 100 + version)
+        // Worth compressing.
+        for name in ["file 8", "file 9"] { files[name] = files[name]?.map { $0 & 15 } }
         return files
     }
 
@@ -191,5 +193,83 @@ extension FaultServer.Answer {
     /// The tail, and then nothing any more.
     fileprivate static func hangUpAfterTail(_ request: FaultServer.Request) -> Self {
         request.earlier == 0 ? .file : .hangUp
+    }
+}
+
+/// The same where the old version stands opened: its pieces are sealed once more, with the key.
+extension SmallUpdateTests {
+    private func openedClient() throws -> VaultClient {
+        var configuration = try hosted.configuration()
+        configuration.form = .opened
+        return try VaultClient(configuration)
+    }
+
+    /// Bytes of packs that a fetch takes.
+    private func sent(by client: VaultClient) async throws -> Int {
+        let before = hosted.server.packBytes
+        try await client.fetch()
+        return hosted.server.packBytes - before
+    }
+
+    @Test func anOpenedTreeGivesItsPieces() async throws {
+        let client = try openedClient()
+        let first = try await sent(by: client)
+        #expect(first > 700_000)
+        let old = try await hostedPack(client, "old")
+        try await publish(2)
+        try await client.refresh()
+        let cost = try UpdateCost(of: try await hostedPack(client, "new"), holding: [old])
+        #expect(try await client.costs().map(\.cost) == [cost])
+        #expect(try await UInt64(sent(by: client)) == cost.bytes)
+        #expect(cost.bytes < 120_000)
+        try await expectContent(2, client)
+        // The tree, its descriptor, and what the next update needs.
+        let staged = try hosted.game.place.staged()
+        #expect(staged.count == 3 && staged.filter { $0.hasSuffix(".tail") }.count == 1, "\(staged)")
+        try await publish(3)
+        #expect(try await sent(by: client) < 120_000)
+        try await expectContent(3, client)
+        try await client.remove(one)
+        #expect(try hosted.game.place.staged() == [])
+    }
+
+    /// Files that were changed are worth nothing.
+    @Test(arguments: ["file 2", "file 9"]) func aChangedFile(name: String) async throws {
+        let client = try openedClient()
+        try await client.fetch()
+        try flipByte(of: try await client.lease(of: one).root.appending(name), at: 100)
+        try await publish(2)
+        let sent = try await sent(by: client)
+        #expect(sent > 120_000 && sent < 300_000, "\(sent)")
+        try await expectContent(2, client)
+    }
+
+    /// Nor are files that are gone, or a tail that is.
+    @Test(arguments: [true, false]) func goneFiles(isTail: Bool) async throws {
+        let client = try openedClient()
+        try await client.fetch()
+        let root = try await client.lease(of: one).root
+        if isTail {
+            try flipByte(
+                of: FilePath(root.string + ".tail"), at: try await client.pack(withID: one).length - 300)
+        } else {
+            try FileSystem.unlink(root.appending("file 5"))
+        }
+        try await publish(2)
+        let sent = try await sent(by: client)
+        #expect(isTail ? sent > 700_000 : sent > 120_000 && sent < 300_000, "\(sent)")
+        try await expectContent(2, client)
+    }
+
+    /// Without the key nothing can be sealed.
+    @Test func aDownloaderTakesNothingFromATree() async throws {
+        try await openedClient().fetch()
+        try await publish(2)
+        let before = hosted.server.packBytes
+        #expect(try await hosted.downloader().run(.update).firstError == nil)
+        #expect(hosted.server.packBytes - before > 700_000)
+        let client = try openedClient()
+        #expect(try await sent(by: client) == 0)
+        try await expectContent(2, client)
     }
 }

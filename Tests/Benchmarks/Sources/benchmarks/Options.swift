@@ -1,17 +1,21 @@
 import FoundationEssentials
 
-/// The arguments: `--name value`, in any order.
+/// The arguments: `--name value`, in any order, after what to do.
 struct Options: Sendable {
     /// The assetvault to measure.
     let command: String
-    let corpus: String
-    let corpusName: String
+    /// Holds corpora/NAME, histories/NAME/VERSION and containers/NAME/VERSION.
+    let cache: String
     /// A folder that is made, emptied and removed.
     let work: String
     let rounds: Int
     /// Only the work whose name contains this.
     let only: String
     let json: String?
+    /// Where the plot of how cost grows goes.
+    let plot: String?
+    /// How far cost is followed.
+    let limits: GrowthLimits
 
     init(_ arguments: [String]) throws {
         var values: [String: String] = [:]
@@ -23,23 +27,35 @@ struct Options: Sendable {
             }
             values[name] = value
         }
-        func needed(_ name: String) throws -> String {
+        func path(_ name: String) throws -> String {
             guard let value = values[name] else { throw Failure("\(name) is missing") }
-            return value
+            guard !value.contains(where: \.isWhitespace) else {
+                throw Failure("the scripts want no spaces in paths: \(value)")
+            }
+            return URL(filePath: value).path
         }
-        command = URL(filePath: try needed("--command")).path
-        corpus = try needed("--corpus")
-        corpusName = try needed("--corpus-name")
-        work = try needed("--work")
+        func number(_ name: String, default standard: Int) throws -> Int {
+            guard let text = values[name] else { return standard }
+            guard let number = Int(text), number > 0 else {
+                throw Failure("\(name) wants a number from 1 up")
+            }
+            return number
+        }
+        command = try path("--command")
+        cache = try path("--cache")
+        work = try path("--work")
         only = values["--only"] ?? ""
         json = values["--json"]
-        guard let rounds = Int(values["--rounds"] ?? "5"), rounds > 0 else {
-            throw Failure("--rounds wants a number from 1 up")
-        }
-        self.rounds = rounds
+        plot = values["--plot"]
+        rounds = try number("--rounds", default: 5)
+        limits = GrowthLimits(
+            files: try number("--files", default: 1_000_000),
+            megabytes: try number("--megabytes", default: 16_000),
+            packs: try number("--packs", default: 10_000))
     }
 
     private static let names = [
-        "--command", "--corpus", "--corpus-name", "--work", "--rounds", "--only", "--json",
+        "--command", "--cache", "--work", "--rounds", "--only", "--json", "--plot", "--files", "--megabytes",
+        "--packs",
     ]
 }

@@ -41,7 +41,8 @@ enum KilledWay: CaseIterable {
         .downloadRecorded, .downloadClaimed, .tailProven, .pieceWritten, .downloadProven, .downloadNamed,
     ]
     private static let opening: [StagingStep] = [
-        .openingRecorded, .treeWritten, .descriptorSaved, .versionNamed, .currentSwung, .publicationRecorded,
+        .openingRecorded, .treeWritten, .descriptorSaved, .tailSaved, .versionNamed, .currentSwung,
+        .publicationRecorded,
     ]
 
     var downloads: Bool { self != .unlock && self != .remove }

@@ -26,23 +26,3 @@ struct Spread: Codable, Sendable {
             range: Spread(zip(ours, others).map { $0 / $1 }))
     }
 }
-
-/// This project's command against one other contender.
-struct Comparison: Codable, Sendable {
-    let work: String
-    let against: String
-    let wall: Spread
-    let cpu: Spread
-    let goal: Double?
-}
-
-extension Outcome {
-    var comparisons: [Comparison] {
-        entries.dropFirst().map { other in
-            Comparison(
-                work: name, against: other.name,
-                wall: .ratio(entries[0].runs.map(\.wall), to: other.runs.map(\.wall)),
-                cpu: .ratio(entries[0].runs.map(\.cpu), to: other.runs.map(\.cpu)), goal: other.goal)
-        }
-    }
-}

@@ -1,0 +1,95 @@
+import FoundationEssentials
+import Glibc
+
+/// What each operation took at each size.
+struct Growth: Codable, Sendable {
+    struct Point: Codable, Sendable {
+        let size: Int
+        let runs: [Cost]
+
+        var wall: Double { Spread(runs.map(\.wall)).median }
+        var peakMemory: Int { runs.map(\.peakMemory).max() ?? 0 }
+    }
+    struct Series: Codable, Sendable {
+        let operation: String
+        let script: String
+        var points: [Point] = []
+    }
+
+    let axis: String
+    let one: String
+    let unit: String
+    let secondsAUnit: Double
+    let flatFrom: Int?
+    var series: [Series]
+}
+
+extension GrowthAxis {
+    /// Seconds after which an operation is not repeated.
+    private static let patience = 20.0
+
+    func measured(_ options: Options, server: WebServer) throws -> Growth {
+        var assets = try AssetBytes(of: options.cache + "/corpora")
+        var growth = Growth(
+            axis: name, one: one, unit: unit, secondsAUnit: secondsAUnit, flatFrom: flatFrom,
+            series: operations.map { Growth.Series(operation: $0.name, script: $0.script) })
+        for size in sizes {
+            Progress.note("\(size) \(name): making assets")
+            let folder = "\(options.work)/\(name)-\(size)"
+            try AssetBytes.makeFolder(folder)
+            try AssetBytes.makeFolder(folder + "/source")
+            try fill(folder + "/source", size, &assets)
+            let place = GrowthPlace(folder: folder, size: size, options: options, server: server)
+            for (index, operation) in operations.enumerated() {
+                Progress.note("\(size) \(name): \(operation.name)")
+                let runs = try place.runs(of: operation, rounds: options.rounds, patience: Self.patience)
+                growth.series[index].points.append(Growth.Point(size: size, runs: runs))
+            }
+            _ = try FolderSize.empty(folder)
+        }
+        return growth
+    }
+}
+
+/// Where the operations of one size work.
+private struct GrowthPlace {
+    let folder: String
+    let environment: [String: String]
+
+    init(folder: String, size: Int, options: Options, server: WebServer) {
+        self.folder = folder
+        environment = Workshop.variables(of: options).merging([
+            "folder": folder, "source": folder + "/source", "out": folder + "/out",
+            "key": folder + "/vault.jwks",
+            "size": String(size), "www": server.root + "/growth",
+            "url": "http://127.0.0.1:\(server.port)/growth",
+        ]) { $1 }
+    }
+
+    /// As many runs as begin within the patience, at most `rounds`. What was written stays until all have been
+    /// measured, cut to nothing.
+    func runs(of operation: GrowthOperation, rounds: Int, patience: Double) throws -> [Cost] {
+        _ = try run(operation.preparation)
+        var runs: [Cost] = []
+        let last = folder + "/" + operation.name
+        repeat {
+            if !runs.isEmpty { try spend(last) }
+            try AssetBytes.makeFolder(folder + "/out")
+            _ = try run(operation.setup)
+            sync()
+            runs.append(try run(operation.script))
+            try FileManager.default.moveItem(atPath: folder + "/out", toPath: last)
+        } while runs.count < rounds && runs.reduce(0, { $0 + $1.wall }) < patience
+        for name in operation.frees { try spend(folder + "/" + name) }
+        return runs
+    }
+
+    private func spend(_ path: String) throws {
+        _ = try FolderSize.empty(path)
+        try FileManager.default.moveItem(atPath: path, toPath: "\(folder)/spent-\(UUID().uuidString)")
+    }
+
+    private func run(_ script: String) throws -> Cost {
+        try MeasuredProcess.run(script, environment: environment, errors: folder + "/errors")
+    }
+}

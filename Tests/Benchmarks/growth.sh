@@ -1,0 +1,14 @@
+#!/bin/sh
+# Measures how the cost of the command grows with files, bytes and packs, and plots it. Arguments go to the program:
+# --json FILE, --plot FILE.svg, --rounds N, --only AXIS, --files N, --megabytes N, --packs N.
+set -eu
+repository=$(cd "$(dirname "$0")/../.." && pwd)
+# shellcheck source=Tests/Benchmarks/prepare.sh
+. "$repository/Tests/Benchmarks/prepare.sh"
+need_swift
+need_packages nginx-light
+need_corpus supertuxkart-data
+need_corpus extremetuxracer-data
+build
+exec "$program" growth --command "$command" --cache "$cache" --work "$cache/work" \
+    --plot "$repository/Tests/Benchmarks/growth.svg" "$@"
