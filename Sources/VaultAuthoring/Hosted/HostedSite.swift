@@ -14,7 +14,7 @@ final class HostedSite: Sendable {
     let vault: VaultFolder
     private let site: Site
     private let copy: MetadataCopy
-    private let tree: TargetTree
+    let tree: TargetTree
     private let scratch: ScratchFolder
     private let wholePacks = Mutex(0)
     /// Versions that will be asked for once more; each is an open file.

@@ -26,6 +26,12 @@ struct CurrentSite {
         try vault.requireNewest(tree)
     }
 
+    /// What was verified at a host.
+    init(_ tree: TargetTree) {
+        self.tree = tree
+        root = tree.chain.root
+    }
+
     /// The roles that the vault signs itself: the top-level targets and the bins below them. Those of teams, also of a team
     /// that is none any more, never are.
     private var ownRoles: [VerifiedTargets] {

@@ -94,7 +94,7 @@ public struct Publication: Sendable {
 
     private var state: PublishedState {
         get async throws(VaultError) {
-            try await PublishedState(of: vault, settings, passphrase: order.passphrase)
+            try await PublishedState(of: vault, settings, passphrase: order.passphrase, at: host)
         }
     }
 

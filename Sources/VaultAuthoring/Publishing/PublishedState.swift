@@ -9,9 +9,12 @@ enum PublishedState {
     case part(MetadataRole, VerifiedTargets?, RoleTrust, VaultFolder)
 
     init(
-        of vault: VaultFolder, _ settings: VaultSettings, passphrase: PassphraseSource?
+        of vault: VaultFolder, _ settings: VaultSettings, passphrase: PassphraseSource?,
+        at host: HostedSite? = nil
     ) async throws(VaultError) {
-        if let role = settings.structure.ownRole {
+        if let host {
+            self = .site(CurrentSite(host.tree), vault)
+        } else if let role = settings.structure.ownRole {
             let keys = try SigningKeys(of: vault, passphrase: passphrase)
             let trust = RoleTrust([MetadataKey(try keys.ownKey(of: role))])
             self = .part(role, try TeamUpdate.published(by: role, in: vault, trust: trust), trust, vault)

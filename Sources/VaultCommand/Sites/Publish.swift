@@ -25,8 +25,8 @@ struct Publish: AsyncParsableCommand {
             cron if need be. A pack that is taken out of vault.json is no longer listed; declared again, it begins at \
             version 1 with a fresh content key.
 
-            Of each pack that changes it is said what the update costs a client that holds one of the last versions \
-            sealed: bytes and requests. --dry-run says it before anything is signed, and changes nothing. --against needs no site/, \
+            Of each pack that changes it is said what the update costs a client that has one of the last versions: \
+            bytes and requests. --dry-run says it before anything is signed, and changes nothing. --against needs no site/, \
             as on a CI runner: it goes on from what the host has, of whose packs it reads index and catalog, and writes \
             only what is new into site/; upload that before the next publication.
 
