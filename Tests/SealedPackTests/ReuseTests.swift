@@ -130,7 +130,7 @@ import VaultFileSystem
 
     /// What is there already and comes again in the same request is passed over.
     @Test func joinedRequests() async throws {
-        let small = try noise(9_000, seed: 50)
+        let small = try noise(3_000, seed: 50)
         let pieces = [old[0], small, old[1], old[2], old[3]]
         let new = try packs.pack("new", pieces).parts
         let held = try packs.pack("held", [small, old[2]]).file
