@@ -53,14 +53,6 @@ extension PackDownload {
         return request
     }
 
-    /// The body that was sent, and which bytes of the pack it holds.
-    mutating func ask(
-        for wanted: Range<UInt64>, of assembly: borrowing PackAssembly
-    ) async throws(TransferFailure) -> Answer {
-        let request = request(for: wanted, of: assembly)
-        return try answer(await Self.response(to: request, by: transport), to: request)
-    }
-
     private static func response(
         to request: TransportRequest, by transport: any Transport
     ) async -> Result<TransportResponse, VaultError> {
@@ -69,6 +61,7 @@ extension PackDownload {
         }
     }
 
+    /// The body that was sent, and which bytes of the pack it holds.
     private mutating func answer(
         _ result: Result<TransportResponse, VaultError>, to request: TransportRequest
     ) throws(TransferFailure) -> Answer {
