@@ -94,6 +94,20 @@ final class HostedSite: Sendable {
         }
     }
 
+    /// Removes metadata from the site's folder that the host has in other words: what an earlier run has left there, and others
+    /// have overtaken. Uploaded once more it would undo what they have published.
+    func removeOvertaken() throws(VaultError) {
+        let waiting = MetadataFolder(vault.siteMetadata)
+        var files = try copy.folder.versions().compactMap { file in file.role.map { (file.hostedName, $0) } }
+        files.append((MetadataRole.timestamp.fileName, .timestamp))
+        for (name, role) in files {
+            guard let bytes = try waiting.file(named: name, limit: role.sizeLimit),
+                try bytes != copy.folder.file(named: name, limit: role.sizeLimit)
+            else { continue }
+            try FileSystem.unlink(waiting.path.appending(name))
+        }
+    }
+
     /// Throws `busy` when somebody else has published to the host since it was read: what would be signed now does not
     /// follow on that.
     func requireUnchanged() async throws(VaultError) {

@@ -107,6 +107,7 @@ public struct Publication: Sendable {
         try FileSystem.createFolders(vault.targets, permissions: 0o755)
         let proposal = try await proposal(after: state, sealingInto: vault.targets, onPack)
         try await host?.requireUnchanged()
+        try host?.removeOvertaken()
         if isChanged { try settings.write(to: vault.settings) }
         let outcome = try await state.update(to: proposal.records, settings, order)
         return PublicationReport(

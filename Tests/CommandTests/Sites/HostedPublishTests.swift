@@ -131,6 +131,26 @@ struct HostedPublishTests {
         }
     }
 
+    /// What a machine wrote and others have overtaken is not uploaded over theirs.
+    @Test(arguments: [true, false]) func aMachineThatOthersOvertook(hasChange: Bool) async throws {
+        let first = try await Runner(of: workshop, named: "first")
+        let server = try FaultServer(first.host)
+        try change()
+        try await first.publish(server.url).succeeded()
+        try await first.upload()
+        let second = try await Runner(of: workshop, named: "second")
+        try folder.write("other/file", "changed")
+        try await second.publish(server.url).succeeded()
+        try await second.upload()
+        try await workshop.fetch(server.url).succeeded()
+        if hasChange { try folder.write("level/prose/9", "version 3") }
+        let again = try await first.publish(server.url).succeeded()
+        #expect(hasChange != again.errorText.contains("nothing changed"), "\(again.errorText)")
+        #expect(try first.written().contains("metadata/timestamp.json") == hasChange)
+        try await expectNewSite(from: first, server.url)
+        #expect(try await workshop.tree(of: "other") == Tree(folder["other"]))
+    }
+
     /// Whenever it is killed: nothing that counts is there, or all of it is; and the next run ends right.
     @Test(arguments: ["renameat2", "fsync"]) func killedAtEachStep(call: String) async throws {
         let server = try FaultServer(try await Runner(of: workshop, named: "none").host)
