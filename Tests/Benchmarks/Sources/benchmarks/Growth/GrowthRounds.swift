@@ -26,7 +26,7 @@ struct Growth: Codable, Sendable {
 
 extension GrowthAxis {
     /// Seconds after which an operation is not repeated.
-    private static let patience = 20.0
+    private static let patience = 60.0
 
     func measured(_ options: Options, server: WebServer) throws -> Growth {
         var assets = try AssetBytes(of: options.cache + "/corpora")

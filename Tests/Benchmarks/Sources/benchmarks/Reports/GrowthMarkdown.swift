@@ -5,7 +5,7 @@ extension GrowthReport {
     private var introduction: String {
         """
         \(setting.markdown)
-        Medians of up to 5 runs, as many as begin within 20 s; peak memory of the worst, below \
+        Medians of up to 5 runs, as many as begin within a minute; peak memory of the worst, below \
         \(memoryFloor.mebibytes) MiB it can't be told.
         """
     }
