@@ -53,6 +53,14 @@ extension PackDownload {
         return request
     }
 
+    /// Asks for one range alone.
+    mutating func ask(
+        for wanted: Range<UInt64>, of assembly: borrowing PackAssembly
+    ) async throws(TransferFailure) -> Answer {
+        let request = request(for: wanted, of: assembly)
+        return try answer(await Self.response(to: request, by: transport), to: request)
+    }
+
     private static func response(
         to request: TransportRequest, by transport: any Transport
     ) async -> Result<TransportResponse, VaultError> {
