@@ -147,14 +147,13 @@ import VaultFileSystem
     }
 
     /// Damage at its beginning, in the middle and in its catalog.
-    @Test func aDamagedOldPack() async throws {
+    @Test(arguments: [0, 700_000, -1_000]) func aDamagedOldPack(at place: Int) async throws {
         let current = try await workshop.path(of: "level")
         let path = URL(filePath: current).resolvingSymlinksInPath().path(percentEncoded: false)
         let file = try OpenFile(updating: FilePath(path))
-        for offset in [0, 700_000, size - 1_000] as [Int] {
-            let flipped = try file.readExactly(1, at: UInt64(offset)).map { $0 ^ 1 }
-            try file.write(flipped.span, at: UInt64(offset))
-        }
+        let offset = UInt64(place < 0 ? size + place : place)
+        let flipped = try file.readExactly(1, at: offset).map { $0 ^ 1 }
+        try file.write(flipped.span, at: offset)
         try await workshop.fetch().succeeded()
         try await expectVersionTwo()
     }
