@@ -20,20 +20,41 @@ public enum Zstd {
     public static func compress(
         _ input: Span<UInt8>, level: Int, appendingTo output: inout [UInt8]
     ) throws(VaultError) -> Bool {
-        guard input.count > 1 else { return false }
         if level < slowLevels, RandomLook.describes(input) { return false }
+        return try unsafe compress(upTo: input.count, level: level, appendingTo: &output) { archive in
+            unsafe write(input, to: archive)
+        }
+    }
+
+    /// The same for an input that is given in parts, of any size; not looked at for randomness.
+    public static func compress(
+        joining parts: [[UInt8]], level: Int, appendingTo output: inout [UInt8]
+    ) throws(VaultError) -> Bool {
+        let count = parts.reduce(0) { $0 + $1.count }
+        return try unsafe compress(upTo: count, level: level, appendingTo: &output) { archive in
+            parts.allSatisfy { unsafe write($0.span, to: archive) }
+        }
+    }
+
+    /// Appends one frame of what `write` gives to the archive, if it has less than `limit` bytes. False if it has not, or
+    /// `write` could not go on for that reason.
+    private static func compress(
+        upTo limit: Int, level: Int, appendingTo output: inout [UInt8], _ write: (OpaquePointer) -> Bool
+    ) throws(VaultError) -> Bool {
+        guard limit > 1 else { return false }
         return try ThreadLocale.utf8.run { () throws(VaultError) in
             let archive = try unsafe frameWriter(level: level)
             defer { unsafe _ = archive_write_free(archive) }
             var isSmaller = false
             // A buffer too small for a frame that is not smaller makes libarchive give up early.
-            try output.append(addingCapacity: input.count - 1) { (frame) throws(VaultError) in
+            try output.append(addingCapacity: limit - 1) { (frame) throws(VaultError) in
                 try unsafe frame.withUnsafeMutableBufferPointer { (buffer, count) throws(VaultError) in
                     var written = 0
                     let status = unsafe archive_write_open_memory(
                         archive, buffer.baseAddress, buffer.count, &written)
                     guard status == ARCHIVE_OK else { throw outOfMemory }
-                    isSmaller = try unsafe write(input, to: archive)
+                    try unsafe beginEntry(of: archive)
+                    isSmaller = unsafe write(archive) && archive_write_close(archive) == ARCHIVE_OK
                     count = isSmaller ? written : 0
                 }
             }
@@ -97,18 +118,18 @@ extension Zstd {
         return unsafe archive
     }
 
-    /// False if the frame does not fit where the archive writes to.
-    private static func write(
-        _ input: Span<UInt8>, to archive: OpaquePointer
-    ) throws(VaultError) -> Bool {
+    private static func beginEntry(of archive: OpaquePointer) throws(VaultError) {
         guard let entry = unsafe archive_entry_new() else { throw outOfMemory }
         defer { unsafe archive_entry_free(entry) }
         unsafe archive_entry_set_filetype(entry, cvault_file_type_regular)
         guard unsafe archive_write_header(archive, entry) == ARCHIVE_OK else { throw outOfMemory }
-        let written = unsafe input.withUnsafeBytes { source in
-            unsafe archive_write_data(archive, source.baseAddress, source.count)
+    }
+
+    /// False if the frame does not fit where the archive writes to.
+    private static func write(_ input: Span<UInt8>, to archive: OpaquePointer) -> Bool {
+        unsafe input.withUnsafeBytes { source in
+            unsafe archive_write_data(archive, source.baseAddress, source.count) == source.count
         }
-        return unsafe written == input.count && archive_write_close(archive) == ARCHIVE_OK
     }
 
     private static func read(

@@ -12,7 +12,7 @@ from story import Have
 SCRATCH = re.compile(r"\.assetvault-.*\.tmp")
 WAITING = re.compile(r"packs/(.+)/@([0-9a-f]{64})\.avpack(\.json)?")
 RECORD = re.compile(r"@state/(.+)/@record\.json")
-VERSION = re.compile(r"(.+)/(@\d+-[0-9a-f]{16})(\.avpack)?(\.json)?")
+VERSION = re.compile(r"(.+)/(@\d+-[0-9a-f]{16})(\.avpack)?(\.json|\.tail)?")
 DELEGATED = re.compile(r"packs(-\d+)?\.json")
 
 
@@ -110,12 +110,26 @@ class Judge:
         version = self.game.named(*match.group(1, 2)) if match else None
         if version is None:
             return "is unknown"
-        sealed, descriptor = match.group(3, 4)
-        if descriptor:
+        sealed, beside = match.group(3, 4)
+        if beside == ".json":
             return self._descriptor(version, path)
+        if beside:
+            return self._tail(version, path.read_bytes())
         if describe(path)[1:] != (version.digest,) if sealed else read_tree(path) != version.tree:
             return "is not the whole version"
         self.whole.setdefault(id, []).append((version.number, "permanent"))
+
+    def _tail(self, version, content):
+        """The pack that a tree was opened from, but for its pieces."""
+        said = version.target["custom"]["assetvault"]
+        if len(content) != version.target["length"]:
+            return "has another length than its pack"
+        end = len(content) - 128
+        for part in (said["catalog"], said["index"]):
+            start = end - part["length"]
+            if hashlib.sha256(content[start:end]).hexdigest() != part["sha256"]:
+                return "is not the end of its pack"
+            end = start
 
     def _descriptor(self, version, path):
         try:

@@ -29,7 +29,7 @@ import VaultFileSystem
         for descriptor in [nil, sealed.descriptor.json] {
             let entries = try await place.read(sealed.bytes, as: descriptor, with: key)
             #expect(entries.flatMap(\.bytes) == content)
-            #expect(entries.count == 37)
+            #expect(entries.count == 38)
         }
     }
 

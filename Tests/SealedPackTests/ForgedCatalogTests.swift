@@ -1,5 +1,6 @@
 import SealedPack
 import Testing
+import VaultArchive
 import VaultErrors
 
 /// Catalogs made by someone who holds the content key: encrypted and hashed as they should be, and hostile.
@@ -172,6 +173,47 @@ import VaultErrors
         let parts = try pack.parts
         let honest = parts.descriptor(id: "levels/one", version: 1, openedSize: 105)
         await place.expectRefusal(bytes, as: honest, with: key, content: pack.content)
+    }
+
+    /// Codec 1: a length and a frame.
+    private static func compressed(
+        _ catalog: [UInt8], stating count: Int? = nil, behind: [UInt8] = []
+    ) throws -> [UInt8] {
+        var message: [UInt8] = [1]
+        message.appendInteger(UInt32(count ?? catalog.count))
+        #expect(try Zstd.compress(joining: [catalog], level: 3, appendingTo: &message))
+        return message + behind
+    }
+
+    @Test func aCompressedCatalogOpens() async throws {
+        var pack = honest()
+        pack.packing = { try Self.compressed($0) }
+        let entries = try await place.read(try pack.parts.bytes, with: key)
+        #expect(entries.map(\.path) == ["a", "b", "c", "z"])
+    }
+
+    @Test(arguments: [
+        Forgery("states one byte more") { $0.packing = { try Self.compressed($0, stating: $0.count + 1) } },
+        Forgery("states one byte less") { $0.packing = { try Self.compressed($0, stating: $0.count - 1) } },
+        Forgery("states nothing") { $0.packing = { try Self.compressed($0, stating: 0) } },
+        Forgery("states 4 GiB") { $0.packing = { try Self.compressed($0, stating: Int(UInt32.max)) } },
+        Forgery("something behind") { $0.packing = { try Self.compressed($0, behind: [0]) } },
+        Forgery("two frames") {
+            $0.packing = { try Self.compressed($0, behind: Array(Self.compressed($0).dropFirst(5))) }
+        },
+        Forgery("cut short") { $0.packing = { try Self.compressed($0).dropLast() } },
+        Forgery("no frame") { $0.packing = { [1, 0, 0, 0, UInt8(truncatingIfNeeded: $0.count)] + $0 } },
+        Forgery("no length") { $0.packing = { _ in [1, 0, 0] } },
+        // Megabytes of zeros in a few hundred bytes: refused for what it states.
+        Forgery("expands too far") {
+            $0.packing = { catalog in
+                try Self.compressed(catalog + [UInt8](repeating: 0, count: 16 << 20))
+            }
+        },
+    ]) func compression(_ forgery: Forgery) async throws {
+        var pack = honest()
+        forgery.forge(&pack)
+        try await expectRefusal(of: pack)
     }
 
     /// A forger without a signed descriptor to match: authentic for another pack, another version, another size.

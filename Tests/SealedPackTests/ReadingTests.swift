@@ -97,8 +97,13 @@ import VaultFileSystem
     private func pieceEnds(of parts: PackParts) throws -> [Int] {
         let catalog = try TestKey().opened(
             parts.catalog, context: Array("assetvault/v1/catalog".utf8) + parts.header, under: "catalog")
-        let records = 57 + Int(catalog.integer(UInt16.self, at: 41))
-        return parts.pieces.indices.map { Int(catalog.integer(UInt64.self, at: records + 40 * $0)) }
+        let tables =
+            catalog.first == 0
+            ? Array(catalog.dropFirst())
+            : try Zstd.decompress(
+                catalog.span.extracting(5...), exactly: Int(catalog.integer(UInt32.self, at: 1)))
+        let records = 56 + Int(tables.integer(UInt16.self, at: 40))
+        return parts.pieces.indices.map { Int(tables.integer(UInt64.self, at: records + 40 * $0)) }
     }
 
     /// One file costs its own pieces only: all others may be damaged.

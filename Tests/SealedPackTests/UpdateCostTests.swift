@@ -35,7 +35,7 @@ import VaultErrors
 
     /// A small gap costs less than another request, a larger one more.
     @Test func neighboursAreJoined() throws {
-        let gaps = [10_000, 100_000, 15_000, 12_000]
+        let gaps = [1_000, 100_000, 2_000, 1_500]
         let old = try gaps.enumerated().map { try noise($1, seed: UInt8($0)) }
         var new: [[UInt8]] = [try noise(50_000, seed: 40)]
         new += [old[0], try noise(50_000, seed: 41), old[1], try noise(50_000, seed: 42)]

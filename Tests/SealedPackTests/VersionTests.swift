@@ -104,11 +104,11 @@ import VaultErrors
     /// A previous pack made by someone who holds the key: its catalog says what we are about to seal, its piece is
     /// something else.
     @Test func aLyingPieceIsNotTakenOver() async throws {
-        // Below 64 KiB a file alone is one piece, so that the forged one is looked at.
-        let source = Source(files: ["file": try noise(50_000)])
+        // Up to 32 KiB a file alone is one piece, so that the forged one is looked at.
+        let source = Source(files: ["file": try noise(30_000)])
         let honest = try await seal(source, key: key)
         var forged = ForgedPack(key: TestKey())
-        forged.append("file", source.files["file"] ?? [], message: [0] + (try noise(50_000, seed: 66)))
+        forged.append("file", source.files["file"] ?? [], message: [0] + (try noise(30_000, seed: 66)))
         let liar = try place.open(try forged.parts.bytes, with: key)
         let sealed = try await seal(source, key: key, previous: liar)
         #expect(sealed.result.reusedPieces == 0)

@@ -4,7 +4,7 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// The sealed packs of a store that may have pieces of another one: equal pieces need the same content key, whatever the
+/// What of a store may have pieces of a pack: equal pieces need the same content key, whatever the
 /// packs are called and which versions they are. None of them is believed, and none is kept from going away: an open file
 /// is all that is needed.
 final class HeldPacks: Sendable {
@@ -19,17 +19,20 @@ final class HeldPacks: Sendable {
 
     /// What is there beside a pack's own download: its other versions first. What can't be opened is left out.
     func packs(besides pack: PackDescriptor) -> [PackFile] {
-        let others = owners(of: pack.contentKeyID).subtracting([pack.id]).sorted()
-        let kept = ([pack.id] + others).lazy.flatMap { [layout] id in
-            Self.sealed(in: layout.home(of: id)) + Self.sealed(in: layout.waiting(of: id))
-        }
         var found: [PackFile] = []
-        for file in kept where found.count < Self.limit {
-            Self.add(file, under: pack.contentKeyID, to: &found)
+        func add(_ files: [OpenFileReference]) {
+            for file in files where found.count < Self.limit {
+                guard let held = try? PackFile(file, as: nil), held.contentKeyID == pack.contentKeyID else {
+                    continue
+                }
+                found.append(held)
+            }
         }
-        for file in arriving(besides: pack) where found.count < Self.limit {
-            Self.add(file, under: pack.contentKeyID, to: &found)
+        let others = owners(of: pack.contentKeyID).subtracting([pack.id]).sorted()
+        for id in [pack.id] + others where found.count < Self.limit {
+            add(Self.sealed(in: layout.home(of: id)) + Self.sealed(in: layout.waiting(of: id)))
         }
+        add(arriving(besides: pack))
         return found
     }
 
@@ -72,10 +75,6 @@ final class HeldPacks: Sendable {
             }
         }
         return owners
-    }
-
-    private static func add(_ file: OpenFileReference, under key: ContentKeyID, to found: inout [PackFile]) {
-        if let pack = try? PackFile(file, as: nil), pack.contentKeyID == key { found.append(pack) }
     }
 
     /// Sealed packs in a folder of the store's own.

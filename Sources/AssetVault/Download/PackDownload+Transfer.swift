@@ -2,48 +2,78 @@ import SealedPack
 import VaultErrors
 import VaultTransport
 
-/// One request of a download, and what is made of its answer.
+/// What a download asks for, and whether the answers are to it.
 extension PackDownload {
+    /// Small parts are asked for several at a time, so that a slow way to the host costs little. Larger ones would wait for
+    /// each other until the host gives them up.
+    private static let requestsAtOnce = 6
+    private static let bytesAtOnce: UInt64 = 512 << 10
+
     mutating func transfer(
         _ wanted: Range<UInt64>, into assembly: inout PackAssembly, progress: (UInt64) -> Void
     ) async throws(TransferFailure) {
-        let answer = try await ask(for: wanted, of: assembly)
-        try await take(answer, for: wanted, into: &assembly, progress: progress)
+        var ranges = [wanted]
+        if sources.takesRanges {
+            ranges += assembly.ranges(after: wanted, upTo: Self.requestsAtOnce, bytes: Self.bytesAtOnce)
+        }
+        let requests = ranges.map { request(for: $0, of: assembly) }
+        typealias Numbered = (number: Int, response: Result<TransportResponse, VaultError>)
+        let outcome: Result<Void, TransferFailure> = await withTaskGroup(of: Numbered.self) { group in
+            for (number, request) in requests.enumerated() {
+                group.addTask { [transport] in (number, await Self.response(to: request, by: transport)) }
+            }
+            var waiting: [Int: Result<TransportResponse, VaultError>] = [:]
+            do throws(TransferFailure) {
+                for (number, range) in ranges.enumerated() {
+                    while waiting[number] == nil, let done = await group.next() {
+                        waiting[done.number] = done.response
+                    }
+                    guard let response = waiting.removeValue(forKey: number) else { break }
+                    let answer = try answer(response, to: requests[number])
+                    try await take(answer, for: range, into: &assembly, progress: progress)
+                }
+                return .success(())
+            } catch {
+                // What else was sent is let go.
+                group.cancelAll()
+                return .failure(error)
+            }
+        }
+        try outcome.get()
     }
 
     typealias Answer = (body: TransportBody, range: Range<UInt64>)
 
-    func take(
-        _ answer: Answer, for wanted: Range<UInt64>, into assembly: inout PackAssembly,
-        progress: (UInt64) -> Void
-    ) async throws(TransferFailure) {
-        do throws(VaultError) {
-            try await receive(answer.body, of: answer.range, into: &assembly, progress: progress)
-            let wasUnproven = assembly.isUnproven
-            guard try await assembly.prove() else {
-                throw refusal("the index or the catalog has the wrong digest")
-            }
-            if wasUnproven, !assembly.isUnproven { StagingStep.tailProven.reached() }
-            // Zeros look as if nothing had come.
-            guard try assembly.wanted() != wanted else { throw refusal("nothing of what was asked for came") }
-        } catch {
-            throw TransferFailure(error: error)
+    private func request(for wanted: Range<UInt64>, of assembly: borrowing PackAssembly) -> TransportRequest {
+        var request = TransportRequest(sources.location, limit: pack.length)
+        let isForAll = assembly.isEmpty && assembly.comesAtOnce(besidesOthers: !held.isEmpty)
+        if sources.takesRanges, !isForAll {
+            request.range = ByteRange(wanted.lowerBound...(wanted.upperBound - 1))
         }
+        return request
     }
 
     /// The body that was sent, and which bytes of the pack it holds.
     mutating func ask(
         for wanted: Range<UInt64>, of assembly: borrowing PackAssembly
     ) async throws(TransferFailure) -> Answer {
-        var request = TransportRequest(sources.location, limit: pack.length)
-        let isForAll = assembly.isEmpty && assembly.comesAtOnce(besidesOthers: !held.isEmpty)
-        if sources.takesRanges, !isForAll {
-            request.range = ByteRange(wanted.lowerBound...(wanted.upperBound - 1))
+        let request = request(for: wanted, of: assembly)
+        return try answer(await Self.response(to: request, by: transport), to: request)
+    }
+
+    private static func response(
+        to request: TransportRequest, by transport: any Transport
+    ) async -> Result<TransportResponse, VaultError> {
+        do throws(VaultError) { return .success(try await transport.get(request)) } catch {
+            return .failure(error)
         }
+    }
+
+    private mutating func answer(
+        _ result: Result<TransportResponse, VaultError>, to request: TransportRequest
+    ) throws(TransferFailure) -> Answer {
         let response: TransportResponse
-        do throws(VaultError) { response = try await transport.get(request) } catch {
-            throw TransferFailure(error: error)
-        }
+        do throws(VaultError) { response = try result.get() } catch { throw TransferFailure(error: error) }
         switch response {
         case .part(let range, let body):
             guard range.total == pack.length else { throw TransferFailure(error: wrongLength(range.total)) }
@@ -66,54 +96,5 @@ extension PackDownload {
                     at: sources.location.description, remedy: "try again later or tell the publisher"),
                 isLasting: true)
         }
-    }
-
-    private func receive(
-        _ body: TransportBody, of range: Range<UInt64>, into assembly: inout PackAssembly,
-        progress: (UInt64) -> Void
-    ) async throws(VaultError) {
-        var position = range.lowerBound
-        var wrong = 0
-        for try await bytes in body {
-            if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
-            if let mark = givesWayTo, try mark.isRaised() {
-                throw VaultError(
-                    .busy, "the app took the download of '\(pack.id)' over", at: sources.location.description,
-                    remedy: "nothing needs to be done")
-            }
-            // The page of a captive portal costs nothing that is there, and is not gone on with.
-            if position == 0, !PackFile.mayBegin(with: bytes) {
-                throw refusal("the host sent something that is no pack; a login page may stand in the way")
-            }
-            if position == 0, !sources.takesRanges { observer(.sentWhole(pack.id, sources.location)) }
-            guard UInt64(bytes.count) <= range.upperBound - position else {
-                throw refusal("more bytes than the \(range.count) declared")
-            }
-            do throws(VaultError) {
-                wrong += try assembly.take(bytes.span, at: position)
-            } catch {
-                throw error.category == .corrupt ? refusal(error.problem) : error
-            }
-            position += UInt64(bytes.count)
-            progress(assembly.presentCount)
-        }
-        guard position == range.upperBound else {
-            throw VaultError(
-                .unavailable, "the file ended after \(position) of \(pack.length) bytes",
-                at: sources.location.description, remedy: "try again")
-        }
-        if wrong > 0 {
-            throw refusal("\(wrong == 1 ? "a piece has" : "\(wrong) pieces have") the wrong digest")
-        }
-    }
-
-    private func wrongLength(_ count: UInt64) -> VaultError {
-        refusal("the file has \(count) bytes, not the \(pack.length) declared")
-    }
-
-    private func refusal(_ problem: String) -> VaultError {
-        VaultError(
-            .corrupt, problem, at: sources.location.description,
-            remedy: "try another mirror or tell the publisher")
     }
 }

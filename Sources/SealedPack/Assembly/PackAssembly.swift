@@ -80,13 +80,6 @@ public struct PackAssembly: ~Copyable, Sendable {
     /// Whether nothing of it is there.
     public var isEmpty: Bool { isUnproven && presentCount == 0 }
 
-    /// Whether all of it is best asked for in one request, without a look at its index first.
-    ///
-    /// - Parameter others: whether there are packs to ``reuse(from:progress:)`` pieces of.
-    public func comesAtOnce(besidesOthers others: Bool) -> Bool {
-        layout.comesAtOnce(besidesOthers: others)
-    }
-
     /// Looks at the tail when all of it has arrived, and then at the pieces. False when the tail is wrong: the next one
     /// wanted is the whole tail. Throws `.corrupt` for an index that is signed and impossible.
     public mutating func prove() async throws(VaultError) -> Bool {

@@ -60,7 +60,7 @@ public struct UpdateCost: Sendable, Hashable {
 
 extension PieceStates {
     /// Takes pieces for present that other packs have, by their indexes.
-    fileprivate mutating func notePieces(of pack: PackFile, heldIn others: [PackFile]) throws(VaultError) {
+    mutating func notePieces(of pack: PackFile, heldIn others: [PackFile]) throws(VaultError) {
         guard missingCount > 0, !others.isEmpty else { return }
         let wanted = try PiecesByDigest(of: pack, where: isMissing)
         for other in others {
@@ -69,22 +69,6 @@ extension PieceStates {
             }
         }
     }
-}
-
-extension PackAssembly {
-    /// What the rest of the pack costs where other packs are as sound as their indexes say; nil before the tail is proven.
-    ///
-    /// - Parameter tail: the bytes of it that are to be counted.
-    public func cost(holding others: [PackFile], countingTail tail: UInt64) throws(VaultError) -> UpdateCost?
-    {
-        guard let places else { return nil }
-        var states = states
-        try states.notePieces(of: packFile, heldIn: others)
-        return UpdateCost(layout, states, places, tailBytes: tail)
-    }
-
-    /// What it costs to ask for all of the pack at once.
-    public var costOfAll: UpdateCost { UpdateCost(ofAllAtOnce: layout) }
 }
 
 extension PackLayout {

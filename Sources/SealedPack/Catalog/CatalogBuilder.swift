@@ -42,10 +42,8 @@ struct CatalogBuilder {
         entries.appendBigEndian(entriesEnd)
     }
 
-    /// Hands the catalog's bytes to `body`, table by table, so that no second copy of them is made.
-    func forEachPart<Failure>(
-        id: PackID, version: UInt64, indexDigest: Digest, _ body: (Span<UInt8>) throws(Failure) -> Void
-    ) throws(Failure) {
+    /// The catalog's bytes, table by table, so that no second copy of them is made.
+    func parts(id: PackID, version: UInt64, indexDigest: Digest) -> [[UInt8]] {
         var head: [UInt8] = []
         indexDigest.append(to: &head)
         head.appendBigEndian(version)
@@ -55,7 +53,7 @@ struct CatalogBuilder {
         head.appendBigEndian(entryCount)
         head.appendBigEndian(UInt32(paths.count))
         head += id.description.utf8
-        for part in [head, pieces, entries, paths] { try body(part.span) }
+        return [head, pieces, entries, paths]
     }
 
     /// Whether `catalog` describes the same files in the same pieces.

@@ -1,11 +1,34 @@
+import VaultArchive
 import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
-/// The catalog as a Cobblestone message: codec 0, then the catalog's bytes, in a context that binds the header.
+/// The catalog as a Cobblestone message, in a context that binds the header: codec 0 and the catalog's bytes, or codec 1,
+/// their number as u32, and a zstd frame that expands to them.
 enum CatalogMessage {
+    /// A frame that expands to more than so many times its length is refused: memory is bounded by what was downloaded.
+    private static let maximumExpansion = 256
+    private static let headCount = 5
+
     static func context(header: PackHeader) -> [UInt8] {
         Array("assetvault/v1/catalog".utf8) + header.bytes
+    }
+
+    /// The message of a catalog that is given in parts.
+    static func make(of parts: [[UInt8]]) throws(VaultError) -> [UInt8] {
+        let count = parts.reduce(0) { $0 + $1.count }
+        var message = [PieceCodec.zstd.rawValue]
+        message.appendBigEndian(UInt32(truncatingIfNeeded: count))
+        if count <= FormatLimits.maximumCatalogCount,
+            try Zstd.compress(joining: parts, level: 3, appendingTo: &message),
+            count <= Self.maximumExpansion * (message.count - headCount)
+        {
+            return message
+        }
+        message = [PieceCodec.stored.rawValue]
+        message.reserveCapacity(1 + count)
+        for part in parts { message += part }
+        return message
     }
 
     private static let blockCount = 64 * Cobblestone256.sealedChunkCount
@@ -61,10 +84,17 @@ enum CatalogMessage {
         guard digest.finalize() == pack.footer.catalogDigest else {
             throw refuse("it has the wrong digest")
         }
-        guard message.first == PieceCodec.stored.rawValue else {
-            throw refuse("it has an unknown codec")
+        switch message.first.flatMap(PieceCodec.init) {
+        case .stored:
+            message.removeFirst()
+            return message
+        case .zstd:
+            guard let count = message.span.bigEndian(UInt32.self, at: 1),
+                count <= FormatLimits.maximumCatalogCount,
+                Int(count) <= maximumExpansion * (message.count - headCount)
+            else { throw refuse("it states an impossible length") }
+            return try Zstd.decompress(message.span.extracting(headCount...), exactly: Int(count))
+        case nil: throw refuse("it has an unknown codec")
         }
-        message.removeFirst()
-        return message
     }
 }

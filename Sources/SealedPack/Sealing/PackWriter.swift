@@ -55,32 +55,27 @@ struct PackWriter: ~Copyable {
             catalogDigest: catalogDigest, openedSize: catalog.contentCount, offer: offer, slots: slots)
     }
 
-    /// Seals the catalog as one message of codec 0, and returns the digest of its ciphertext.
+    /// Seals the catalog, and returns the digest of its ciphertext.
     private mutating func writeCatalog(id: PackID, version: UInt64, indexDigest: Digest) throws(VaultError)
         -> Digest
     {
         let context = CatalogMessage.context(header: PackHeader(contentKeyID: key.id))
-        let builder = catalog
-        var dataDigest = SHA256()
-        builder.forEachPart(id: id, version: version, indexDigest: indexDigest) { dataDigest.update($0) }
-        let codec = PieceCodec.stored.rawValue
+        let message = try CatalogMessage.make(
+            of: catalog.parts(id: id, version: version, indexDigest: indexDigest))
         let salt = MessageSalt.make(
-            context: context, codec: codec, dataDigest: dataDigest.finalize(), key: key)
+            context: context, codec: message[0], dataDigest: SHA256.hash(message.span.extracting(1...)),
+            key: key)
         var sealer = try Cobblestone256.Sealer(salt: salt, context: context, key: key.catalogKey)
         var digest = SHA256()
         var sealed = sealer.header
-        try sealer.update([codec].span, appendingTo: &sealed)
-        try builder.forEachPart(id: id, version: version, indexDigest: indexDigest) {
-            part throws(VaultError) in
-            var position = 0
-            while position < part.count {
-                let end = min(part.count, position + (1 << 20))
-                try sealer.update(part.extracting(position..<end), appendingTo: &sealed)
-                digest.update(sealed.span)
-                try write(sealed.span)
-                sealed.removeAll(keepingCapacity: true)
-                position = end
-            }
+        var position = 0
+        while position < message.count {
+            let end = min(message.count, position + (1 << 20))
+            try sealer.update(message.span.extracting(position..<end), appendingTo: &sealed)
+            digest.update(sealed.span)
+            try write(sealed.span)
+            sealed.removeAll(keepingCapacity: true)
+            position = end
         }
         sealer.finish(appendingTo: &sealed)
         digest.update(sealed.span)

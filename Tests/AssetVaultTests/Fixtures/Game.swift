@@ -67,11 +67,11 @@ struct GamePlace: Sendable, Codable {
 
     func store() -> VaultStore { VaultStore(layout, keys: keys) }
 
-    /// The names of all versions and descriptors that are there.
+    /// The names of all versions and descriptors that are there, and of whatever belongs to none of them.
     func staged() throws -> [String] {
-        try Folder(opening: home).names().map { String(decoding: $0, as: UTF8.self) }.filter {
-            $0 != "current"
-        }
+        let names = try Folder(opening: home).names().map { String(decoding: $0, as: UTF8.self) }
+        let tails = names.filter { !$0.hasSuffix(".tail") }.map { $0 + ".tail" }
+        return names.filter { $0 != "current" && !tails.contains($0) }
     }
 
     /// What stands in plain below the store, path by path.

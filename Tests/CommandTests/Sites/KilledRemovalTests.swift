@@ -23,10 +23,10 @@ import Testing
         second = try Tree(folder["level"])
     }
 
-    /// The names of versions in permanent storage, their descriptors left out.
+    /// The names of versions in permanent storage, what is kept beside them left out.
     private func versions(in store: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "\(store)/permanent/level")
-            .filter { $0.hasPrefix("@") && !$0.hasSuffix(".json") }
+            .filter { $0.hasPrefix("@") && !$0.hasSuffix(".json") && !$0.hasSuffix(".tail") }
     }
 
     /// One fetch that may be killed, and the one after it. Returns whether half of a tree was left over.

@@ -21,6 +21,7 @@ import VaultFileSystem
         }
         try await workshop.publish("--pack", "level=\(folder["level"])")
         try await workshop.fetch(nil, "--sealed").succeeded()
+        try await workshop.fetch(nil, "--opened", into: folder["opened-store"]).succeeded()
         try folder.write("level/7", Bytes.random(200_000, seed: 77))
         try await workshop.publish()
         size = try folder.bytes("vault/site/\(workshop.publishedPack("level"))").count
@@ -56,6 +57,33 @@ import VaultFileSystem
         }
         #expect(told.bytes < 400_000 && told.requests >= 2)
         try await expectVersionTwo()
+    }
+
+    /// A real server that sends no parts.
+    @Test func throughNginxWithoutParts() async throws {
+        let settings = "max_ranges 0;"
+        let told = try await Nginx.run(over: workshop.site, in: folder, settings: settings) {
+            try await dryRun($0.url)
+        }
+        #expect(told.bytes == Int64(size))
+        try await Nginx.run(over: workshop.site, in: folder, settings: settings) { nginx in
+            let result = try await workshop.fetch(nginx.url).succeeded()
+            #expect(result.errorText.contains("sends no parts"), "\(result.errorText)")
+            #expect(try nginx.packBytes() == size)
+        }
+        try await expectVersionTwo()
+    }
+
+    /// A store of opened trees needs the key, and nothing else.
+    @Test(arguments: [true, false]) func anOpenedStore(withKeys: Bool) async throws {
+        let store = folder["opened-store"]
+        try await Nginx.run(over: workshop.site, in: folder) { nginx in
+            try await workshop.fetch(nginx.url, into: store, withKeys: withKeys).succeeded()
+            let sent = try nginx.packBytes()
+            #expect(withKeys ? sent < 400_000 : sent > 4_000_000, "\(sent)")
+        }
+        try await workshop.fetch(into: store).succeeded()
+        #expect(try await workshop.tree(of: "level", in: store) == Tree(folder["level"]))
     }
 
     @Test func throughServe() async throws {

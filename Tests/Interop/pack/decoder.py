@@ -66,18 +66,32 @@ def check_path(path):
     return text
 
 
+def catalog_bytes(message):
+    """What a catalog's message, codec and data, holds."""
+    need(len(message) >= 1 and message[0] <= 1, "the catalog has an unknown codec")
+    if message[0] == 0:
+        return message[1:]
+    need(len(message) >= 5, "the catalog states no length")
+    count, frame = int.from_bytes(message[1:5], "big"), message[5:]
+    need(count <= min(CATALOG_LIMIT, 256 * len(frame)), "the catalog states an impossible length")
+    plaintext = expand(frame, count)
+    need(len(plaintext) == count, "the catalog has another length than it states")
+    return plaintext
+
+
 class Catalog:
     def __init__(self, plaintext):
-        need(57 <= len(plaintext) <= CATALOG_LIMIT and plaintext[0] == 0, "the catalog has no head")
-        fields = struct.unpack_from(">32sQHHIII", plaintext, 1)
+        need(56 <= len(plaintext) <= CATALOG_LIMIT, "the catalog has no head")
+        self.plaintext = plaintext
+        fields = struct.unpack_from(">32sQHHIII", plaintext)
         self.index_digest, self.version, id_count, zero, pieces, entries, table = fields
         need(zero == 0 and self.version <= INTEGER_LIMIT, "the catalog's head is wrong")
         need(pieces <= PIECES_LIMIT and entries <= ENTRIES_LIMIT, "the catalog is over the limits")
-        places = [57 + id_count]
+        places = [56 + id_count]
         places += [places[0] + 40 * pieces, places[0] + 40 * pieces + 16 * entries]
         need(len(plaintext) == places[2] + table, "the catalog has another length than its parts")
         try:
-            self.id = plaintext[57 : places[0]].decode("ascii")
+            self.id = plaintext[56 : places[0]].decode("ascii")
         except UnicodeDecodeError as error:
             raise Corrupt("the catalog's pack ID is not ASCII") from error
         check_id(self.id)
@@ -127,7 +141,7 @@ class Pack:
 
         self.header, self.catalog_salt = file[:HEADER_COUNT], catalog[:24]
         self.catalog_message = cobblestone_open(keys.catalog, CATALOG_CONTEXT + file[:HEADER_COUNT], catalog)
-        self.catalog = Catalog(self.catalog_message)
+        self.catalog = Catalog(catalog_bytes(self.catalog_message))
         need(self.catalog.index_digest == descriptor.index_digest, "the catalog is of another index")
         need((self.catalog.id, self.catalog.version) == (descriptor.id, descriptor.version), "another pack's catalog")
         need(len(self.catalog.pieces) == descriptor.pieces, "the catalog has another number of pieces")

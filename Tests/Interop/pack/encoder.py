@@ -1,6 +1,7 @@
 """A second sealer, written from the format page alone: "How a pack is sealed"."""
 
 import base64
+import itertools
 import json
 import os
 import struct
@@ -34,11 +35,14 @@ def scan(folder):
 
 
 def large_cuts(key, data):
-    """Where the pieces of a file of 64 KiB or more end."""
+    """Where the pieces of a file of 8 KiB or more end."""
     table = [int.from_bytes(hmac_sha256(key, b"gear\0" + bytes([x]))[:8], "big") for x in range(256)]
     threshold = WORD // 98_304
     start = 0
     while start < len(data):
+        if len(data) - start <= 32 * KIB:
+            yield len(data)
+            return
         limit = min(len(data), start + 512 * KIB)
         end, gear = start + 32 * KIB, 0
         for x in data[end - 64 : end]:
@@ -52,23 +56,38 @@ def large_cuts(key, data):
         yield start
 
 
+def kinship(key, first, second):
+    """How near two neighbours are: what is split first comes first."""
+    first, second = first.split(b"/"), second.split(b"/")
+    shared = 0
+    while first[shared] == second[shared]:
+        shared += 1
+    return shared, hmac_sha256(key, b"path\0" + second[shared])[:7]
+
+
+def split(key, run):
+    """The groups of a run of small files, each as the number of its bytes."""
+    size = sum(len(data) for _, data in run)
+    if len(run) < 2 or size <= 32 * KIB:
+        return [size]
+    cut = min(range(1, len(run)), key=lambda number: kinship(key, run[number - 1][0], run[number][0]))
+    return split(key, run[:cut]) + split(key, run[cut:])
+
+
 def plan(key, entries):
     """Where pieces end in the joined content."""
-    ends, offset, start = [], 0, 0
-    for path, _, data in entries:
-        if not data:
-            continue
-        large = len(data) >= 64 * KIB
-        marked = hmac_sha256(key, b"path\0" + path)[0] < 16
-        if offset > start and (large or marked or offset + len(data) - start > 256 * KIB):
-            ends.append(offset)
-            start = offset
+    ends, offset = [], 0
+    files = ((path, data) for path, _, data in entries if data)
+    for large, run in itertools.groupby(files, key=lambda file: len(file[1]) >= 8 * KIB):
+        run = list(run)
         if large:
-            ends += [offset + cut for cut in large_cuts(key, data)]
-            start = offset + len(data)
-        offset += len(data)
-    if offset > start:
-        ends.append(offset)
+            for _, data in run:
+                ends += [offset + cut for cut in large_cuts(key, data)]
+                offset += len(data)
+        else:
+            for size in split(key, run):
+                offset += size
+                ends.append(offset)
     return ends
 
 
@@ -87,7 +106,7 @@ def looks_random(piece):
         return False
     step = (len(piece) - 256) // 31
     samples = (piece[number * step : number * step + 256] for number in range(32))
-    return all(sum(count * count for count in Counter(sample).values()) <= 664 for sample in samples)
+    return sum(count * count for sample in samples for count in Counter(sample).values()) <= 22_400
 
 
 def message_of(piece):
@@ -98,6 +117,14 @@ def message_of(piece):
     return b"\1" + frame if len(frame) < len(piece) else b"\0" + piece
 
 
+def catalog_message(plain):
+    """A catalog as codec and data."""
+    frame = zstandard.ZstdCompressor(level=3, write_checksum=False).compress(plain)
+    if len(frame) < len(plain) <= 256 * len(frame):
+        return b"\1" + struct.pack(">I", len(plain)) + frame
+    return b"\0" + plain
+
+
 def seal(entries, keys, pack_id, version, slots):
     """The bytes of the pack and its descriptor; `slots` holds (kid, vault key) pairs."""
     content = b"".join(data for *_, data in entries)
@@ -106,7 +133,7 @@ def seal(entries, keys, pack_id, version, slots):
     sealed = [seal_message(keys, keys.piece, PIECE_CONTEXT, message_of(piece)) for piece in pieces]
     index = b"".join(struct.pack(">I", len(piece)) + sha256(piece) for piece in sealed)
     paths = b"".join(path for path, *_ in entries)
-    plain = b"\0" + sha256(index) + struct.pack(
+    plain = sha256(index) + struct.pack(
         ">QHHIII", version, len(pack_id), 0, len(pieces), len(entries), len(paths)
     ) + pack_id.encode()
     plain += b"".join(struct.pack(">Q", end) + sha256(piece) for end, piece in zip(ends, pieces))
@@ -116,7 +143,7 @@ def seal(entries, keys, pack_id, version, slots):
         plain += struct.pack(">IB3xQ", path_end, kind, end)
     plain += paths
     head = header(keys.id)
-    catalog = seal_message(keys, keys.catalog, CATALOG_CONTEXT + head, plain)
+    catalog = seal_message(keys, keys.catalog, CATALOG_CONTEXT + head, catalog_message(plain))
     body = head + b"".join(sealed) + index + catalog
     length = len(body) + FOOTER_COUNT
     pack = body + footer(length, len(pieces), sha256(index), len(catalog), sha256(catalog))

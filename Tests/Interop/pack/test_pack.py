@@ -82,14 +82,18 @@ SOURCES = {
     "small ones": lambda at: fill(at, [
         (f"{number % 7}/{number:04}", noise(number, number * 37 % 70_000)) for number in range(300)
     ]),
+    "many in folders": lambda at: fill(at, [
+        (f"{number % 3}/{number % 11}/{number % 5:x}{number}", noise(number, 1 + number * 13 % 3_000))
+        for number in range(400)
+    ]),
     "mixed": lambda at: fill(at, [
-        *((f"levels/{number}.json", text(number, number * 311 % 50_000)) for number in range(150)),
+        *((f"levels/{number % 6}/{number}.json", text(number, number * 311 % 50_000)) for number in range(150)),
         *((f"images/{number}.bin", noise(number, number * 9_001)) for number in range(60)),
         ("sound", text(5, 400_000) + noise(6, 400_000)), ("empty", b""), ("play", b"#!", 0o755),
     ], ["later", "also/empty"]),
 }
 INCOMPRESSIBLE = ["nothing", "empty files", "empty folders", "one byte", "unicode", "around chunks", "large",
-                  "only looks random", "small ones"]
+                  "only looks random", "small ones", "many in folders"]
 
 
 @pytest.fixture(scope="module")
@@ -143,16 +147,16 @@ def test_the_mixed_source_shows_every_rule(tmp_path):
     assert {encoder.message_of(content[start:end])[0] for start, end in zip(starts, ends)} == {0, 1}
     assert any(32 * KIB < end - start < 512 * KIB for start, end in zip(starts, ends))
     offset = 0
-    marked = full = large = inside = 0
-    for path, _, data in entries:
-        small = 0 < len(data) < 64 * KIB
-        begins = offset in starts
-        marked += small and begins and encoder.hmac_sha256(cut, b"path\0" + path)[0] < 16
-        full += small and begins and encoder.hmac_sha256(cut, b"path\0" + path)[0] >= 16
-        large += len(data) >= 64 * KIB
+    first = inside = whole = cut_inside = 0
+    for _, _, data in entries:
+        small, begins = 0 < len(data) < 8 * KIB, offset in starts
+        first += small and begins
         inside += small and not begins
+        cuts = sum(offset < start < offset + len(data) for start in starts)
+        whole += len(data) >= 8 * KIB and cuts == 0
+        cut_inside += cuts > 0
         offset += len(data)
-    assert min(marked, full, large, inside) >= 3
+    assert min(first, inside, whole, cut_inside) >= 3
 
 
 @pytest.mark.parametrize("sealed", INCOMPRESSIBLE, indirect=True)
@@ -161,8 +165,18 @@ def test_the_outsider_seals_the_same_bytes(sealed, key):
     ring = list(vault_keys(key.read_bytes()))
     again, descriptor = encoder.seal(encoder.scan(source), read.keys, "levels/one", 3, ring)
     assert all(message[0] == 0 for _, message in read.messages)
-    assert again == pack.read_bytes()
-    assert descriptor == json.loads(pathlib.Path(f"{pack}.json").read_text())
+    ours, described = pack.read_bytes(), json.loads(pathlib.Path(f"{pack}.json").read_text())
+    vault, other = described["custom"]["assetvault"], descriptor["custom"]["assetvault"]
+    if read.catalog_message[0] == 0:
+        assert again == ours
+        assert descriptor == described
+        return
+    # Two releases of libzstd may compress the catalog in two ways: then all that stands before it is the same.
+    assert again[: -128 - other["catalog"]["length"]] == ours[: -128 - vault["catalog"]["length"]]
+    assert {**vault, "catalog": None} == {**other, "catalog": None}
+    theirs = pack.with_name("theirs.avpack")
+    encoder.store(again, descriptor, theirs)
+    assert decoder.read(theirs, f"{theirs}.json", key).catalog.plaintext == read.catalog.plaintext
 
 
 @pytest.mark.parametrize("name", SOURCES)

@@ -24,6 +24,8 @@ struct ForgedPack {
 
     // What the catalog says, if not the truth.
     var codec: UInt8 = 0
+    /// What the catalog's bytes become as codec and data, if not codec 0 and they themselves.
+    var packing: (@Sendable ([UInt8]) throws -> [UInt8])?
     var indexDigest: [UInt8]?
     var version: UInt64 = 1
     var id: [UInt8] = Array("levels/one".utf8)
@@ -88,8 +90,9 @@ struct ForgedPack {
             var parts = PackParts(
                 header: header, pieces: try pieces.map { try key.piece($0.message) }, catalog: [])
             if let index { parts.index = index }
+            let catalog = catalog(indexDigest: parts.index.sha256)
             parts.catalog = try key.message(
-                catalog(indexDigest: parts.index.sha256),
+                packing?(Array(catalog.dropFirst())) ?? catalog,
                 context: Array("assetvault/v1/catalog".utf8) + header, under: "catalog")
             return parts
         }

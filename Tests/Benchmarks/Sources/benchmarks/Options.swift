@@ -8,6 +8,8 @@ struct Options: Sendable {
     let cache: String
     /// A folder that is made, emptied and removed.
     let work: String
+    /// A folder for many small files.
+    let small: String
     let rounds: Int
     /// Only the work whose name contains this.
     let only: String
@@ -44,6 +46,7 @@ struct Options: Sendable {
         command = try path("--command")
         cache = try path("--cache")
         work = try path("--work")
+        small = values["--small"] == nil ? work : try path("--small")
         only = values["--only"] ?? ""
         json = values["--json"]
         plot = values["--plot"]
@@ -55,7 +58,8 @@ struct Options: Sendable {
     }
 
     private static let names = [
-        "--command", "--cache", "--work", "--rounds", "--only", "--json", "--plot", "--files", "--megabytes",
+        "--command", "--cache", "--work", "--small", "--rounds", "--only", "--json", "--plot", "--files",
+        "--megabytes",
         "--packs",
     ]
 }

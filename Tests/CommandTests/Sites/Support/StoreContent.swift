@@ -22,9 +22,10 @@ struct StoreContent: Equatable {
             names.filter { $0.hasPrefix(folder + "/@") }.map { String($0.dropFirst(folder.count + 1)) }
                 .filter { !$0.contains("/") }.sorted()
         }
-        // A version with its descriptor.
+        // A version with its descriptor, and what an opened one was opened from.
         let versions = own("permanent/\(id)")
-        #expect(versions.count == (loaded == nil ? 0 : 2), "\(versions) \(hint)", sourceLocation: location)
+        let count = loaded == nil ? 0 : isSealed ? 2 : 3
+        #expect(versions.count == count, "\(versions) \(hint)", sourceLocation: location)
         if let loaded {
             #expect(
                 versions.allSatisfy { $0.hasPrefix("@\(loaded)-") }

@@ -17,6 +17,8 @@ struct GrowthAxis: Sendable {
     let sizes: [Int]
     /// From this size up, cost is to be flat.
     let flatFrom: Int?
+    /// Whether it is many small files: a disk may take minutes to remove them.
+    let isSmall: Bool
     let operations: [GrowthOperation]
     /// Makes the folder of assets.
     let fill: @Sendable (_ folder: String, _ size: Int, _ assets: inout AssetBytes) throws -> Void
@@ -30,7 +32,7 @@ struct GrowthAxis: Sendable {
     private static func files(upTo most: Int) -> GrowthAxis {
         GrowthAxis(
             name: "files", one: "file", unit: "µs", secondsAUnit: 1e-6, sizes: powersOfTen(1, most),
-            flatFrom: 1000,
+            flatFrom: 1000, isSmall: true,
             operations: GrowthOperation.ofOnePack
         ) { folder, size, assets in
             for number in 0..<size {
@@ -45,7 +47,7 @@ struct GrowthAxis: Sendable {
     private static func megabytes(upTo most: Int) -> GrowthAxis {
         GrowthAxis(
             name: "megabytes", one: "MB", unit: "ms", secondsAUnit: 1e-3,
-            sizes: [10, 100, 1000, 4000, 16_000].filter { $0 <= most }, flatFrom: 100,
+            sizes: [10, 100, 1000, 4000, 16_000].filter { $0 <= most }, flatFrom: 100, isSmall: false,
             operations: GrowthOperation.ofOnePack
         ) { folder, size, assets in
             for start in stride(from: 0, to: size, by: 100) {
@@ -58,7 +60,7 @@ struct GrowthAxis: Sendable {
     private static func packs(upTo most: Int) -> GrowthAxis {
         GrowthAxis(
             name: "packs", one: "pack", unit: "ms", secondsAUnit: 1e-3, sizes: powersOfTen(1, most),
-            flatFrom: nil,
+            flatFrom: nil, isSmall: true,
             operations: GrowthOperation.ofPacks
         ) { folder, size, assets in
             for number in 1...size {

@@ -35,7 +35,7 @@ extension GrowthAxis {
             series: operations.map { Growth.Series(operation: $0.name, script: $0.script) })
         for size in sizes {
             Progress.note("\(size) \(name): making assets")
-            let folder = "\(options.work)/\(name)-\(size)"
+            let folder = "\(isSmall ? options.small : options.work)/\(name)-\(size)"
             try AssetBytes.makeFolder(folder)
             try AssetBytes.makeFolder(folder + "/source")
             try fill(folder + "/source", size, &assets)

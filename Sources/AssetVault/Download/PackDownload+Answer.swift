@@ -1,0 +1,73 @@
+import SealedPack
+import VaultErrors
+import VaultTransport
+
+/// What is made of the answer to a request.
+extension PackDownload {
+    func take(
+        _ answer: Answer, for wanted: Range<UInt64>, into assembly: inout PackAssembly,
+        progress: (UInt64) -> Void
+    ) async throws(TransferFailure) {
+        do throws(VaultError) {
+            try await receive(answer.body, of: answer.range, into: &assembly, progress: progress)
+            let wasUnproven = assembly.isUnproven
+            guard try await assembly.prove() else {
+                throw refusal("the index or the catalog has the wrong digest")
+            }
+            if wasUnproven, !assembly.isUnproven { StagingStep.tailProven.reached() }
+            // Zeros look as if nothing had come.
+            guard try assembly.wanted() != wanted else { throw refusal("nothing of what was asked for came") }
+        } catch {
+            throw TransferFailure(error: error)
+        }
+    }
+
+    private func receive(
+        _ body: TransportBody, of range: Range<UInt64>, into assembly: inout PackAssembly,
+        progress: (UInt64) -> Void
+    ) async throws(VaultError) {
+        var position = range.lowerBound
+        var wrong = 0
+        for try await bytes in body {
+            if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
+            if let mark = givesWayTo, try mark.isRaised() {
+                throw VaultError(
+                    .busy, "the app took the download of '\(pack.id)' over", at: sources.location.description,
+                    remedy: "nothing needs to be done")
+            }
+            // The page of a captive portal costs nothing that is there, and is not gone on with.
+            if position == 0, !PackFile.mayBegin(with: bytes) {
+                throw refusal("the host sent something that is no pack; a login page may stand in the way")
+            }
+            if position == 0, !sources.takesRanges { observer(.sentWhole(pack.id, sources.location)) }
+            guard UInt64(bytes.count) <= range.upperBound - position else {
+                throw refusal("more bytes than the \(range.count) declared")
+            }
+            do throws(VaultError) {
+                wrong += try assembly.take(bytes.span, at: position)
+            } catch {
+                throw error.category == .corrupt ? refusal(error.problem) : error
+            }
+            position += UInt64(bytes.count)
+            progress(assembly.presentCount)
+        }
+        guard position == range.upperBound else {
+            throw VaultError(
+                .unavailable, "the file ended after \(position) of \(pack.length) bytes",
+                at: sources.location.description, remedy: "try again")
+        }
+        if wrong > 0 {
+            throw refusal("\(wrong == 1 ? "a piece has" : "\(wrong) pieces have") the wrong digest")
+        }
+    }
+
+    func wrongLength(_ count: UInt64) -> VaultError {
+        refusal("the file has \(count) bytes, not the \(pack.length) declared")
+    }
+
+    private func refusal(_ problem: String) -> VaultError {
+        VaultError(
+            .corrupt, problem, at: sources.location.description,
+            remedy: "try another mirror or tell the publisher")
+    }
+}
