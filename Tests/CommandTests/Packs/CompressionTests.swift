@@ -11,7 +11,7 @@ struct CompressionTests {
         // Text of words in no order: a compressor that looks harder finds more. In one piece: where others are cut depends
         // on the content key.
         let words = (0..<600).map { String($0 * $0 * 7919, radix: 36) }
-        let noise = Bench.noise(16_000, seed: 4)
+        let noise = Bench.noise(6_000, seed: 4)
         let prose = stride(from: 0, to: noise.count, by: 2)
             .map { words[(Int(noise[$0]) << 8 | Int(noise[$0 + 1])) % 600] }.joined(separator: " ")
         try bench.folder.write("prose/text", prose)
@@ -26,6 +26,9 @@ struct CompressionTests {
         return try bench.folder.bytes(name).count
     }
 
+    /// Catalogs hold digests, which shrink by a few bytes more or less.
+    private func isAsLong(_ one: Int, _ other: Int) -> Bool { abs(one - other) <= 16 }
+
     @Test func moreEffortMakesSmallerPacksThatOpenTheSame() async throws {
         var sizes: [Int] = []
         for compression in ["none", "fast", "default", "max"] {
@@ -37,7 +40,8 @@ struct CompressionTests {
         #expect(sizes == sizes.sorted(by: >) && Set(sizes).count == 4, "\(sizes)")
         let content = try bench.folder.bytes("prose/text").count
         #expect(sizes[0] > content && sizes[1] < content * 3 / 4, "\(sizes) of \(content)")
-        #expect(try await seal(nil) == sizes[2])
+        let unsaid = try await seal(nil)
+        #expect(isAsLong(unsaid, sizes[2]) && sizes[1] - sizes[2] > 100, "\(unsaid), \(sizes)")
     }
 
     /// Clients download nothing because somebody chose another compression.
@@ -71,7 +75,8 @@ struct CompressionTests {
         let stored = try await length("a", "none")
         let compressed = try await length("b", "default")
         #expect(stored > compressed)
-        #expect(try await length("c", "default", "--compression", "none") == stored)
+        let overruled = try await length("c", "default", "--compression", "none")
+        #expect(isAsLong(Int(overruled), Int(stored)), "\(overruled), \(stored), \(compressed)")
         try await workshop.fetch().succeeded()
         try await expectSameTree(prose, workshop.path(of: "c"))
 
