@@ -60,6 +60,18 @@ public final class FaultServer: Sendable {
     }
     /// Bytes of pack bodies that the system took.
     public var packBytes: Int { packs.reduce(0) { $0 + $1.bodyBytes } }
+    /// The same once nothing more is being sent: a client may have the last bytes before the system says that it took them.
+    public var packBytesAtRest: Int {
+        get async throws {
+            var (seen, before) = (packBytes, -1)
+            for _ in 0..<100 where seen != before {
+                before = seen
+                try await Task.sleep(for: .milliseconds(50))
+                seen = packBytes
+            }
+            return seen
+        }
+    }
     /// Bytes of everything that the system took.
     public var sent: Int { journal.now.sent }
     /// Connections that are over.
