@@ -27,6 +27,7 @@ public struct SiteFile: Sendable {
         var failures = 0
         var generator = SystemRandomNumberGenerator()
         while !missing.isEmpty {
+            let before = missing.count
             do throws(VaultError) {
                 switch try await transfer(&missing, take) {
                 case .part: continue
@@ -34,7 +35,7 @@ public struct SiteFile: Sendable {
                 case .absent: break
                 }
             } catch {
-                failures += 1
+                failures = missing.count < before ? 1 : failures + 1
                 guard let pause = RetryPolicy().delay(afterFailures: failures, error, using: &generator)
                 else { throw error }
                 do { try await Task.sleep(for: pause) } catch {

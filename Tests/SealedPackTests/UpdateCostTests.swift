@@ -50,6 +50,22 @@ import VaultErrors
         #expect(cost.requests == 3 && cost.reusedPieces == 5)
     }
 
+    /// Digests that begin alike can only be made up: looking for each among all others would take days.
+    @Test(arguments: [8, 9]) func digestsThatBeginAlike(count: Int) throws {
+        var parts = try packs.pack("honest", try (0..<count).map { try noise(9_000, seed: UInt8($0)) }).parts
+        for number in 0..<count {
+            parts.index.replaceSubrange(
+                (36 * number + 4)..<(36 * number + 12), with: [UInt8](repeating: 7, count: 8))
+        }
+        let file = try packs.file("made up", parts.refooted)
+        if count == 8 {
+            #expect(try UpdateCost(of: file, holding: [file]).reusedPieces == 8)
+        } else {
+            let error = #expect(throws: VaultError.self) { try UpdateCost(of: file, holding: [file]) }
+            #expect(error?.category == .corrupt)
+        }
+    }
+
     @Test func equalPiecesComeOnce() throws {
         let twin = try noise(120_000)
         let file = try packs.pack("new", [twin, try noise(120_000, seed: 2), twin, twin])

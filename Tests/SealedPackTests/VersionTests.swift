@@ -119,6 +119,31 @@ import VaultErrors
         #expect(try await seal(source, key: key, previous: friend).result.reusedPieces == 1)
     }
 
+    /// The same content stays the same pack, also where another release would have compressed its catalog in another way.
+    @Test func aCatalogInOtherWordsIsTakenOver() async throws {
+        var source = Source()
+        var forged = ForgedPack(key: TestKey())
+        var content: [UInt8] = []
+        for number in 100..<160 {
+            let bytes = try noise(10, seed: UInt8(number))
+            content += bytes
+            source.files["file \(number)"] = bytes
+            forged.entries.append(
+                ForgedPack.Entry(path: Array("file \(number)".utf8), end: UInt64(content.count)))
+        }
+        forged.pieces = [
+            ForgedPack.Piece(message: [0] + content, end: UInt64(content.count), digest: content.sha256)
+        ]
+        let bytes = try forged.parts.bytes
+        let earlier = try place.open(bytes, with: key)
+        #expect(try await seal(source, key: key).bytes != bytes)
+        let again = try await seal(source, key: key, .following(earlier), previous: earlier)
+        #expect(again.bytes == bytes)
+        source.files["file 1"] = [1]
+        let next = try await seal(source, key: key, .following(earlier), previous: earlier)
+        #expect(next.descriptor.version == 2)
+    }
+
     /// A piece of the previous pack that has rotted is sealed anew.
     @Test func aRottenPieceIsNotTakenOver() async throws {
         let source = try Source.small()

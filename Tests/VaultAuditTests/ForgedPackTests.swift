@@ -35,7 +35,8 @@ import VaultKeys
         ] {
             try writer.catalog.appendEntry(try EntryPath(name), kind: .file, size: UInt64(size))
         }
-        let pack = try writer.finish(id: honest.id, version: 1, offer: honest.offer, slots: honest.slots)
+        let pack = try writer.finish(
+            id: honest.id, version: 1, offer: honest.offer, slots: honest.slots, repeating: nil)
         let descriptor = try vault.write(PackDescriptorFile.bytes(of: pack), to: "forged.avpack.json")
 
         #expect(try await vault.audit(path, by: .descriptor(descriptor)).failure == nil)

@@ -48,9 +48,7 @@ extension PackStaging {
         }
         try await makeRoom(for: pack.openedSize, of: pack.id, in: home)
         let tree = try ScratchFolder(in: home)
-        // With it the next version can take pieces from the tree.
-        let tail = try ScratchFile(for: layout.tail(of: pack))
-        try source.pack.writeTail(to: tail.file)
+        let tail = try? tail(of: source, pack)
         try await noteOpening(of: pack, listedBy: listing)
         try await source.extract(into: tree.path, progress: progress)
         // Saved before the lock is taken: this may last.
@@ -63,13 +61,20 @@ extension PackStaging {
         } else {
             try saveDescriptor(of: pack, beside: version)
             StagingStep.descriptorSaved.reached()
-            try tail.commit(permissions: 0o644, replacing: true)
+            if let tail { try? tail.commit(permissions: 0o644, replacing: true) }
             StagingStep.tailSaved.reached()
             try tree.commit(to: version, permissions: 0o755)
             StagingStep.versionNamed.reached()
         }
         try publish(pack, as: .opened, listedBy: listing)
         _ = consume control
+    }
+
+    /// What the next version needs to take pieces from the tree. Where it can't be written, that one is downloaded whole.
+    private func tail(of source: OpenPack, _ pack: PackDescriptor) throws(VaultError) -> ScratchFile {
+        let tail = try ScratchFile(for: layout.tail(of: pack))
+        try source.pack.writeTail(to: tail.file)
+        return tail
     }
 
     /// Notes what newer metadata says of a pack that is loaded already, such as slots for other keys.

@@ -9,26 +9,6 @@ extension PackAssembly {
         layout.comesAtOnce(besidesOthers: others)
     }
 
-    /// The bytes to ask for after `wanted`, in requests of their own, which may be under way at the same time.
-    ///
-    /// - Parameters:
-    ///   - count: of requests, with the first one.
-    ///   - bytes: of all together; nothing where the first one has more.
-    public func ranges(after wanted: Range<UInt64>, upTo count: Int, bytes: UInt64) -> [Range<UInt64>] {
-        guard let places else { return [] }
-        var found: [Range<UInt64>] = []
-        var sum = UInt64(wanted.count)
-        var piece = places.first(endingAfter: wanted.upperBound)
-        while found.count + 1 < count, let range = states.range(from: piece, places) {
-            let next = places[range.lowerBound].lowerBound..<places[range.upperBound - 1].upperBound
-            sum += UInt64(next.count)
-            guard sum <= bytes else { break }
-            found.append(next)
-            piece = range.upperBound
-        }
-        return found
-    }
-
     /// What the rest of the pack costs where other packs are as sound as their indexes say; nil before the tail is proven.
     ///
     /// - Parameter tail: the bytes of it that are to be counted.

@@ -36,7 +36,11 @@ struct PiecesByDigest: Sendable {
         return nil
     }
 
-    /// Pieces that equal an earlier one, with the first of their kind, in the order of these.
+    /// Different digests never share their first 8 bytes; more than so many that do were made to, to keep readers busy.
+    private static let mostWithOnePrefix = 8
+
+    /// Pieces that equal an earlier one, with the first of their kind, in the order of these. Throws `.corrupt` for an index
+    /// that was made to be slow.
     func copies() throws(VaultError) -> [PieceCopies.Pair] {
         var found: [PieceCopies.Pair] = []
         var start = 0
@@ -44,10 +48,18 @@ struct PiecesByDigest: Sendable {
             var end = start + 1
             while end < entries.count, entries[end].prefix == entries[start].prefix { end += 1 }
             if end - start > 1 {
+                var kinds: [(digest: Digest, first: UInt32)] = []
                 for entry in entries[start..<end] {
                     let digest = try pack.digest(ofPiece: Int(entry.number))
-                    if let first = try first(with: digest), first < entry.number {
-                        found.append((UInt32(first), entry.number))
+                    if let kind = kinds.first(where: { $0.digest == digest }) {
+                        found.append((kind.first, entry.number))
+                    } else {
+                        kinds.append((digest, entry.number))
+                    }
+                    guard kinds.count <= Self.mostWithOnePrefix else {
+                        throw VaultError(
+                            .corrupt, "the index has digests that can't be genuine", at: pack.place,
+                            remedy: "do not use this pack; tell its publisher")
                     }
                 }
             }

@@ -17,8 +17,8 @@ extension PackFile {
     ///
     /// Header and footer hold nothing but what their length, the descriptor and the digests in the footer determine, and
     /// were compared when the pack was opened; the footer proves the index and the catalog, the index each piece. So a sound
-    /// pack is, byte for byte, the one that its descriptor describes. What this does not prove is the SHA-256 of the whole
-    /// file in the descriptor, which only other programs go by.
+    /// pack is, byte for byte, the one that its descriptor describes. What this does not prove is that the descriptor gives
+    /// the right SHA-256 for the whole file; ``OpenFile/sha256()`` tells.
     ///
     /// Throws `.corrupt` when the index itself is not sound, so that nothing can be said about pieces.
     public func check(progress: (UInt64) -> Void = { _ in }) async throws(VaultError) -> PackCheck {

@@ -84,8 +84,11 @@ extension SealingOrder {
             try writer.catalog.appendEntry(entry.path, kind: PackEntryKind(entry.kind), size: entry.size)
         }
         let (reused, repeated, missed) = (writer.reusedPieces, writer.repeatedPieces, writer.missedPieces)
-        let version = try version(of: writer.catalog)
-        let descriptor = try writer.finish(id: id, version: version, offer: offer, slots: slots)
+        let isSame = previous.map { writer.hasSameContent(as: $0) } ?? false
+        let version = try version(isSame: isSame)
+        let descriptor = try writer.finish(
+            id: id, version: version, offer: offer, slots: slots,
+            repeating: isSame && version == previous?.version ? previous : nil)
         return SealingResult(
             descriptor: descriptor, reusedPieces: reused, repeatedPieces: repeated, missedPieces: missed)
     }
@@ -104,12 +107,12 @@ extension SealingOrder {
         }
     }
 
-    private func version(of catalog: CatalogBuilder) throws(VaultError) -> UInt64 {
+    /// - Parameter isSame: whether the content, and every piece, is that of the previous version.
+    private func version(isSame: Bool) throws(VaultError) -> UInt64 {
         let version: UInt64
         switch versioning {
         case .exactly(let number): version = number
         case .following(let previous, let highest):
-            let isSame = catalog.hasSameContent(as: previous.catalog)
             version = isSame ? previous.version : max(previous.version, highest) + 1
         }
         guard (1...FormatLimits.maximumVersion).contains(version) else {

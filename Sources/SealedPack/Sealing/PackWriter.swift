@@ -34,15 +34,26 @@ struct PackWriter: ~Copyable {
         try write(piece.ciphertext.span)
     }
 
+    /// Whether the pieces, and what the catalog says, are those of `other`, byte for byte.
+    func hasSameContent(as other: OpenPack) -> Bool {
+        catalog.hasSameContent(as: other.catalog) && SHA256.hash(index.span) == other.pack.footer.indexDigest
+    }
+
     /// Writes what follows the pieces and tells what has become of the pack.
-    consuming func finish(id: PackID, version: UInt64, offer: PackOffer, slots: [KeySlot]) throws(VaultError)
-        -> PackDescriptor
-    {
+    ///
+    /// - Parameter same: the same version of the same pack, whose catalog is taken over: another release of libzstd may
+    ///   compress it in another way.
+    consuming func finish(
+        id: PackID, version: UInt64, offer: PackOffer, slots: [KeySlot], repeating same: OpenPack?
+    ) throws(VaultError) -> PackDescriptor {
         let index = index
         let indexDigest = SHA256.hash(index.span)
         try write(index.span)
         let beforeCatalog = written
-        let catalogDigest = try writeCatalog(id: id, version: version, indexDigest: indexDigest)
+        let catalogDigest =
+            if let same { try copyCatalog(of: same.pack) } else {
+                try writeCatalog(id: id, version: version, indexDigest: indexDigest)
+            }
         let layout = try PackLayout(
             packCount: written + UInt64(PackFooter.count), pieceCount: catalog.pieceCount,
             catalogCount: written - beforeCatalog, place: output.file.path.string)
@@ -53,6 +64,21 @@ struct PackWriter: ~Copyable {
             length: written, sha256: sha256, id: id, version: version, contentKeyID: key.id,
             pieceCount: catalog.pieceCount, indexDigest: indexDigest, catalogCount: layout.catalogCount,
             catalogDigest: catalogDigest, openedSize: catalog.contentCount, offer: offer, slots: slots)
+    }
+
+    private mutating func copyCatalog(of pack: PackFile) throws(VaultError) -> Digest {
+        let layout = pack.footer.layout
+        var digest = SHA256()
+        var position = layout.catalogOffset
+        while position < layout.footerOffset {
+            let count = Int(min(1 << 20, layout.footerOffset - position))
+            let block = try pack.file.readExactly(count, at: position)
+            digest.update(block.span)
+            try write(block.span)
+            position += UInt64(count)
+        }
+        guard digest.finalize() == pack.footer.catalogDigest else { throw sourceChanged(pack.place) }
+        return pack.footer.catalogDigest
     }
 
     /// Seals the catalog, and returns the digest of its ciphertext.

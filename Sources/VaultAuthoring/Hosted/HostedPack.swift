@@ -37,14 +37,18 @@ struct HostedPack: Sendable {
     /// Fetches pieces. Nobody has proven them: whoever takes one over looks at what it holds, and at its digest.
     func fetch(_ pieces: [Int], of open: OpenPack) async throws(VaultError) {
         guard !isWhole else { return }
-        for stretch in open.stretches(ofPieces: pieces.sorted()) {
-            try await file.read(stretch) { (bytes, offset) throws(VaultError) in
-                // Never more than what was asked for: index and catalog are proven.
-                let part = (offset..<(offset + UInt64(bytes.count))).clamped(to: stretch)
-                let first = Int(part.lowerBound - min(offset, part.lowerBound))
+        let stretches = open.stretches(ofPieces: pieces.sorted())
+        guard let start = stretches.first?.lowerBound, let end = stretches.last?.upperBound else { return }
+        for stretch in stretches {
+            let cameWhole = try await file.read(stretch) { (bytes, offset) throws(VaultError) in
+                // Pieces and nothing else, whatever is sent: index and catalog are proven.
+                let part = (offset..<(offset + UInt64(bytes.count))).clamped(to: start..<end)
+                guard !part.isEmpty else { return }
+                let first = Int(part.lowerBound - offset)
                 try content.file.write(
                     bytes.span.extracting(first..<(first + part.count)), at: part.lowerBound)
             }
+            if cameWhole { return }
         }
     }
 }

@@ -1,6 +1,5 @@
 import AssetVault
 import FaultServer
-import Glibc
 import SealedPack
 import Synchronization
 import SystemPackage
@@ -79,34 +78,6 @@ import VaultFileSystem
         var last: StatusUpdate?
         for await update in updates { last = update }
         #expect(last == .finished(one, .loaded))
-    }
-
-    /// On a slow way to the host several parts are under way at once.
-    @Test func severalRequestsAtOnce() async throws {
-        let client = try sealedClient()
-        try await client.fetch()
-        var files = Self.files(1)
-        for name in ["file 1", "file 4", "file 7"] {
-            files[name] = noise(70_000, seed: 500) + [UInt8](name.utf8)
-        }
-        try await hosted.game.publish(files)
-        let asked = Mutex(0)
-        hosted.answer { request in
-            guard request.earlier > 0 else { return .file }
-            asked.withLock { $0 += 1 }
-            let deadline = ContinuousClock.now + .seconds(60)
-            while asked.withLock({ $0 }) < 3 {
-                guard ContinuousClock.now < deadline else { return .status(404) }
-                usleep(1_000)
-            }
-            return .file
-        }
-        let before = hosted.server.packs.count
-        try await client.fetch()
-        #expect(hosted.server.packs.dropFirst(before).map(\.status) == [206, 206, 206, 206])
-        for (name, bytes) in files {
-            #expect(try await client.contents(of: EntryPath(name), in: one) == bytes, "\(name)")
-        }
     }
 
     /// Without any key: what waits in shared storage is as good as what is in use.

@@ -119,6 +119,19 @@ struct HostedPublishTests {
         try await expectNewSite(from: runner, server.url)
     }
 
+    /// One that does parts now and then, as several machines behind one name may.
+    @Test func aHostThatForgetsParts() async throws {
+        let runner = try await Runner(of: workshop)
+        let server = try FaultServer(runner.host) { request in
+            request.isForPack && request.earlier > 0 ? .wholeFile : .file
+        }
+        try change()
+        // Pieces that seal to other bytes are fetched.
+        try await runner.publish(server.url, "--compression", "max").succeeded()
+        try await workshop.fetch(server.url).succeeded()
+        try await expectNewSite(from: runner, server.url)
+    }
+
     /// The next machine knows nothing of the first one, and goes on from what that has uploaded.
     @Test func oneMachineAfterTheOther() async throws {
         let server = try FaultServer(try await Runner(of: workshop, named: "none").host)
