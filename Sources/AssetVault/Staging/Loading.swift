@@ -48,7 +48,9 @@ extension PackStaging {
         }
         try await makeRoom(for: pack.openedSize, of: pack.id, in: home)
         let tree = try ScratchFolder(in: home)
-        let tail = try? tail(of: source, pack)
+        // With it the next version can take pieces from the tree.
+        let tail = try ScratchFile(for: layout.tail(of: pack))
+        try source.pack.writeTail(to: tail.file)
         try await noteOpening(of: pack, listedBy: listing)
         try await source.extract(into: tree.path, progress: progress)
         // Saved before the lock is taken: this may last.
@@ -61,20 +63,13 @@ extension PackStaging {
         } else {
             try saveDescriptor(of: pack, beside: version)
             StagingStep.descriptorSaved.reached()
-            if let tail { try? tail.commit(permissions: 0o644, replacing: true) }
+            try tail.commit(permissions: 0o644, replacing: true)
             StagingStep.tailSaved.reached()
             try tree.commit(to: version, permissions: 0o755)
             StagingStep.versionNamed.reached()
         }
         try publish(pack, as: .opened, listedBy: listing)
         _ = consume control
-    }
-
-    /// What the next version needs to take pieces from the tree. Where it can't be written, that one is downloaded whole.
-    private func tail(of source: OpenPack, _ pack: PackDescriptor) throws(VaultError) -> ScratchFile {
-        let tail = try ScratchFile(for: layout.tail(of: pack))
-        try source.pack.writeTail(to: tail.file)
-        return tail
     }
 
     /// Notes what newer metadata says of a pack that is loaded already, such as slots for other keys.
