@@ -75,12 +75,6 @@ extension PackFile {
 extension Catalog {
     /// The first entry whose content ends behind `position`, by binary search.
     fileprivate func firstEntry(endingAfter position: UInt64) -> Int {
-        var low = 0
-        var high = entryCount
-        while low < high {
-            let middle = low + (high - low) / 2
-            if entryEnd(middle) > position { high = middle } else { low = middle + 1 }
-        }
-        return low
+        (0..<entryCount).partitionPoint { entryEnd($0) > position }
     }
 }

@@ -13,12 +13,7 @@ struct PieceCopies: Sendable {
 
     /// The copies of a piece that is the first of its kind.
     func copies(of number: Int) -> [Int] {
-        var low = 0
-        var high = pairs.count
-        while low < high {
-            let middle = (low + high) / 2
-            if pairs[middle].first < number { low = middle + 1 } else { high = middle }
-        }
-        return pairs[low...].prefix { $0.first == number }.map { Int($0.copy) }
+        let first = pairs.indices.partitionPoint { pairs[$0].first >= number }
+        return pairs[first...].prefix { $0.first == number }.map { Int($0.copy) }
     }
 }

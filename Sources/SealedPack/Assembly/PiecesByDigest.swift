@@ -22,16 +22,11 @@ struct PiecesByDigest: Sendable {
 
     /// The first piece with this digest.
     func first(with digest: Digest) throws(VaultError) -> Int? {
-        var low = 0
-        var high = entries.count
-        while low < high {
-            let middle = (low + high) / 2
-            if entries[middle].prefix < digest.prefix { low = middle + 1 } else { high = middle }
-        }
-        while low < entries.count, entries[low].prefix == digest.prefix {
-            let number = Int(entries[low].number)
+        var index = entries.indices.partitionPoint { entries[$0].prefix >= digest.prefix }
+        while index < entries.count, entries[index].prefix == digest.prefix {
+            let number = Int(entries[index].number)
             if try pack.digest(ofPiece: number) == digest { return number }
-            low += 1
+            index += 1
         }
         return nil
     }

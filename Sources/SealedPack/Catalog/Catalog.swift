@@ -58,13 +58,7 @@ public struct Catalog: Sendable {
 
     /// The piece that holds the stream's byte at `offset`, by binary search.
     func piece(holding offset: UInt64) -> Int {
-        var low = 0
-        var high = pieceCount
-        while low < high {
-            let middle = low + (high - low) / 2
-            if pieceEnd(middle) <= offset { low = middle + 1 } else { high = middle }
-        }
-        return low
+        (0..<pieceCount).partitionPoint { pieceEnd($0) > offset }
     }
 
     /// The numbers of the pieces that hold `content`.

@@ -28,12 +28,6 @@ struct PiecePlaces: Sendable {
 
     /// The first piece that ends behind `position`; ``count`` when there is none.
     func first(endingAfter position: UInt64) -> Int {
-        var low = 0
-        var high = ends.count
-        while low < high {
-            let middle = (low + high) / 2
-            if ends[middle] > position { high = middle } else { low = middle + 1 }
-        }
-        return low
+        ends.indices.partitionPoint { ends[$0] > position }
     }
 }

@@ -36,19 +36,13 @@ struct PieceReuse: Sendable {
     }
 
     private func find(_ digest: [UInt8]) -> Int? {
-        var low = 0
-        var high = order.count
-        while low < high {
-            let middle = low + (high - low) / 2
-            if previous.catalog.digestBytes(Int(order[middle])).lexicographicallyPrecedes(digest) {
-                low = middle + 1
-            } else {
-                high = middle
-            }
+        let first = order.indices.partitionPoint {
+            !previous.catalog.digestBytes(Int(order[$0])).lexicographicallyPrecedes(digest)
         }
-        guard low < order.count, previous.catalog.digestBytes(Int(order[low])).elementsEqual(digest) else {
+        guard first < order.count, previous.catalog.digestBytes(Int(order[first])).elementsEqual(digest)
+        else {
             return nil
         }
-        return Int(order[low])
+        return Int(order[first])
     }
 }
