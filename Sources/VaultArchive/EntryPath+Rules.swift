@@ -2,12 +2,19 @@ import VaultErrors
 
 extension EntryPath {
     /// The first rule that a whole path breaks, as a clause for an error; nil if it breaks none.
-    static func brokenRule(of path: Span<UInt8>) -> StaticString? {
+    ///
+    /// - Parameter known: bytes at its start that another path begins with, too, which breaks none.
+    static func brokenRule(of path: Span<UInt8>, known: Int) -> StaticString? {
         if path.isEmpty { return "the path is empty" }
         if path.count > maximumByteCount { return "the path is longer than 4,096 bytes" }
         if path[0] == UInt8(ascii: "/") { return "the path is absolute" }
         var depth = 0
         var start = 0
+        // Whole segments of what is known need no second look.
+        for index in 0..<min(known, path.count) where path[index] == UInt8(ascii: "/") {
+            depth += 1
+            start = index + 1
+        }
         while start <= path.count {
             var end = start
             while end < path.count, path[end] != UInt8(ascii: "/") { end += 1 }

@@ -33,9 +33,10 @@ public struct EntryPath: Sendable, Hashable {
 
     /// Checks every rule and keeps nothing: for many paths, in place.
     ///
+    /// - Parameter known: how many bytes at the start are those of another path, which was checked.
     /// - Throws: `.corrupt`, naming the entry and the rule it breaks.
-    public static func check(_ utf8: Span<UInt8>) throws(VaultError) {
-        if let rule = brokenRule(of: utf8) {
+    public static func check(_ utf8: Span<UInt8>, known: Int = 0) throws(VaultError) {
+        if let rule = brokenRule(of: utf8, known: known) {
             throw VaultError(
                 .corrupt, rule.description, at: "entry \(quoted(utf8))",
                 remedy: "rename the entry or leave it out")

@@ -37,6 +37,29 @@ import VaultErrors
         #expect(error?.problem == "the name is not UTF-8")
     }
 
+    /// What another path begins with, too, needs no second look, and changes no verdict.
+    @Test func known() throws {
+        let segments = ["a", "..", ".", "", "b\\", "c\u{1}", "é", "日本", "a\u{80}"]
+        var paths = segments + ["a/b", "a/b/c", "é/b", String(repeating: "d/", count: 63) + "d"]
+        for start in ["a", "é", "a/b", String(repeating: "d/", count: 63) + "d"] {
+            paths += segments.map { start + "/" + $0 } + segments.map { start + $0 }
+        }
+        let checked = paths.filter { (try? EntryPath($0)) != nil }
+        #expect(checked.count > 10 && paths.count - checked.count > 20)
+        for path in paths.map({ Array($0.utf8) }) {
+            let rule = problem(of: path, known: 0)
+            for other in checked {
+                let common = zip(path, other.utf8).prefix { $0 == $1 }.count
+                #expect(problem(of: path, known: common) == rule)
+            }
+        }
+    }
+
+    private func problem(of path: [UInt8], known: Int) -> String? {
+        do throws(VaultError) { try EntryPath.check(path.span, known: known) } catch { return error.problem }
+        return nil
+    }
+
     @Test func limits() throws {
         let segment = String(repeating: "a", count: 255)
         _ = try EntryPath(segment)

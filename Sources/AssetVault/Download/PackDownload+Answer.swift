@@ -26,30 +26,20 @@ extension PackDownload {
         _ body: TransportBody, of range: Range<UInt64>, into assembly: inout PackAssembly,
         progress: (UInt64) -> Void
     ) async throws(VaultError) {
+        var body = body.makeAsyncIterator()
         var position = range.lowerBound
-        var wrong = 0
-        for try await bytes in body {
-            if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
-            if let mark = givesWayTo, try mark.isRaised() {
-                throw VaultError(
-                    .busy, "the app took the download of '\(pack.id)' over", at: sources.location.description,
-                    remedy: "nothing needs to be done")
-            }
-            // The page of a captive portal costs nothing that is there, and is not gone on with.
-            if position == 0, !PackFile.mayBegin(with: bytes) {
-                throw refusal("the host sent something that is no pack; a login page may stand in the way")
-            }
-            if position == 0, !sources.takesRanges { observer(.sentWhole(pack.id, sources.location)) }
-            guard UInt64(bytes.count) <= range.upperBound - position else {
-                throw refusal("more bytes than the \(range.count) declared")
-            }
-            do throws(VaultError) {
-                wrong += try assembly.take(bytes.span, at: position)
-            } catch {
-                throw error.category == .corrupt ? refusal(error.problem) : error
-            }
-            position += UInt64(bytes.count)
-            progress(assembly.presentCount)
+        let wrong: Int
+        do throws(VaultError) {
+            wrong = try await assembly.take(
+                at: position,
+                from: { () async throws(VaultError) -> [UInt8]? in
+                    guard let bytes = try await body.next() else { return nil }
+                    try check(bytes, at: position, of: range)
+                    position += UInt64(bytes.count)
+                    return bytes
+                }, progress: progress)
+        } catch {
+            throw error.category == .corrupt ? refusal(error.problem) : error
         }
         guard position == range.upperBound else {
             throw VaultError(
@@ -58,6 +48,24 @@ extension PackDownload {
         }
         if wrong > 0 {
             throw refusal("\(wrong == 1 ? "a piece has" : "\(wrong) pieces have") the wrong digest")
+        }
+    }
+
+    /// Whether the download goes on with these bytes.
+    private func check(_ bytes: [UInt8], at position: UInt64, of range: Range<UInt64>) throws(VaultError) {
+        if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
+        if let mark = givesWayTo, try mark.isRaised() {
+            throw VaultError(
+                .busy, "the app took the download of '\(pack.id)' over", at: sources.location.description,
+                remedy: "nothing needs to be done")
+        }
+        // The page of a captive portal costs nothing that is there, and is not gone on with.
+        if position == 0, !PackFile.mayBegin(with: bytes) {
+            throw refusal("the host sent something that is no pack; a login page may stand in the way")
+        }
+        if position == 0, !sources.takesRanges { observer(.sentWhole(pack.id, sources.location)) }
+        guard UInt64(bytes.count) <= range.upperBound - position else {
+            throw refusal("more bytes than the \(range.count) declared")
         }
     }
 

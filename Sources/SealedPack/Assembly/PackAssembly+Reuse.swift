@@ -1,4 +1,3 @@
-import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 
@@ -45,7 +44,7 @@ extension PackAssembly {
     private mutating func take(
         _ hits: [Hit], of other: any PieceSource, _ places: PiecePlaces, progress: (UInt64) -> Void
     ) async throws(VaultError) {
-        let (packFile, copies) = (packFile, copies)
+        let writer = PieceWriter(pack: packFile, places: places, copies: copies)
         var next = 0
         try await runInOrder(
             next: { () throws(VaultError) -> Hit? in
@@ -59,16 +58,14 @@ extension PackAssembly {
                 let number = Int(hit.number)
                 let place = hit.offset..<(hit.offset + UInt64(places[number].count))
                 guard let bytes = try? other.ciphertext(ofPiece: Int(hit.other), at: place),
-                    bytes.count == place.count,
-                    try SHA256.hash(bytes.span) == packFile.digest(ofPiece: number)
+                    bytes.count == place.count
                 else { return [] }
-                let numbers = [number] + (copies?.copies(of: number) ?? [])
-                for number in numbers { try packFile.file.write(bytes.span, at: places[number].lowerBound) }
-                return numbers
+                return try writer.write(bytes.span, as: number)
             },
             deliver: { numbers in
                 guard !numbers.isEmpty else { return }
-                for number in numbers { notePresent(number, places) }
+                notePresent(numbers, places)
+                noteWritten(numbers, places)
                 #if DEBUG
                     FailPoint.reach("pieceReused")
                 #endif

@@ -8,7 +8,7 @@ import VaultFileSystem
 /// standing there: header and footer follow from the descriptor, the tail (index and catalog) has signed digests, and
 /// each piece has its digest in the index. So an attempt goes on with whatever an earlier one left, and a damaged piece
 /// is a missing one. A piece that equals another one of the pack is copied. Memory: 9 bytes a piece, 8 for each copy, and
-/// one piece that is arriving.
+/// a few pieces that are arriving.
 public struct PackAssembly: ~Copyable, Sendable {
     public let pack: PackDescriptor
     let packFile: PackFile
@@ -17,10 +17,8 @@ public struct PackAssembly: ~Copyable, Sendable {
     /// Which pieces are there, proven.
     var states = PieceStates(count: 0)
     var copies: PieceCopies?
-    /// The piece that is arriving: its first bytes.
-    var arriving: (number: Int, bytes: [UInt8]) = (-1, [])
-    /// Its bytes came from several senders.
-    var isArrivingMixed = false
+    var arriving = ArrivingPiece()
+    private var writeBehind = WriteBehind()
     /// Pieces in a row that arrived with the wrong digest.
     var wrongInARow = 0
     /// A tail that is all there and wrong is fetched as a whole.
@@ -70,8 +68,8 @@ public struct PackAssembly: ~Copyable, Sendable {
             return (start < tail.upperBound ? start : tail.lowerBound)..<tail.upperBound
         }
         guard let range = states.nextRange(places) else { return nil }
-        let held = arriving.number == range.lowerBound ? UInt64(arriving.bytes.count) : 0
-        return (places[range.lowerBound].lowerBound + held)..<places[range.upperBound - 1].upperBound
+        let start = places[range.lowerBound].lowerBound + UInt64(arriving.count(ofPiece: range.lowerBound))
+        return start..<places[range.upperBound - 1].upperBound
     }
 
     /// Whether nothing is known of what is there, so that the whole may as well be asked for.
@@ -100,6 +98,12 @@ public struct PackAssembly: ~Copyable, Sendable {
         return true
     }
 
+    /// Lets the disk begin with pieces that were written.
+    mutating func noteWritten(_ numbers: [Int], _ places: PiecePlaces) {
+        let packFile = packFile
+        for number in numbers { writeBehind.note(places[number], in: packFile.file) }
+    }
+
     /// The pack as far as it is there.
     public var partial: PackFile { packFile }
 
@@ -110,7 +114,7 @@ public struct PackAssembly: ~Copyable, Sendable {
     }
 
     /// Somebody else sends what follows.
-    public mutating func changeSender() { isArrivingMixed = true }
+    public mutating func changeSender() { arriving.changeSender() }
 
     /// Counts bytes that can't be proven yet; the same ones again are nothing new.
     mutating func noteUnproven(endingAt end: UInt64) {

@@ -104,16 +104,18 @@ struct UnverifiedCatalog {
         var previous = bytes.extracting(0..<0)
         for index in 0..<catalog.entryCount {
             let current = bytes.extracting(catalog.pathRange(index))
-            do throws(VaultError) { try EntryPath.check(current) } catch {
+            let common = previous.commonCount(with: current)
+            do throws(VaultError) { try EntryPath.check(current, known: common) } catch {
                 throw VaultError(
                     .corrupt, "the catalog holds a forbidden path: \(error.problem)", at: place,
                     remedy: "do not use this pack")
             }
-            guard index == 0 || previous.precedes(current) else {
+            guard common < current.count, common == previous.count || previous[common] < current[common]
+            else {
                 throw Self.refusal("its paths are not in order", at: place)
             }
             // A folder shared with the entry before was checked there.
-            for slash in previous.commonCount(with: current)..<current.count
+            for slash in common..<current.count
             where current[slash] == UInt8(ascii: "/") {
                 let folder = current.extracting(0..<slash)
                 if let found = catalog.firstIndex(notBefore: folder),

@@ -8,8 +8,7 @@ extension [UInt8] {
     }
 
     mutating func append(copying span: Span<UInt8>) {
-        reserveCapacity(count + span.count)
-        for index in span.indices { append(span[index]) }
+        unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 }
 

@@ -9,6 +9,14 @@ extension Span where Element == UInt8 {
     func commonCount(with other: Span<UInt8>) -> Int {
         let end = Swift.min(count, other.count)
         var index = 0
+        unsafe withUnsafeBytes { (mine) in
+            unsafe other.withUnsafeBytes { (others) in
+                while index <= end - 8,
+                    unsafe mine.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                        == others.loadUnaligned(fromByteOffset: index, as: UInt64.self)
+                { index += 8 }
+            }
+        }
         while index < end, self[index] == other[index] { index += 1 }
         return index
     }

@@ -9,7 +9,7 @@ import VaultErrors
 /// - Parameter memory: The bytes that the work on an input takes at its most, roughly.
 func runInOrder<Input: Sendable, Output: Sendable>(
     width: Int = 8,
-    next: () throws(VaultError) -> Input?,
+    next: () async throws(VaultError) -> Input?,
     memory: (Input) -> Int,
     work: @escaping @Sendable (Input) throws(VaultError) -> Output,
     deliver: (Output) throws(VaultError) -> Void
@@ -25,7 +25,7 @@ func runInOrder<Input: Sendable, Output: Sendable>(
             while true {
                 while started - delivered < width {
                     if Task.isCancelled { throw VaultError.cancelled("task") }
-                    if pending == nil { pending = try next() }
+                    if pending == nil { pending = try await next() }
                     guard let input = pending, budget.take(memory(input)) else { break }
                     pending = nil
                     let number = started

@@ -5,15 +5,12 @@ import VaultFileSystem
 
 /// Writes a pack front to back, so that the output may be a pipe: header, pieces, index, catalog, footer.
 struct PackWriter: ~Copyable {
-    private static let writeBackCount: UInt64 = 8 << 20
-
     private let output: OpenFileReference
     private let key: ContentKey
     private var packDigest = SHA256()
     private var index: [UInt8] = []
     private var written: UInt64 = 0
-    /// Up to here the disk was told to begin.
-    private var begun: UInt64 = 0
+    private var writeBehind = WriteBehind()
     var catalog = CatalogBuilder()
     private(set) var reusedPieces: UInt32 = 0
     private(set) var repeatedPieces: UInt32 = 0
@@ -112,10 +109,8 @@ struct PackWriter: ~Copyable {
     private mutating func write(_ bytes: Span<UInt8>) throws(VaultError) {
         packDigest.update(bytes)
         try output.file.writeNext(bytes)
-        written += UInt64(bytes.count)
-        if written - begun >= Self.writeBackCount {
-            output.file.beginWritingBack(begun..<written)
-            begun = written
-        }
+        let end = written + UInt64(bytes.count)
+        writeBehind.note(written..<end, in: output.file)
+        written = end
     }
 }

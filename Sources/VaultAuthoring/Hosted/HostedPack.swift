@@ -22,7 +22,7 @@ struct HostedPack: Sendable {
             throw VaultError(.corrupt, "it has no index", at: pack.id.description, remedy: "publish it anew")
         }
         isWhole = try await file.read(tail) { (bytes, offset) throws(VaultError) in
-            _ = try assembly.take(bytes.span, at: offset)
+            try assembly.takeUnproven(bytes.span, at: offset)
         }
         guard try await assembly.prove(), !assembly.isUnproven else {
             throw VaultError(

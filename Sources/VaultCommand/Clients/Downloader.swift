@@ -7,6 +7,7 @@ import VaultFileSystem
 
 struct Downloader: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "downloader",
         abstract: "Bring packs into shared storage, without any key, within a budget.",
         discussion: """
             The background role beside an app: it may be killed and started again at any time, goes on where it stopped, and \

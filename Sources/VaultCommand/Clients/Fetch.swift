@@ -9,6 +9,7 @@ import VaultTransport
 
 struct Fetch: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "fetch",
         abstract: "Download, verify and stage the packs of a site.",
         discussion: """
             Trust is refreshed first; the store pins the root of its first --trust. Without IDs, essential and \

@@ -6,6 +6,7 @@ import VaultErrors
 
 struct Path: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "path",
         abstract: "Print the stable path of a loaded pack.",
         discussion: """
             The path is a link to the pack's live version: a folder, or the sealed pack after 'fetch --sealed'.

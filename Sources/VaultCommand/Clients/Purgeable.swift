@@ -5,6 +5,7 @@ import VaultErrors
 
 struct Purgeable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "purgeable",
         abstract: "Let packs go away when room is needed.",
         discussion: """
             Packs stay until they are removed, but for these: when a download or an opening lacks room, they are removed, unless \
@@ -26,6 +27,7 @@ struct Purgeable: AsyncParsableCommand {
 
 struct Keep: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "keep",
         abstract: "Keep packs that were purgeable.",
         discussion: """
             EXAMPLE

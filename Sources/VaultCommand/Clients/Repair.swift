@@ -5,6 +5,7 @@ import VaultErrors
 
 struct Repair: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "repair",
         abstract: "Look at every byte of packs kept sealed, and fetch damaged pieces again.",
         discussion: """
             Packs that 'fetch --sealed' brought are proven without a key; what is damaged is fetched again by itself, from any \

@@ -7,6 +7,7 @@ import VaultTransport
 
 struct Status: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "status",
         abstract: "Show which packs a store has, and in which state.",
         discussion: """
             EXAMPLE

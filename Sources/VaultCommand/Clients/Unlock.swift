@@ -6,6 +6,7 @@ import VaultErrors
 
 struct Unlock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "unlock",
         abstract: "Open the packs that wait for their key, without any network.",
         discussion: """
             Packs that were downloaded before their release sit verified and sealed in shared storage; the key alone opens \

@@ -6,6 +6,7 @@ import VaultFileSystem
 
 struct Cat: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "cat",
         abstract: "Print one file of a sealed pack; only its own pieces are read.",
         discussion: """
             EXAMPLE

@@ -7,6 +7,7 @@ import VaultKeys
 
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "inspect",
         abstract: "Show what a pack says of itself; with a key, also its files.",
         discussion: """
             EXAMPLE

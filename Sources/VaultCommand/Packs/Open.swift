@@ -6,6 +6,7 @@ import VaultFileSystem
 
 struct Open: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "open",
         abstract: "Open a pack into a folder, or as a tar.",
         discussion: """
             All or nothing: the folder appears when every byte was decrypted and proven. The content key comes from \

@@ -9,6 +9,7 @@ import VaultKeys
 
 struct Seal: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "seal",
         abstract: "Seal a folder or archive as an encrypted pack.",
         discussion: """
             Writes the pack and, beside it, its descriptor PACK.json, which holds the content key wrapped for every \

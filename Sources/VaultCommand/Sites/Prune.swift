@@ -7,6 +7,7 @@ import VaultErrors
 
 struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "prune",
         abstract: "Remove what no client can need any more from a site.",
         discussion: """
             What stays: every root; what unexpired metadata names; the last versions of each pack, with the metadata \

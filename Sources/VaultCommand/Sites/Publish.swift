@@ -11,6 +11,7 @@ import VaultTransport
 
 struct Publish: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "publish",
         abstract: "Seal what changed and write the signed site.",
         discussion: """
             Packs are declared in vault.json; --pack declares one there:

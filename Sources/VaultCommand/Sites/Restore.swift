@@ -8,6 +8,7 @@ import VaultKeys
 
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
+        commandName: "restore",
         abstract: "Put an earlier version of a pack live again.",
         discussion: """
             The version that the site had before is listed again, under newer metadata, without being sealed again: \

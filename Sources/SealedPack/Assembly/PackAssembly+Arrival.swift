@@ -1,0 +1,101 @@
+public import VaultErrors
+import VaultFileSystem
+
+/// Bytes as they arrive.
+extension PackAssembly {
+    /// So many wrong pieces in a row, and the sender has some other file.
+    private static var tolerance: Int { 3 }
+    /// Pieces that are hashed and written while others arrive.
+    private static var width: Int { 4 }
+
+    /// Takes bytes that stand at `offset` in the pack and follow one another, until there are no more. A piece counts, and
+    /// is written, once all of it is there with its digest; what is there already is passed over. Pieces are hashed and
+    /// written on all cores while others arrive.
+    ///
+    /// - Parameters:
+    ///   - next: some bytes more; nil at the end. When it throws, what arrived before still counts.
+    ///   - progress: told ``presentCount``.
+    /// - Returns: how many pieces turned out wrong: they stay missing.
+    /// - Throws: `.corrupt` after several wrong pieces in a row, `.io`, and what `next` throws.
+    public mutating func take(
+        at offset: UInt64, from next: () async throws(VaultError) -> [UInt8]?, progress: (UInt64) -> Void
+    ) async throws(VaultError) -> Int {
+        guard let places else {
+            var position = offset
+            while let bytes = try await next() {
+                try takeUnproven(bytes.span, at: position)
+                position += UInt64(bytes.count)
+                progress(presentCount)
+            }
+            return 0
+        }
+        return try await takePieces(places, at: offset, from: next, progress: progress)
+    }
+
+    /// Takes bytes before the index is known: they are written, and believed once it is. No host is believed about header
+    /// and footer, which are known. Throws `.io`.
+    public mutating func takeUnproven(_ bytes: Span<UInt8>, at offset: UInt64) throws(VaultError) {
+        let part = (offset..<(offset + UInt64(bytes.count))).clamped(
+            to: PackLayout.piecesOffset..<tail.upperBound)
+        guard !part.isEmpty else { return }
+        let first = Int(part.lowerBound - offset)
+        try file.write(bytes.extracting(first..<(first + part.count)), at: part.lowerBound)
+        noteUnproven(endingAt: part.upperBound)
+    }
+
+    private mutating func takePieces(
+        _ places: PiecePlaces, at offset: UInt64, from next: () async throws(VaultError) -> [UInt8]?,
+        progress: (UInt64) -> Void
+    ) async throws(VaultError) -> Int {
+        let writer = PieceWriter(pack: packFile, places: places, copies: copies)
+        var cutter = ArrivalCutter(arriving, at: offset, places)
+        defer { arriving = cutter.arriving }
+        var failure: VaultError?
+        var wrong = 0
+        try await runInOrder(
+            width: Self.width,
+            next: { () async throws(VaultError) -> ArrivingPiece.Whole? in
+                while true {
+                    if let piece = cutter.next(where: { !states.isPresent($0) }) { return piece }
+                    do throws(VaultError) {
+                        guard let bytes = try await next() else { return nil }
+                        cutter.add(bytes)
+                    } catch {
+                        failure = error
+                        return nil
+                    }
+                }
+            },
+            memory: { $0.bytes.count },
+            work: { piece throws(VaultError) -> (isMixed: Bool, written: [Int]) in
+                (piece.isMixed, try writer.write(piece.bytes.span, as: piece.number))
+            },
+            deliver: { piece throws(VaultError) in
+                if !piece.written.isEmpty {
+                    wrongInARow = 0
+                    notePresent(piece.written, places)
+                    noteWritten(piece.written, places)
+                    #if DEBUG
+                        FailPoint.reach("pieceWritten")
+                    #endif
+                    progress(presentCount)
+                } else if !piece.isMixed {
+                    // Nobody knows which of several senders would be to blame.
+                    wrong += 1
+                    try noteWrong()
+                }
+            })
+        if let failure { throw failure }
+        return wrong
+    }
+
+    private mutating func noteWrong() throws(VaultError) {
+        wrongInARow += 1
+        guard wrongInARow < Self.tolerance else {
+            wrongInARow = 0
+            throw VaultError(
+                .corrupt, "\(Self.tolerance) pieces in a row have the wrong digest",
+                at: pack.id.description, remedy: "try another mirror or tell the publisher")
+        }
+    }
+}

@@ -1,0 +1,110 @@
+import SealedPack
+import SystemPackage
+import Testing
+import VaultErrors
+import VaultFileSystem
+
+/// A pack whose bytes arrive in chunks of any size, from any place on, and not always to the end.
+@Suite struct ArrivalTests {
+    private let packs: PackFolder
+    private let parts: PackParts
+
+    init() throws {
+        packs = try PackFolder()
+        parts = try packs.pack("sent", (0..<6).map { try noise($0 % 2 == 0 ? 300 : 50_000, seed: $0) }).parts
+    }
+
+    /// A file whose tail has come.
+    private func begun() async throws -> PackAssembly {
+        let json = parts.descriptor(id: "levels/one", version: 1, openedSize: 1)
+        let pack = try PackDescriptor(parsing: json, place: "test")
+        let file = try OpenFile(creating: packs.folder.path.appending("part"), permissions: 0o600)
+        var assembly = try PackAssembly(OpenFileReference(file), of: pack)
+        let tail = parts.index + parts.catalog
+        try assembly.takeUnproven(tail.span, at: UInt64(parts.bytes.count - 128 - tail.count))
+        _ = try await assembly.prove()
+        return assembly
+    }
+
+    /// Sends bytes of the pack in chunks, and then fails if it is to.
+    private func send(
+        _ range: Range<Int>, of bytes: [UInt8], inChunksOf size: Int, to assembly: inout PackAssembly,
+        endingWith failure: VaultError? = nil
+    ) async throws(VaultError) -> Int {
+        var position = range.lowerBound
+        return try await assembly.take(
+            at: UInt64(range.lowerBound),
+            from: { () throws(VaultError) -> [UInt8]? in
+                guard position < range.upperBound else {
+                    if let failure { throw failure }
+                    return nil
+                }
+                let end = min(position + size, range.upperBound)
+                defer { position = end }
+                return Array(bytes[position..<end])
+            }, progress: { _ in })
+    }
+
+    private func isComplete(_ assembly: inout PackAssembly) throws -> Bool {
+        let wanted = try assembly.wanted()
+        return try wanted == nil && packs.folder.bytes("part") == parts.bytes
+    }
+
+    /// Whatever the chunks are, and wherever in the pack they begin: header and tail around the pieces are passed over.
+    @Test(arguments: [1, 7, 299, 300, 4_096, 65_536, 1 << 20]) func chunks(size: Int) async throws {
+        var assembly = try await begun()
+        #expect(
+            try await send(0..<parts.bytes.count, of: parts.bytes, inChunksOf: size, to: &assembly) == 0)
+        #expect(try isComplete(&assembly))
+    }
+
+    /// What arrived before a failure counts, and half a piece needs not come again.
+    @Test(arguments: [0, 1, 2, 3, 4, 5]) func aFailure(inPiece number: Int) async throws {
+        let lost = VaultError(.unavailable, "gone", at: "host", remedy: "none")
+        var assembly = try await begun()
+        let half = parts.place(number).lowerBound + 100
+        let error = await #expect(throws: VaultError.self) {
+            try await send(64..<half, of: parts.bytes, inChunksOf: 1_000, to: &assembly, endingWith: lost)
+        }
+        #expect(error?.problem == "gone")
+        let wanted = try #require(try assembly.wanted())
+        #expect(wanted == UInt64(half)..<UInt64(parts.place(5).upperBound))
+        _ = try await send(
+            half..<parts.bytes.count, of: parts.bytes, inChunksOf: 1_000, to: &assembly)
+        #expect(try isComplete(&assembly))
+    }
+
+    /// A piece that was changed on its way stays missing; three in a row end the transfer, with what was sound kept.
+    @Test func wrongPieces() async throws {
+        var bytes = parts.bytes
+        bytes[parts.place(1).upperBound - 1] ^= 1
+        var assembly = try await begun()
+        #expect(try await send(0..<bytes.count, of: bytes, inChunksOf: 9_000, to: &assembly) == 1)
+        let place = parts.place(1)
+        #expect(try assembly.wanted() == UInt64(place.lowerBound)..<UInt64(place.upperBound))
+
+        try FileSystem.unlink(packs.folder.path.appending("part"))
+        for number in 2...4 { bytes[parts.place(number).lowerBound] ^= 1 }
+        bytes[parts.place(1).upperBound - 1] ^= 1
+        assembly = try await begun()
+        let error = await #expect(throws: VaultError.self) {
+            try await send(0..<bytes.count, of: bytes, inChunksOf: 9_000, to: &assembly)
+        }
+        #expect(error?.category == .corrupt)
+        let rest = UInt64(parts.place(2).lowerBound)..<UInt64(parts.place(5).upperBound)
+        #expect(try assembly.wanted() == rest)
+    }
+
+    /// Nobody knows which of two hosts sent the wrong half of a piece: it is asked for again, and neither is blamed.
+    @Test func aPieceOfTwoSenders() async throws {
+        var bytes = parts.bytes
+        let place = parts.place(3)
+        bytes[place.lowerBound] ^= 1
+        var assembly = try await begun()
+        _ = try await send(64..<(place.lowerBound + 100), of: bytes, inChunksOf: 9_000, to: &assembly)
+        assembly.changeSender()
+        let rest = (place.lowerBound + 100)..<bytes.count
+        #expect(try await send(rest, of: bytes, inChunksOf: 9_000, to: &assembly) == 0)
+        #expect(try assembly.wanted() == UInt64(place.lowerBound)..<UInt64(place.upperBound))
+    }
+}
