@@ -18,18 +18,13 @@ fail() {
 }
 
 step "1. Build the command and the game"
-need_swift
-# shellcheck disable=SC2086
-need_packages $build_packages python3 curl nginx-light
-assetvault=${ASSETVAULT_COMMAND:-}
-if [ -z "$assetvault" ]; then
-    swift build -c release --product assetvault
-    assetvault=$(swift build -c release --show-bin-path)/assetvault
-fi
+build_command
+need_packages python3 curl nginx-light
 maze=${MAZE_COMMAND:-}
 if [ -z "$maze" ]; then
     # One folder for both builds: what they share is compiled once.
-    set -- -c release --package-path Samples/maze --scratch-path .build
+    # shellcheck disable=SC2086 # a list of words
+    set -- $shipped --package-path Samples/maze --scratch-path .build
     swift build "$@" --product maze
     maze=$(swift build "$@" --show-bin-path)/maze
 fi

@@ -39,3 +39,17 @@ need_packages() {
 
 # What a build needs beside Swift.
 build_packages="git pkg-config libssl-dev libarchive-dev"
+
+# How what is shipped is built: with Swift's libraries in it, it starts sooner and runs where there is no Swift.
+shipped="-c release --static-swift-stdlib"
+
+# build_command [REPOSITORY]: the command, in `assetvault`, unless ASSETVAULT_COMMAND names one.
+# shellcheck disable=SC2086 # lists of words
+build_command() {
+    assetvault=${ASSETVAULT_COMMAND:-}
+    [ -z "$assetvault" ] || return 0
+    need_swift
+    need_packages $build_packages
+    swift build $shipped --package-path "${1:-.}" --product assetvault >&2
+    assetvault=$(swift build $shipped --package-path "${1:-.}" --show-bin-path)/assetvault
+}

@@ -12,14 +12,8 @@ run() {
 }
 
 step "1. Build (the first time takes a few minutes)"
-need_swift
-# shellcheck disable=SC2086
-need_packages $build_packages python3 curl
-assetvault=${ASSETVAULT_COMMAND:-}
-if [ -z "$assetvault" ]; then
-    swift build -c release --product assetvault
-    assetvault=$(swift build -c release --show-bin-path)/assetvault
-fi
+build_command
+need_packages python3 curl
 
 work=$(mktemp -d)
 server=""

@@ -11,14 +11,8 @@ run() {
     "$assetvault" "$@"
 }
 
-assetvault=${ASSETVAULT_COMMAND:-}
-if [ -z "$assetvault" ]; then
-    need_swift
-    # shellcheck disable=SC2086
-    need_packages $build_packages python3
-    swift build -c release --product assetvault
-    assetvault=$(swift build -c release --show-bin-path)/assetvault
-fi
+build_command
+need_packages python3
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 trap 'exit 1' INT TERM

@@ -4,9 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=Samples/prerequisites.sh
 . Samples/prerequisites.sh
-need_swift
-# shellcheck disable=SC2086
-need_packages $build_packages python3 python3-venv curl nginx-light rclone zip xz-utils bzip2 zstd p7zip-full \
+need_packages python3 python3-venv curl nginx-light rclone zip xz-utils bzip2 zstd p7zip-full \
     libarchive-tools strace faketime time dpkg openssl
 
 # The outside judges, in a private virtual environment.
@@ -22,9 +20,9 @@ fi
 export ASSETVAULT_PYTHON="$venv/bin/python"
 
 echo "== the command, as it is shipped"
-swift build -c release --product assetvault
-ASSETVAULT_COMMAND=$(swift build -c release --show-bin-path)/assetvault
-export ASSETVAULT_COMMAND
+unset ASSETVAULT_COMMAND
+build_command
+export ASSETVAULT_COMMAND="$assetvault"
 
 echo "== unit and process tests"
 swift build --build-tests "$@"

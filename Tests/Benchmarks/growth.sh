@@ -14,5 +14,5 @@ build
 small=$(mktemp -d "${BENCHMARK_FOLDER:-/dev/shm}/growth.XXXXXX")
 trap 'rm -rf "$small"' EXIT
 trap 'exit 1' INT TERM
-"$program" growth --command "$command" --cache "$cache" --work "$cache/work" --small "$small" \
+"$program" growth --command "$assetvault" --cache "$cache" --work "$cache/work" --small "$small" \
     --plot "$repository/Tests/Benchmarks/growth.svg" "$@"

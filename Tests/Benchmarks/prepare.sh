@@ -49,15 +49,9 @@ need_containers() {
     mv "$cache/making" "$cache/containers"
 }
 
-# build: the command in `command`, unless ASSETVAULT_COMMAND names one, and the program of the benchmarks in `program`.
+# build: the command in `assetvault`, and the program of the benchmarks in `program`.
 build() {
-    command=${ASSETVAULT_COMMAND:-}
-    if [ -z "$command" ]; then
-        # shellcheck disable=SC2086 # a list of words
-        need_packages $build_packages
-        swift build -c release --package-path "$repository" --product assetvault >&2
-        command=$(swift build -c release --package-path "$repository" --show-bin-path)/assetvault
-    fi
+    build_command "$repository"
     swift build -c release --package-path "$repository/Tests/Benchmarks" --scratch-path "$cache/build" >&2
     program=$cache/build/release/benchmarks
 }

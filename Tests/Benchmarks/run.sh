@@ -13,4 +13,4 @@ need_history arcade 3.0.0 3.0.2 3.3.0
 need_history fontawesomefree 6.5.1 6.6.0
 need_containers
 build
-exec "$program" compare --command "$command" --cache "$cache" --work "$cache/work" "$@"
+exec "$program" compare --command "$assetvault" --cache "$cache" --work "$cache/work" "$@"

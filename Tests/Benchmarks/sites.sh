@@ -7,14 +7,7 @@ repository=$(cd "$(dirname "$0")/../.." && pwd)
 # shellcheck source=Samples/prerequisites.sh
 . "$repository/Samples/prerequisites.sh"
 need_packages time nginx-light
-if [ -z "${ASSETVAULT_COMMAND:-}" ]; then
-    need_swift
-    # shellcheck disable=SC2086 # a list of words
-    need_packages $build_packages
-    swift build -c release --package-path "$repository" --product assetvault >&2
-    ASSETVAULT_COMMAND=$(swift build -c release --package-path "$repository" --show-bin-path)/assetvault
-fi
-assetvault=$ASSETVAULT_COMMAND
+build_command "$repository"
 rounds=5
 # One list is a file of metadata, and clients read no more than 64 MB of that.
 longest_list=50000

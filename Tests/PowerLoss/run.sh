@@ -29,12 +29,6 @@ mount -t ext4 -o loop "$trial/image" "$trial/mounted" 2>"$trial/error" || skip "
 finish
 
 need_packages nbdkit nbdkit-plugin-python libnbd-bin fuse3 python3
-if [ -z "${ASSETVAULT_COMMAND:-}" ]; then
-    need_swift
-    # shellcheck disable=SC2086 # a list of words
-    need_packages $build_packages
-    (cd "$here/../.." && swift build -c release --product assetvault)
-    ASSETVAULT_COMMAND=$(cd "$here/../.." && swift build -c release --show-bin-path)/assetvault
-fi
+build_command "$here/../.."
 # In the foreground, so that Ctrl-C reaches it.
-PYTHONDONTWRITEBYTECODE=1 timeout --foreground -k 60 1200 python3 -u "$here/power_loss.py" "$ASSETVAULT_COMMAND" "$@"
+PYTHONDONTWRITEBYTECODE=1 timeout --foreground -k 60 1200 python3 -u "$here/power_loss.py" "$assetvault" "$@"
