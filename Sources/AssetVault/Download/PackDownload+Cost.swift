@@ -26,7 +26,7 @@ extension PackDownload {
                 try await recover(from: error, in: &assembly, whichHad: before)
             }
         }
-        return try assembly.cost(holding: held.map(\.pack), countingTail: tail) ?? assembly.costOfAll
+        return try assembly.cost(holding: held, countingTail: tail) ?? assembly.costOfAll
     }
 }
 

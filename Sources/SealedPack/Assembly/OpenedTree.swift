@@ -5,12 +5,15 @@ public import VaultErrors
 public import VaultFileSystem
 
 /// A folder that a pack was opened into, with the pack's index and catalog: its pieces are sealed once more, which gives the
-/// same bytes again. Needs the content key. Files that were changed since then give nothing.
+/// same bytes again. Needs the content key. Files that were changed since then give nothing; nor do compressed pieces where
+/// this release of libzstd does not compress them to the same bytes.
 public struct OpenedTree: PieceSource {
     public let pack: PackFile
     private let root: FilePath
     private let catalog: Catalog
-    private let sealer: PieceSealer
+    private let key: ContentKey
+    /// How the pack was compressed; nil where that was not found out.
+    private let compression: Compression?
 
     /// - Parameters:
     ///   - root: the folder.
@@ -19,25 +22,68 @@ public struct OpenedTree: PieceSource {
     public init(_ root: FilePath, openedFrom tail: PackFile, key: ContentKey) throws(VaultError) {
         catalog = try OpenPack(tail, key: key).catalog
         pack = tail
-        sealer = PieceSealer(key: key, compression: .standard, previous: nil)
         self.root = root
+        self.key = key
+        compression = try OpenedTree(root, tail, catalog, key, compression: nil).findCompression()
+    }
+
+    private init(
+        _ root: FilePath, _ pack: PackFile, _ catalog: Catalog, _ key: ContentKey, compression: Compression?
+    ) {
+        (self.root, self.pack, self.catalog, self.key) = (root, pack, catalog, key)
+        self.compression = compression
+    }
+
+    public func has(piece number: Int, at place: Range<UInt64>) -> Bool {
+        compression != nil || isStored(number, at: place)
     }
 
     /// Throws `.corrupt` where the files have changed.
     public func ciphertext(ofPiece number: Int, at place: Range<UInt64>) throws(VaultError) -> [UInt8] {
         let plain = try plaintext(ofPiece: number)
+        return try ciphertext(
+            of: plain, as: number, isStored(number, at: place) ? .stored : compression ?? .standard)
+    }
+
+    private func ciphertext(of plain: [UInt8], as number: Int, _ compression: Compression) throws(VaultError)
+        -> [UInt8]
+    {
         let digest = SHA256.hash(plain.span)
         guard digest.bytes.elementsEqual(catalog.digestBytes(number)) else {
             throw VaultError(
                 .corrupt, "the files of piece \(number) have changed", at: root.string,
                 remedy: "nothing needs to be done")
         }
-        // Its length tells whether the piece was worth compressing.
-        if Cobblestone256.sealedCount(ofMessage: UInt64(plain.count) + 1) == UInt64(place.count) {
-            return try sealer.storedCiphertext(of: plain, digest: digest)
-        }
-        return try sealer.ciphertext(of: plain, digest: digest)
+        return try PieceSealer(key: key, compression: compression, previous: nil)
+            .ciphertext(of: plain, digest: digest)
     }
+
+    /// Its length tells whether a piece was worth compressing.
+    private func isStored(_ number: Int, at place: Range<UInt64>) -> Bool {
+        let piece = catalog.pieceRange(number)
+        return Cobblestone256.sealedCount(ofMessage: UInt64(piece.count) + 1) == UInt64(place.count)
+    }
+
+    /// No pack says how it was compressed: the first compressed piece whose files have not changed tells.
+    private func findCompression() throws(VaultError) -> Compression? {
+        var found: Compression?
+        var tries = 0
+        try pack.forEachIndexRecord { number, record, offset throws(VaultError) in
+            let place = offset..<(offset + UInt64(record.ciphertextCount))
+            guard found == nil, tries < Self.mostTries, !isStored(number, at: place),
+                let plain = try? plaintext(ofPiece: number)
+            else { return }
+            tries += 1
+            found = [.standard, .max, .fast].first { compression in
+                let bytes = try? ciphertext(of: plain, as: number, compression)
+                return bytes.map { SHA256.hash($0.span) } == record.digest
+            }
+        }
+        return found
+    }
+
+    /// Pieces whose files may have changed, before it is given up.
+    private static let mostTries = 8
 
     private func plaintext(ofPiece number: Int) throws(VaultError) -> [UInt8] {
         let range = catalog.pieceRange(number)

@@ -12,7 +12,8 @@ extension PackAssembly {
     /// What the rest of the pack costs where other packs are as sound as their indexes say; nil before the tail is proven.
     ///
     /// - Parameter tail: the bytes of it that are to be counted.
-    public func cost(holding others: [PackFile], countingTail tail: UInt64) throws(VaultError) -> UpdateCost?
+    public func cost(holding others: [any PieceSource], countingTail tail: UInt64) throws(VaultError)
+        -> UpdateCost?
     {
         guard let places else { return nil }
         var states = states

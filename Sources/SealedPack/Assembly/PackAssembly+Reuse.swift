@@ -18,7 +18,7 @@ extension PackAssembly {
         guard let places, states.missingCount > 0 else { return }
         let wanted = try PiecesByDigest(of: packFile, where: states.isMissing)
         while states.missingCount > 0, let other = try next() {
-            try await take(find(wanted, in: other.pack), of: other, places, progress: progress)
+            try await take(find(wanted, in: other), of: other, places, progress: progress)
         }
     }
 
@@ -26,14 +26,15 @@ extension PackAssembly {
     private typealias Hit = (number: UInt32, other: UInt32, offset: UInt64)
 
     /// Where another pack says it has pieces that are missing here.
-    private func find(_ wanted: PiecesByDigest, in other: PackFile) -> [Hit] {
+    private func find(_ wanted: PiecesByDigest, in other: any PieceSource) -> [Hit] {
         var hits: [Hit] = []
         var isFound = [Bool](repeating: false, count: states.count)
-        hits.reserveCapacity(min(Int(other.pieceCount), states.missingCount))
+        hits.reserveCapacity(min(Int(other.pack.pieceCount), states.missingCount))
         // What was read of an index until it proves damaged is as good as any hint.
-        try? other.forEachIndexRecord { otherNumber, record, offset throws(VaultError) in
+        try? other.pack.forEachIndexRecord { otherNumber, record, offset throws(VaultError) in
             guard let number = try wanted.first(with: record.digest), states.isMissing(number),
-                !isFound[number]
+                !isFound[number],
+                other.has(piece: otherNumber, at: offset..<(offset + UInt64(record.ciphertextCount)))
             else { return }
             isFound[number] = true
             hits.append((UInt32(number), UInt32(otherNumber), offset))

@@ -18,7 +18,7 @@ public struct UpdateCost: Sendable, Hashable {
     ///   - pack: its index must be there; the pieces are not looked at.
     ///   - held: packs whose pieces are sound; one whose index is damaged gives nothing from there on.
     /// - Throws: `.corrupt` when the index of `pack` is damaged, `.io`.
-    public init(of pack: PackFile, holding held: [PackFile]) throws(VaultError) {
+    public init(of pack: PackFile, holding held: [any PieceSource]) throws(VaultError) {
         let layout = pack.footer.layout
         guard !layout.comesAtOnce(besidesOthers: !held.isEmpty) else {
             self.init(ofAllAtOnce: layout)
@@ -60,11 +60,13 @@ public struct UpdateCost: Sendable, Hashable {
 
 extension PieceStates {
     /// Takes pieces for present that other packs have, by their indexes.
-    mutating func notePieces(of pack: PackFile, heldIn others: [PackFile]) throws(VaultError) {
+    mutating func notePieces(of pack: PackFile, heldIn others: [any PieceSource]) throws(VaultError) {
         guard missingCount > 0, !others.isEmpty else { return }
         let wanted = try PiecesByDigest(of: pack, where: isMissing)
         for other in others {
-            try? other.forEachIndexRecord { _, record, _ throws(VaultError) in
+            try? other.pack.forEachIndexRecord { otherNumber, record, offset throws(VaultError) in
+                guard other.has(piece: otherNumber, at: offset..<(offset + UInt64(record.ciphertextCount)))
+                else { return }
                 if let number = try wanted.first(with: record.digest) { notePresent(number) }
             }
         }

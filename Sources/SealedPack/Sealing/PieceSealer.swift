@@ -55,7 +55,7 @@ struct PieceSealer: Sendable {
     }
 
     /// The same without compressing it.
-    func storedCiphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8] {
+    private func storedCiphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8] {
         try encrypt(plain, codec: .stored, digest: digest)
     }
 

@@ -235,6 +235,17 @@ extension SmallUpdateTests {
         #expect(try hosted.game.place.staged() == [])
     }
 
+    /// However hard the publisher tried to make it small, which nothing says.
+    @Test(arguments: Compression.allCases) func anyCompression(_ compression: Compression) async throws {
+        let client = try openedClient()
+        try await hosted.game.publish(Self.files(1), as: "levels/other", compression)
+        _ = try await sent(by: client)
+        try await hosted.game.publish(Self.files(2), as: "levels/other", compression)
+        let told = try await client.costs().reduce(0) { $0 + $1.cost.bytes }
+        #expect(UInt64(try await sent(by: client)) == told)
+        #expect(told < 120_000)
+    }
+
     /// Files that were changed are worth nothing.
     @Test(arguments: ["file 2", "file 9"]) func aChangedFile(name: String) async throws {
         let client = try openedClient()

@@ -18,7 +18,9 @@ final class Game: Sendable {
     }
 
     /// Publishes exactly these files as the next version of a pack.
-    func publish(_ files: [String: [UInt8]], as id: String = Game.id) async throws {
+    func publish(_ files: [String: [UInt8]], as id: String = Game.id, _ compression: Compression? = nil)
+        async throws
+    {
         let source = scratch.path.appending("source of \(id.split(separator: "/").joined(separator: " "))")
         try FileSystem.removeTree(source)
         try FileSystem.createFolders(source, permissions: 0o755)
@@ -27,14 +29,17 @@ final class Game: Sendable {
             try FileSystem.createFolders(file.removingLastComponent(), permissions: 0o755)
             try OpenFile(creating: file, permissions: 0o644).write(bytes.span, at: 0)
         }
-        try await publish(source, as: id)
+        try await publish(source, as: id, compression)
     }
 
     /// Publishes a folder.
-    func publish(_ source: FilePath, as id: String = Game.id) async throws {
+    func publish(_ source: FilePath, as id: String = Game.id, _ compression: Compression? = nil) async throws
+    {
         let id = try PackID(id)
+        var order = PublicationOrder(keys: place.keys, now: .now)
+        order.compression = compression
         _ = try await Publication.run(
-            of: place.vault, PublicationOrder(keys: place.keys, now: .now),
+            of: place.vault, order,
             editing: { settings throws(VaultError) in try settings.declare(id, source: source) })
     }
 
