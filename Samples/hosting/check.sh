@@ -95,6 +95,7 @@ expect metadata/timestamp.json 200 'Content-Type: application/json'
 expect metadata/2.root.json 200 "$forever" --compressed
 expect metadata/3.root.json 404 'Cache-Control: no-store'
 expect metadata/3.targets.json 200 "$forever"
+expect metadata/4.team.json 200 "$forever"
 expect metadata/ 404 'Cache-Control: no-store'
 expect "$pack" 200 "$forever" --compressed
 expect "$pack" 200 'ETag: "[^"]*"' --compressed

@@ -74,6 +74,42 @@ import VaultFileSystem
         #expect(try isComplete(&assembly))
     }
 
+    /// After a failure nothing more is taken, even if the sender goes on: some of it was lost.
+    @Test(arguments: 0...3) func nothingAfterAFailure(pieces: Int) async throws {
+        let lost = VaultError(.busy, "somebody wants it", at: "host", remedy: "none")
+        var assembly = try await begun()
+        let end = parts.place(pieces).lowerBound
+        var chunks = [Array(parts.bytes[64..<end]), nil, Array(parts.bytes[(end + 1_000)...])][...]
+        let error = await #expect(throws: VaultError.self) {
+            try await assembly.take(
+                at: 64,
+                from: { () throws(VaultError) -> [UInt8]? in
+                    guard let next = chunks.popFirst() else { return nil }
+                    guard let next else { throw lost }
+                    return next
+                }, progress: { _ in })
+        }
+        #expect(error?.category == .busy)
+        #expect(chunks.count == 1)
+        #expect(try assembly.wanted() == UInt64(end)..<UInt64(parts.place(5).upperBound))
+    }
+
+    /// An index that says of pieces of different lengths that they are equal: no bytes could be both.
+    @Test(arguments: [0, 2]) func equalAndOfDifferentLengths(number: Int) async throws {
+        var forged = parts
+        // The piece after it is longer, or shorter, and claims its digest.
+        let digest = Array(parts.index[(number * 36 + 4)..<(number * 36 + 36)])
+        forged.index.replaceSubrange(((number + 1) * 36 + 4)..<((number + 1) * 36 + 36), with: digest)
+        let json = forged.descriptor(id: "levels/one", version: 1, openedSize: 1)
+        let pack = try PackDescriptor(parsing: json, place: "test")
+        let file = try OpenFile(creating: packs.folder.path.appending("forged"), permissions: 0o600)
+        var assembly = try PackAssembly(OpenFileReference(file), of: pack)
+        let tail = forged.index + forged.catalog
+        try assembly.takeUnproven(tail.span, at: UInt64(forged.refooted.count - 128 - tail.count))
+        let error = await #expect(throws: VaultError.self) { try await assembly.prove() }
+        #expect(error?.category == .corrupt)
+    }
+
     /// A piece that was changed on its way stays missing; three in a row end the transfer, with what was sound kept.
     @Test func wrongPieces() async throws {
         var bytes = parts.bytes

@@ -80,6 +80,21 @@ import VaultErrors
         #expect(try await run([]).delivered == [])
     }
 
+    /// Whoever has said that there is no more is not asked again, however much is still under way.
+    @Test(arguments: [0, 1, 3, 8, 20]) func nilIsTheEnd(count: Int) async throws {
+        var asked = 0
+        var delivered: [Int] = []
+        try await runInOrder(
+            next: { () throws(VaultError) -> Int? in
+                asked += 1
+                return asked <= count ? asked : nil
+            },
+            memory: { _ in 1 }, work: { (number: Int) throws(VaultError) -> Int in number },
+            deliver: { (number: Int) throws(VaultError) in delivered.append(number) })
+        #expect(asked == count + 1)
+        #expect(delivered == Array(1..<(count + 1)))
+    }
+
     /// A piece of 16 MiB takes three times as much: as ciphertext, frame and plaintext.
     @Test func theLargestRunAlone() async throws {
         for memory in [3 * 16 * Self.megabyte, 3 * 17 * Self.megabyte, .max] {

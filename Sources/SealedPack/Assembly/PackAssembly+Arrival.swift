@@ -7,6 +7,8 @@ extension PackAssembly {
     private static var tolerance: Int { 3 }
     /// Pieces that are hashed and written while others arrive.
     private static var width: Int { 4 }
+    /// Bytes of them: large pieces come one at a time.
+    private static var budget: Int { 4 << 20 }
 
     /// Takes bytes that stand at `offset` in the pack and follow one another, until there are no more. A piece counts, and
     /// is written, once all of it is there with its digest; what is there already is passed over. Pieces are hashed and
@@ -52,39 +54,43 @@ extension PackAssembly {
         defer { arriving = cutter.arriving }
         var failure: VaultError?
         var wrong = 0
-        try await runInOrder(
-            width: Self.width,
-            next: { () async throws(VaultError) -> ArrivingPiece.Whole? in
-                while true {
-                    if let piece = cutter.next(where: { !states.isPresent($0) }) { return piece }
-                    do throws(VaultError) {
-                        guard let bytes = try await next() else { return nil }
-                        cutter.add(bytes)
-                    } catch {
-                        failure = error
-                        return nil
+        do throws(VaultError) {
+            try await runInOrder(
+                width: Self.width, budget: Self.budget,
+                next: { () async throws(VaultError) -> ArrivingPiece.Whole? in
+                    while true {
+                        if let piece = cutter.next(where: { !states.isPresent($0) }) { return piece }
+                        do throws(VaultError) {
+                            guard let bytes = try await next() else { return nil }
+                            cutter.add(bytes)
+                        } catch {
+                            failure = error
+                            return nil
+                        }
                     }
-                }
-            },
-            memory: { $0.bytes.count },
-            work: { piece throws(VaultError) -> (isMixed: Bool, written: [Int]) in
-                (piece.isMixed, try writer.write(piece.bytes.span, as: piece.number))
-            },
-            deliver: { piece throws(VaultError) in
-                if !piece.written.isEmpty {
-                    wrongInARow = 0
-                    notePresent(piece.written, places)
-                    noteWritten(piece.written, places)
-                    #if DEBUG
-                        FailPoint.reach("pieceWritten")
-                    #endif
-                    progress(presentCount)
-                } else if !piece.isMixed {
-                    // Nobody knows which of several senders would be to blame.
-                    wrong += 1
-                    try noteWrong()
-                }
-            })
+                },
+                memory: { $0.bytes.count },
+                work: { piece throws(VaultError) -> (isMixed: Bool, written: [Int]) in
+                    (piece.isMixed, try writer.write(piece.bytes.span, as: piece.number))
+                },
+                deliver: { piece throws(VaultError) in
+                    if !piece.written.isEmpty {
+                        wrongInARow = 0
+                        notePresent(piece.written, places)
+                        noteWritten(piece.written, places)
+                        #if DEBUG
+                            FailPoint.reach("pieceWritten")
+                        #endif
+                        progress(presentCount)
+                    } else if !piece.isMixed {
+                        // Nobody knows which of several senders would be to blame.
+                        wrong += 1
+                        try noteWrong()
+                    }
+                })
+        } catch {
+            throw failure ?? error
+        }
         if let failure { throw failure }
         return wrong
     }

@@ -35,7 +35,7 @@ struct PiecesByDigest: Sendable {
     private static let mostWithOnePrefix = 8
 
     /// Pieces that equal an earlier one, with the first of their kind, in the order of these. Throws `.corrupt` for an index
-    /// that was made to be slow.
+    /// that was made to be slow, or says that pieces of different lengths are equal.
     func copies() throws(VaultError) -> [PieceCopies.Pair] {
         var found: [PieceCopies.Pair] = []
         var start = 0
@@ -43,15 +43,16 @@ struct PiecesByDigest: Sendable {
             var end = start + 1
             while end < entries.count, entries[end].prefix == entries[start].prefix { end += 1 }
             if end - start > 1 {
-                var kinds: [(digest: Digest, first: UInt32)] = []
+                var kinds: [(record: IndexRecord, first: UInt32)] = []
                 for entry in entries[start..<end] {
-                    let digest = try pack.digest(ofPiece: Int(entry.number))
-                    if let kind = kinds.first(where: { $0.digest == digest }) {
+                    let record = try pack.indexRecord(ofPiece: Int(entry.number))
+                    if let kind = kinds.first(where: { $0.record == record }) {
                         found.append((kind.first, entry.number))
-                    } else {
-                        kinds.append((digest, entry.number))
+                        continue
                     }
-                    guard kinds.count <= Self.mostWithOnePrefix else {
+                    let isPossible = !kinds.contains { $0.record.digest == record.digest }
+                    kinds.append((record, entry.number))
+                    guard isPossible, kinds.count <= Self.mostWithOnePrefix else {
                         throw VaultError(
                             .corrupt, "the index has digests that can't be genuine", at: pack.place,
                             remedy: "do not use this pack; tell its publisher")
@@ -66,9 +67,11 @@ struct PiecesByDigest: Sendable {
 
 extension PackFile {
     /// What the index says of a piece; the index must have been proven.
-    func digest(ofPiece number: Int) throws(VaultError) -> Digest {
+    func digest(ofPiece number: Int) throws(VaultError) -> Digest { try indexRecord(ofPiece: number).digest }
+
+    func indexRecord(ofPiece number: Int) throws(VaultError) -> IndexRecord {
         let offset = footer.layout.indexOffset + UInt64(number) * UInt64(IndexRecord.count)
         let bytes = try file.readExactly(IndexRecord.count, at: offset)
-        return try IndexRecord(parsing: bytes.span, place: place).digest
+        return try IndexRecord(parsing: bytes.span, place: place)
     }
 }

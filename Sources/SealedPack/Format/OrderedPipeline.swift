@@ -2,13 +2,15 @@ import VaultErrors
 
 /// Runs `work` on several inputs at once and hands its results on in the order of the inputs.
 ///
-/// At most `width` inputs are under way or waiting to be delivered, and no more than `memory` allows them 48 MiB,
-/// but always one: so memory is bounded however uneven the work. `next` and `deliver` run one at a time, in the
-/// caller's task. The first error ends everything; it is the one of the earliest input that failed.
+/// At most `width` inputs are under way or waiting to be delivered, and no more than take up the budget together,
+/// but always one: so memory is bounded however uneven the work. `next`, which is not asked again after nil, and `deliver`
+/// run one at a time, in the caller's task. The first error ends everything; it is the one of the earliest input that failed.
 ///
-/// - Parameter memory: The bytes that the work on an input takes at its most, roughly.
+/// - Parameters:
+///   - budget: the bytes that the work on all inputs may take.
+///   - memory: the bytes that the work on an input takes at its most, roughly.
 func runInOrder<Input: Sendable, Output: Sendable>(
-    width: Int = 8,
+    width: Int = 8, budget: Int = 48 << 20,
     next: () async throws(VaultError) -> Input?,
     memory: (Input) -> Int,
     work: @escaping @Sendable (Input) throws(VaultError) -> Output,
@@ -19,13 +21,17 @@ func runInOrder<Input: Sendable, Output: Sendable>(
         var started = 0
         var delivered = 0
         var pending: Input?
+        var isAtEnd = false
         var waiting: [Int: Result<Output, VaultError>] = [:]
-        var budget = MemoryBudget()
+        var budget = MemoryBudget(limit: budget)
         do throws(VaultError) {
             while true {
                 while started - delivered < width {
                     if Task.isCancelled { throw VaultError.cancelled("task") }
-                    if pending == nil { pending = try await next() }
+                    if pending == nil, !isAtEnd {
+                        pending = try await next()
+                        isAtEnd = pending == nil
+                    }
                     guard let input = pending, budget.take(memory(input)) else { break }
                     pending = nil
                     let number = started
@@ -52,12 +58,14 @@ func runInOrder<Input: Sendable, Output: Sendable>(
 
 /// The memory that the inputs under way take, in their order.
 private struct MemoryBudget {
-    private static let limit = 48 << 20
+    private let limit: Int
     private var taken: ArraySlice<Int> = []
     private var total = 0
 
+    init(limit: Int) { self.limit = limit }
+
     mutating func take(_ bytes: Int) -> Bool {
-        guard taken.isEmpty || bytes <= Self.limit - total else { return false }
+        guard taken.isEmpty || bytes <= limit - total else { return false }
         taken.append(bytes)
         total += bytes
         return true

@@ -32,8 +32,7 @@ public struct MetadataStore: Sendable {
     /// - Throws: `untrusted` when it is no such file.
     public func pin(_ root: [UInt8]) async throws(VaultError) {
         if try isPinned() { return }
-        let metadata = try UnverifiedMetadata(parsing: root, as: .root, place: "trusted root")
-        let verified = try VerifiedRoot(pinning: metadata)
+        let verified = try VerifiedRoot(vouchedFor: root)
         try FileSystem.createFolders(folder, permissions: 0o755)
         try await locked { () throws(VaultError) in
             guard try !isPinned() else { return }

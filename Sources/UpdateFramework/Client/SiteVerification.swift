@@ -20,16 +20,19 @@ extension TrustChain {
     ) async throws(VaultError) -> TrustChain {
         let first = MetadataRole.root.hostedName(version: 1)
         let limit = MetadataRole.root.sizeLimit
-        var bytes = pinnedRoot
-        if bytes == nil { bytes = try await source.metadata(named: first, limit: limit) }
-        guard let bytes else {
-            throw VaultError(
-                .unavailable, "the host does not have it", at: source.place(of: first),
-                remedy: "check the URL; a site always keeps all its roots")
+        let pinned: VerifiedRoot
+        if let pinnedRoot {
+            pinned = try VerifiedRoot(vouchedFor: pinnedRoot)
+        } else {
+            guard let bytes = try await source.metadata(named: first, limit: limit) else {
+                throw VaultError(
+                    .unavailable, "the host does not have it", at: source.place(of: first),
+                    remedy: "check the URL; a site always keeps all its roots")
+            }
+            guard bytes.count <= limit else { throw .oversized(limit: limit, at: first) }
+            pinned = try VerifiedRoot(
+                pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: first))
         }
-        guard bytes.count <= limit else { throw .oversized(limit: limit, at: first) }
-        let place = pinnedRoot == nil ? first : "trusted root"
-        let pinned = try VerifiedRoot(pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: place))
         let workflow = TrustWorkflow(source: source, keeper: trust, now: now)
         guard let root = try await workflow.newestRoot(from: pinned),
             let chain = try await workflow.chain(under: root)

@@ -19,6 +19,21 @@ public struct VerifiedRoot: VerifiedMetadata {
         }
     }
 
+    /// Believes a root file that somebody gave. Throws `.untrusted`, with what to give, when it is none.
+    init(vouchedFor bytes: [UInt8]) throws(VaultError) {
+        let place = "trusted root"
+        do throws(VaultError) {
+            guard bytes.count <= MetadataRole.root.sizeLimit else {
+                throw VaultError.oversized(limit: MetadataRole.root.sizeLimit, at: place)
+            }
+            try self.init(pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: place))
+        } catch {
+            throw VaultError(
+                .untrusted, "it is no root file of a site: \(error.problem)", at: place,
+                remedy: "give the file trusted-root.json of the site's publisher")
+        }
+    }
+
     /// The next root: exactly one version on, signed by this root's keys and by its own (section 5.3).
     public func successor(verifying metadata: UnverifiedMetadata) throws(VaultError) -> VerifiedRoot {
         try verify(metadata, as: .root)

@@ -14,7 +14,7 @@ struct DownloadReport {
             let requests = cost.requests == 1 ? "1 request" : "\(cost.requests) requests"
             Talk.answer(
                 "\(pack.id)  version \(pack.version)  \(cost.bytes) of \(cost.length) bytes in \(requests), "
-                    + "\(cost.reusedPieces) of \(cost.pieces) pieces are here")
+                    + "\(cost.reusedPieces) of \(cost.pieces) pieces need not be sent")
         }
         Talk.note(
             costs.isEmpty ? "nothing is to be downloaded" : "\(bytes) bytes in all are to be downloaded")

@@ -14,8 +14,8 @@ struct Fetch: AsyncParsableCommand {
         discussion: """
             Trust is refreshed first; the store pins the root of its first --trust. Without IDs, essential and \
             prefetch packs are fetched. Without --keys packs stop in shared storage, verified and sealed. Of a pack that \
-            the store has in part, or in an earlier version kept sealed, only what is missing is downloaded; \
-            --dry-run tells how much that is.
+            the store has in part, or in an earlier version, only what is missing is downloaded (from an opened version \
+            pieces are taken with the key); --dry-run tells how much that is, metadata not counted.
 
             EXAMPLE
               assetvault fetch https://cdn.example.com/game --store ~/.game --trust trusted-root.json --keys env:GAME_KEY

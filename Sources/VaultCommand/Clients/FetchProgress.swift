@@ -18,6 +18,8 @@ final class FetchProgress: Sendable {
         /// What failed, and did not come right at another attempt.
         var failures: [(id: PackID, error: VaultError)] = []
         var removed: [PackID] = []
+        /// Packs that something was done for.
+        var moved: Set<PackID> = []
         /// Packs of which all was sent, and by what name.
         var whole: [PackID: SiteLocation] = [:]
     }
@@ -26,15 +28,18 @@ final class FetchProgress: Sendable {
 
     func show(_ update: StatusUpdate) {
         switch update {
-        case .progress(let id, let bytes, let total): draw(Step(label: "fetching", id: id), bytes, total)
+        case .progress(let id, let bytes, let total):
+            draw(Step(label: "fetching", id: id), bytes, total)
         case .sentWhole(let id, let file): shown.withLock { $0.whole[id] = file }
-        case .opening(let id, let bytes, let total): draw(Step(label: "opening", id: id), bytes, total)
+        case .opening(let id, let bytes, let total):
+            noteMoved(id)
+            draw(Step(label: "opening", id: id), bytes, total)
         case .finished(let id, let state):
             finish()
             forgetFailure(of: id)
             tellWhole(id)
             switch state {
-            case .loaded: Talk.note("loaded  \(id)")
+            case .loaded: Talk.note("\(hasMoved(id) ? "loaded" : "up to date")  \(id)")
             case .toBeTransferred: Talk.note("verified  \(id): it waits in shared storage for its key")
             case .absent:
                 shown.withLock { $0.removed.append(id) }
@@ -45,8 +50,17 @@ final class FetchProgress: Sendable {
         case .failed(let id, let error):
             forgetFailure(of: id)
             shown.withLock { $0.failures.append((id, error)) }
-        case .began, .verifying, .transferring: break
+        case .began(let id), .transferring(let id): noteMoved(id)
+        case .verifying: break
         }
+    }
+
+    private func noteMoved(_ id: PackID) {
+        shown.withLock { _ = $0.moved.insert(id) }
+    }
+
+    private func hasMoved(_ id: PackID) -> Bool {
+        shown.withLock { $0.moved.remove(id) != nil }
     }
 
     /// A host that sends no parts makes updates large.

@@ -26,10 +26,11 @@ struct Publish: AsyncParsableCommand {
             cron if need be. A pack that is taken out of vault.json is no longer listed; declared again, it begins at \
             version 1 with a fresh content key.
 
-            Of each pack that changes it is said what the update costs a client that has one of the last versions: \
-            bytes and requests. --dry-run says it before anything is signed, and changes nothing. --against needs no site/, \
-            as on a CI runner: it goes on from what the host has, of whose packs it reads index and catalog, and writes \
-            only what is new into site/; upload that before the next publication.
+            Of each pack that changes it is said what the update costs a client that has one of the last versions, \
+            sealed or opened with its key at hand: bytes and requests, metadata not counted. --dry-run says it before \
+            anything is signed, and changes nothing. --against needs no site/, as on a CI runner: it goes on from what the \
+            host has, of whose packs it reads index and catalog, and writes only what is new into site/; upload that before \
+            the next publication.
 
             Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks; one of them must open \
             the previous versions. What must be signed by keys that are kept elsewhere waits in pending/ (exit code 77); see \

@@ -29,6 +29,7 @@ extension VaultError {
                 "no secure connection\(tlsReason(error))",
                 "check that the URL names an https port, the host's certificate and this machine's clock"
             )
+        case HTTPParserError.invalidEOFState: ("the host closed the connection too early", "try again")
         case is HTTPParserError:
             ("the answer is not proper HTTP (\(brief(error)))", "check the URL and the host")
         default: ("the request failed (\(brief(error)))", "check the URL and the host")

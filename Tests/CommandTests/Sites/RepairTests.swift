@@ -73,6 +73,18 @@ import VaultFileSystem
     /// What a disk does not give back any more is fetched. Calls are counted in each thread: one reads header, footer and
     /// index, any of them what follows.
     @Test(arguments: 1...3) func anUnreadableSector(number: Int) async throws {
+        try await expectMended(failingFrom: number)
+    }
+
+    /// Among so many pieces each thread has several.
+    @Test func anUnreadableSectorAmongPieces() async throws {
+        try folder.write("one/file", Bytes.random(9_000_000, seed: 3))
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+        try await expectMended(failingFrom: 8)
+    }
+
+    private func expectMended(failingFrom number: Int) async throws {
         let bad = folder[try kept("one")]
         let log = folder["strace"]
         let wrapper =

@@ -16,6 +16,7 @@ struct KilledStores {
     /// Where the pieces of version 2 lie in its file.
     let places: PiecePlaces
     let packLength: Int
+    private let pack: PackFile
     private var folder: TemporaryFolder { workshop.folder }
     private let trees: [Tree]
     private let digests: [Digest]
@@ -45,7 +46,7 @@ struct KilledStores {
         }
         try await publish(2)
         (self.trees, self.digests) = (trees, digests)
-        let pack = try PackFile(
+        pack = try PackFile(
             opening: folder.path.appending("vault/site/\(workshop.publishedPack("level"))"), as: nil)
         packLength = Int(pack.length)
         places = try PiecePlaces(of: pack)
@@ -102,6 +103,23 @@ struct KilledStores {
             found = digests.firstIndex(of: SHA256.hash(bytes.span))
         }
         return found.map { Int64($0) + 1 }
+    }
+
+    /// The pieces of version 2 that a download has kept, by what its file holds.
+    func keptPieces(in store: String) throws -> [Bool] {
+        let name = try #require(workshop.files(in: "ephemeral", of: store).first { $0.hasSuffix(".part") })
+        let part = [UInt8](try Data(contentsOf: URL(filePath: "\(store)/ephemeral/\(name)")))
+        return try (0..<places.count).map { number in
+            let place = Int(places[number].lowerBound)..<Int(places[number].upperBound)
+            return try SHA256.hash(part[place].span) == pack.digest(ofPiece: number)
+        }
+    }
+
+    /// Bytes that are asked for where these pieces are there, and index and catalog.
+    func missing(besides kept: [Bool]) -> Int {
+        var states = PieceStates(count: places.count)
+        for number in kept.indices where kept[number] { states.notePresent(number) }
+        return Int(UpdateCost(pack.footer.layout, states, places, tailBytes: 0).bytes)
     }
 
     /// The end that the command comes to, and the one that a key brings from there.
