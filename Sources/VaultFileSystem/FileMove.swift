@@ -103,16 +103,13 @@ public struct FileMove: ~Copyable, Sendable {
         let scratch = try ScratchFile(for: target)
         let size = try file.status().size
         try scratch.file.allocate(size)
-        var buffer: [UInt8] = []
-        var offset: UInt64 = 0
-        while offset < size,
-            try file.read(into: &buffer, upTo: Int(min(1 << 20, size - offset)), at: offset) > 0
-        {
-            try scratch.file.write(buffer.span, at: offset)
-            offset += UInt64(buffer.count)
+        var end: UInt64 = 0
+        try file.forEachBlock(of: 0..<size) { block, offset throws(VaultError) in
+            try scratch.file.write(block, at: offset)
+            end = offset + UInt64(block.count)
         }
         // The source may have shrunk after room was reserved for it.
-        try scratch.file.truncate(to: offset)
+        try scratch.file.truncate(to: end)
         try scratch.file.synchronize()
         try verify(scratch.file)
         return scratch

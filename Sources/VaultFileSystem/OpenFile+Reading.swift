@@ -47,6 +47,20 @@ extension OpenFile {
         return bytes
     }
 
+    /// Hands a part of the file on front to back, in blocks of at most 1 MiB with their offsets, as far as the file goes.
+    public func forEachBlock(
+        of range: Range<UInt64>, _ take: (Span<UInt8>, _ offset: UInt64) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        var block: [UInt8] = []
+        var offset = range.lowerBound
+        while offset < range.upperBound,
+            try read(into: &block, upTo: Int(min(range.upperBound - offset, 1 << 20)), at: offset) > 0
+        {
+            try take(block.span, offset)
+            offset += UInt64(block.count)
+        }
+    }
+
     /// The whole content. Throws `.corrupt` when it has more than `limit` bytes.
     public func readAll(limit: Int) throws(VaultError) -> [UInt8] {
         let limit = min(max(limit, 0), .max - 1)
@@ -99,8 +113,10 @@ extension OpenFile {
         _ buffer: inout [UInt8], upTo count: Int,
         _ call: (UnsafeMutableRawPointer, Int, Int) throws(VaultError) -> Int
     ) throws(VaultError) -> Int {
+        // For nothing the library writes to what all empty arrays share, which is a race.
+        guard count > 0 else { return 0 }
         let before = buffer.count
-        try buffer.append(addingCapacity: max(count, 0)) { (room) throws(VaultError) in
+        try buffer.append(addingCapacity: count) { (room) throws(VaultError) in
             try unsafe room.withUnsafeMutableBufferPointer { (memory, initialized) throws(VaultError) in
                 initialized = try unsafe loop(UnsafeMutableRawBufferPointer(memory), call)
             }

@@ -107,13 +107,8 @@ extension PackFile {
     public func writeTail(to target: borrowing OpenFile) throws(VaultError) {
         try target.truncate(to: length)
         try target.write(header.bytes.span, at: 0)
-        var block: [UInt8] = []
-        var position = footer.layout.indexOffset
-        while position < length {
-            guard try file.read(into: &block, upTo: Int(min(1 << 20, length - position)), at: position) > 0
-            else { return }
-            try target.write(block.span, at: position)
-            position += UInt64(block.count)
+        try file.forEachBlock(of: footer.layout.indexOffset..<length) { block, offset throws(VaultError) in
+            try target.write(block, at: offset)
         }
     }
 }

@@ -11,14 +11,7 @@ extension OpenFile {
     /// SHA-256 of a part of the file, as far as the file goes.
     func sha256(of range: Range<UInt64>) throws(VaultError) -> Digest {
         var digest = SHA256()
-        var block: [UInt8] = []
-        var offset = range.lowerBound
-        while offset < range.upperBound,
-            try read(into: &block, upTo: Int(min(range.upperBound - offset, 1 << 20)), at: offset) > 0
-        {
-            digest.update(block.span)
-            offset += UInt64(block.count)
-        }
+        try forEachBlock(of: range) { block, _ in digest.update(block) }
         return digest.finalize()
     }
 }

@@ -66,13 +66,10 @@ struct PackWriter: ~Copyable {
     private mutating func copyCatalog(of pack: PackFile) throws(VaultError) -> Digest {
         let layout = pack.footer.layout
         var digest = SHA256()
-        var position = layout.catalogOffset
-        while position < layout.footerOffset {
-            let count = Int(min(1 << 20, layout.footerOffset - position))
-            let block = try pack.file.readExactly(count, at: position)
-            digest.update(block.span)
-            try write(block.span)
-            position += UInt64(count)
+        try pack.file.forEachBlock(of: layout.catalogOffset..<layout.footerOffset) {
+            block, _ throws(VaultError) in
+            digest.update(block)
+            try write(block)
         }
         guard digest.finalize() == pack.footer.catalogDigest else { throw sourceChanged(pack.place) }
         return pack.footer.catalogDigest

@@ -48,6 +48,7 @@ struct GCMCipher: ~Copyable, @unchecked Sendable {
     }
 
     mutating func encrypt(_ plaintext: Span<UInt8>, appendingTo output: inout [UInt8]) {
+        guard !plaintext.isEmpty else { return }
         output.append(addingCapacity: plaintext.count) { output in
             unsafe output.withUnsafeMutableBufferPointer { target, initialized in
                 unsafe transform(plaintext, to: target.baseAddress)
@@ -78,7 +79,8 @@ struct GCMCipher: ~Copyable, @unchecked Sendable {
         let count = sealed.count - AES256GCM.tagCount
         guard count >= 0 else { return false }
         var genuine = false
-        output.append(addingCapacity: count) { output in
+        // With no room at all the library would write to what all empty arrays share, which is a race.
+        output.append(addingCapacity: max(count, 1)) { output in
             unsafe output.withUnsafeMutableBufferPointer { target, initialized in
                 unsafe transform(sealed.extracting(0..<count), to: target.baseAddress)
                 genuine = isGenuine(tag: sealed.extracting(count..<sealed.count))
