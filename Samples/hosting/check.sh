@@ -39,6 +39,11 @@ sh "$here/upload.sh" "$site" "$work/served" 2>"$work/log"
 [ "$(grep -c ': Copied' "$work/log")" = 1 ] || fail "an upload without news copied more than the timestamp"
 grep -q 'timestamp.json: Copied' "$work/log" || fail "an upload without news left the timestamp out"
 
+# What an upload that died has left under a number is replaced, though it is as long.
+sed 's/targets/tergats/' "$site/metadata/3.targets.json" >"$work/served/metadata/3.targets.json"
+sh "$here/upload.sh" "$site" "$work/served" 2>"$work/log"
+diff -r "$site" "$work/served" || fail "what an upload that died has left is still there"
+
 # nginx in the foreground, as this user, everything it writes in one folder.
 start() {
     cat >"$work/nginx.conf" <<CONF

@@ -22,16 +22,23 @@ fi
 
 immutable='Cache-Control: public, max-age=31536000, immutable, no-transform'
 
-# A name with a hash or number stands for one content only, so a file of that name and size is there already.
 copy() {
-    rclone copy --size-only --header-upload "$immutable" "$@"
+    rclone copy --header-upload "$immutable" "$@"
 }
 
-copy "$site/targets" "$remote/targets"
+# The hash in a pack's name is that of its content, so a file of that name and size is there already.
+copy --size-only "$site/targets" "$remote/targets"
+
+# A number in a name stands for one content once the timestamp counts it. An upload that died before that may have left
+# another content of the same size under the number.
+copy_metadata() {
+    copy --checksum "$@" "$site/metadata" "$remote/metadata"
+}
+
 # Roles that targets delegate to: teams, bins.
-copy --exclude '/*.{targets,snapshot,root}.json' --exclude /timestamp.json "$site/metadata" "$remote/metadata"
-copy --include '/*.targets.json' "$site/metadata" "$remote/metadata"
-copy --include '/*.snapshot.json' "$site/metadata" "$remote/metadata"
+copy_metadata --exclude '/*.{targets,snapshot,root}.json' --exclude /timestamp.json
+copy_metadata --include '/*.targets.json'
+copy_metadata --include '/*.snapshot.json'
 rclone copyto --ignore-times --header-upload 'Cache-Control: no-store' \
     "$site/metadata/timestamp.json" "$remote/metadata/timestamp.json"
-copy --include '/*.root.json' "$site/metadata" "$remote/metadata"
+copy_metadata --include '/*.root.json'
