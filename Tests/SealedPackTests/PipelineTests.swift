@@ -56,10 +56,10 @@ import VaultErrors
         var numbers = memory.indices.makeIterator()
         try await runInOrder(
             width: width,
-            next: { () throws(VaultError) -> Int? in
-                guard let number = numbers.next() else { return nil }
+            next: { () throws(VaultError) -> Supply<Int> in
+                guard let number = numbers.next() else { return .end }
                 watch.take()
-                return number
+                return .input(number)
             },
             memory: { memory[$0] },
             work: { (number: Int) throws(VaultError) -> Int in
@@ -81,18 +81,43 @@ import VaultErrors
     }
 
     /// Whoever has said that there is no more is not asked again, however much is still under way.
-    @Test(arguments: [0, 1, 3, 8, 20]) func nilIsTheEnd(count: Int) async throws {
+    @Test(arguments: [0, 1, 3, 8, 20]) func theEndIsTheEnd(count: Int) async throws {
         var asked = 0
         var delivered: [Int] = []
         try await runInOrder(
-            next: { () throws(VaultError) -> Int? in
+            next: { () throws(VaultError) -> Supply<Int> in
                 asked += 1
-                return asked <= count ? asked : nil
+                return asked <= count ? .input(asked) : .end
             },
             memory: { _ in 1 }, work: { (number: Int) throws(VaultError) -> Int in number },
             deliver: { (number: Int) throws(VaultError) in delivered.append(number) })
         #expect(asked == count + 1)
         #expect(delivered == Array(1..<(count + 1)))
+    }
+
+    /// While the next input is waited for, what is done is delivered: whoever looks on sees how far it is.
+    @Test func whatIsDoneDoesNotWaitForMore() async throws {
+        var inputs = 0
+        var delivered: [Int] = []
+        var waits = 0
+        try await runInOrder(
+            next: { () throws(VaultError) -> Supply<Int> in
+                // Many moments, as the work takes some time; at last the other inputs come all the same.
+                if delivered.count < inputs, inputs < 4, waits < 10_000_000 {
+                    waits += 1
+                    return .later
+                }
+                guard inputs < 4 else { return .end }
+                inputs += 1
+                return .input(inputs)
+            },
+            memory: { _ in 1 }, work: { (number: Int) throws(VaultError) -> Int in number },
+            deliver: { (number: Int) throws(VaultError) in
+                delivered.append(number)
+                // None is waited for by the one before it but the last.
+                if number < 4 { #expect(inputs == number) }
+            })
+        #expect(delivered == [1, 2, 3, 4])
     }
 
     /// A piece of 16 MiB takes three times as much: as ciphertext, frame and plaintext.
@@ -114,7 +139,7 @@ import VaultErrors
         let watch = Watch()
         var numbers = memory.indices.makeIterator()
         try await runInOrder(
-            next: { () throws(VaultError) -> Int? in numbers.next() },
+            next: { () throws(VaultError) -> Supply<Int> in Supply(numbers.next()) },
             memory: { memory[$0] },
             work: { (number: Int) throws(VaultError) -> Int in
                 let now = live.withLock { live in

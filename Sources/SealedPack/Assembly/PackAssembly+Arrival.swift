@@ -57,16 +57,15 @@ extension PackAssembly {
         do throws(VaultError) {
             try await runInOrder(
                 width: Self.width, budget: Self.budget,
-                next: { () async throws(VaultError) -> ArrivingPiece.Whole? in
-                    while true {
-                        if let piece = cutter.next(where: { !states.isPresent($0) }) { return piece }
-                        do throws(VaultError) {
-                            guard let bytes = try await next() else { return nil }
-                            cutter.add(bytes)
-                        } catch {
-                            failure = error
-                            return nil
-                        }
+                next: { () async throws(VaultError) -> Supply<ArrivingPiece.Whole> in
+                    if let piece = cutter.next(where: { !states.isPresent($0) }) { return .input(piece) }
+                    do throws(VaultError) {
+                        guard let bytes = try await next() else { return .end }
+                        cutter.add(bytes)
+                        return .later
+                    } catch {
+                        failure = error
+                        return .end
                     }
                 },
                 memory: { $0.bytes.count },

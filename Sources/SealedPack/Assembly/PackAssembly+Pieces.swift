@@ -20,10 +20,10 @@ extension PackAssembly {
         var next = 0
         var found: [Int] = []
         try await runInOrder(
-            next: { () throws(VaultError) -> Int? in
-                guard next < candidates.count else { return nil }
+            next: { () throws(VaultError) -> Supply<Int> in
+                guard next < candidates.count else { return .end }
                 defer { next += 1 }
-                return candidates[next]
+                return .input(candidates[next])
             },
             memory: { places[$0].count },
             work: { number throws(VaultError) -> Int? in

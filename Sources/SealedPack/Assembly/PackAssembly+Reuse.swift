@@ -48,10 +48,10 @@ extension PackAssembly {
         let writer = PieceWriter(pack: packFile, places: places, copies: copies)
         var next = 0
         try await runInOrder(
-            next: { () throws(VaultError) -> Hit? in
-                guard next < hits.count else { return nil }
+            next: { () throws(VaultError) -> Supply<Hit> in
+                guard next < hits.count else { return .end }
                 defer { next += 1 }
-                return hits[next]
+                return .input(hits[next])
             },
             // More than this only where a piece compresses well.
             memory: { 4 * places[Int($0.number)].count },

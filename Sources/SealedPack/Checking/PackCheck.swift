@@ -32,10 +32,10 @@ extension PackFile {
         var done = PackLayout.piecesOffset
         let reference = reference
         try await runInOrder(
-            next: { () throws(VaultError) -> PieceRun? in
-                guard next < runs.count else { return nil }
+            next: { () throws(VaultError) -> Supply<PieceRun> in
+                guard next < runs.count else { return .end }
                 defer { next += 1 }
-                return runs[next]
+                return .input(runs[next])
             },
             memory: { $0.count },
             work: { run throws(VaultError) in (try run.damagedPieces(in: reference.file), run.count) },

@@ -1,52 +1,78 @@
+import Synchronization
 import VaultErrors
+
+/// What whoever is asked for the next input says.
+enum Supply<Input> {
+    case input(Input)
+    /// Nothing yet: a moment to deliver what is done, then ask again.
+    case later
+    case end
+
+    /// Nil is the end.
+    init(_ input: Input?) { self = input.map(Self.input) ?? .end }
+}
 
 /// Runs `work` on several inputs at once and hands its results on in the order of the inputs.
 ///
 /// At most `width` inputs are under way or waiting to be delivered, and no more than take up the budget together,
-/// but always one: so memory is bounded however uneven the work. `next`, which is not asked again after nil, and `deliver`
-/// run one at a time, in the caller's task. The first error ends everything; it is the one of the earliest input that failed.
+/// but always one: so memory is bounded however uneven the work. `next`, which is not asked again after the end, and
+/// `deliver` run one at a time, in the caller's task. The first error ends everything; it is the one of the earliest input
+/// that failed.
 ///
 /// - Parameters:
 ///   - budget: the bytes that the work on all inputs may take.
 ///   - memory: the bytes that the work on an input takes at its most, roughly.
 func runInOrder<Input: Sendable, Output: Sendable>(
     width: Int = 8, budget: Int = 48 << 20,
-    next: () async throws(VaultError) -> Input?,
+    next: () async throws(VaultError) -> Supply<Input>,
     memory: (Input) -> Int,
     work: @escaping @Sendable (Input) throws(VaultError) -> Output,
     deliver: (Output) throws(VaultError) -> Void
 ) async throws(VaultError) {
     typealias Numbered = (number: Int, result: Result<Output, VaultError>)
     let outcome: Result<Void, VaultError> = await withTaskGroup(of: Numbered.self) { group in
+        let finished = Count()
         var started = 0
+        var received = 0
         var delivered = 0
         var pending: Input?
         var isAtEnd = false
         var waiting: [Int: Result<Output, VaultError>] = [:]
         var budget = MemoryBudget(limit: budget)
+        func receive() async throws(VaultError) {
+            guard let done = await group.next() else { return }
+            received += 1
+            waiting[done.number] = done.result
+            while let result = waiting.removeValue(forKey: delivered) {
+                delivered += 1
+                budget.giveBackFirst()
+                try deliver(result.get())
+            }
+        }
         do throws(VaultError) {
             while true {
                 while started - delivered < width {
                     if Task.isCancelled { throw VaultError.cancelled("task") }
                     if pending == nil, !isAtEnd {
-                        pending = try await next()
-                        isAtEnd = pending == nil
+                        switch try await next() {
+                        case .input(let input): pending = input
+                        case .later:
+                            while received < finished.now { try await receive() }
+                            continue
+                        case .end: isAtEnd = true
+                        }
                     }
                     guard let input = pending, budget.take(memory(input)) else { break }
                     pending = nil
                     let number = started
                     started += 1
                     group.addTask {
-                        (number, Result { () throws(VaultError) in try work(input) })
+                        defer { finished.add() }
+                        return (number, Result { () throws(VaultError) in try work(input) })
                     }
                 }
-                guard delivered < started, let done = await group.next() else { return .success(()) }
-                waiting[done.number] = done.result
-                while let result = waiting.removeValue(forKey: delivered) {
-                    delivered += 1
-                    budget.giveBackFirst()
-                    try deliver(result.get())
-                }
+                guard delivered < started else { return .success(()) }
+                try await receive()
             }
         } catch {
             group.cancelAll()
@@ -54,6 +80,13 @@ func runInOrder<Input: Sendable, Output: Sendable>(
         }
     }
     try outcome.get()
+}
+
+/// How many tasks are over.
+private final class Count: Sendable {
+    private let value = Atomic(0)
+    var now: Int { value.load(ordering: .relaxed) }
+    func add() { value.add(1, ordering: .relaxed) }
 }
 
 /// The memory that the inputs under way take, in their order.

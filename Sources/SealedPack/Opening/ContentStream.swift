@@ -25,7 +25,7 @@ extension OpenPack {
     {
         var numbers = numbers.makeIterator()
         try await runInOrder(
-            next: { () throws(VaultError) -> Int? in numbers.next() },
+            next: { () throws(VaultError) -> Supply<Int> in Supply(numbers.next()) },
             memory: { self.openingMemory(ofPiece: $0) },
             work: { (number: Int) throws(VaultError) -> (number: Int, plain: ArraySlice<UInt8>) in
                 (

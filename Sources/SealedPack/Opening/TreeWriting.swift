@@ -12,10 +12,10 @@ extension OpenPack {
         var number = 0
         var done: UInt64 = 0
         try await runInOrder(
-            next: { () throws(VaultError) -> (number: Int, parts: [TreePart])? in
-                guard number < catalog.pieceCount else { return nil }
+            next: { () throws(VaultError) -> Supply<(number: Int, parts: [TreePart])> in
+                guard number < catalog.pieceCount else { return .end }
                 defer { number += 1 }
-                return (number, try plan.parts(ofPiece: number))
+                return .input((number, try plan.parts(ofPiece: number)))
             },
             memory: { self.openingMemory(ofPiece: $0.number) },
             work: { (piece: (number: Int, parts: [TreePart])) throws(VaultError) -> Int in

@@ -70,7 +70,7 @@ extension SealingOrder {
         let sealer = PieceSealer(key: key, compression: compression, previous: previous.map(PieceReuse.init))
         var done: UInt64 = 0
         try await runInOrder(
-            next: { () throws(VaultError) in try cutter.next(from: source) },
+            next: { () throws(VaultError) in Supply(try cutter.next(from: source)) },
             // The piece, its compressed message and its ciphertext.
             memory: { (plain: [UInt8]) in 3 * plain.count },
             work: { (plain: [UInt8]) throws(VaultError) in try sealer.seal(plain) },

@@ -76,12 +76,20 @@ import VaultFileSystem
         try await expectMended(failingFrom: number)
     }
 
-    /// Among so many pieces each thread has several.
+    /// Of so many reads some thread makes its share, and half of that is past the index.
     @Test func anUnreadableSectorAmongPieces() async throws {
-        try folder.write("one/file", Bytes.random(9_000_000, seed: 3))
+        try folder.write("one/file", Bytes.random(30_000_000, seed: 3))
         try await workshop.publish()
         try await workshop.fetch().succeeded()
-        try await expectMended(failingFrom: 8)
+        let log = folder["reads"]
+        let counting = [
+            "strace", "-f", "-qq", "-o", log, "-P", folder[try kept("one")], "-e", "trace=pread64",
+        ]
+        _ = try await repair(through: counting).succeeded()
+        let reads = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
+        let share = reads.count / (ProcessInfo.processInfo.activeProcessorCount + 1)
+        try #require(share >= 8, "\(reads.count) reads")
+        try await expectMended(failingFrom: share / 2)
     }
 
     private func expectMended(failingFrom number: Int) async throws {
