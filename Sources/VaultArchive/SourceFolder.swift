@@ -1,7 +1,7 @@
 import Glibc
 public import SystemPackage
 public import VaultErrors
-public import VaultFileSystem
+import VaultFileSystem
 
 /// A folder whose files are to be packed, as it stood when it was scanned.
 ///
@@ -11,8 +11,8 @@ public import VaultFileSystem
 public struct SourceFolder: ~Copyable, Sendable {
     /// What was found, sorted by the UTF-8 bytes of the whole path.
     public let entries: Entries
-    private let root: Folder
-    private let followLinks: Bool
+    let root: Folder
+    let followLinks: Bool
 
     /// Looks at everything below a folder; reads no file.
     ///
@@ -38,34 +38,6 @@ public struct SourceFolder: ~Copyable, Sendable {
         self.root = root
         self.entries = entries
         self.followLinks = followLinks
-    }
-
-    /// Opens one of ``entries``, a file, for reading: folder by folder, through no link unless links are
-    /// followed.
-    ///
-    /// - Throws: `.io` if the file's size is not that of the scan, `.corrupt` if its place was taken by
-    ///   something else, `.missing` if it is gone.
-    public func open(_ entry: Entry) throws(VaultError) -> OpenFile {
-        let file =
-            followLinks
-            ? try OpenFile(reading: root.path.appending(entry.path.string))
-            : try Self.open(entry.path.utf8Bytes[...], in: root)
-        guard try file.status().size == entry.size else {
-            throw VaultError(
-                .io, "the file changed its size while it was packed", at: file.path.string,
-                remedy: "try again when nothing writes to it")
-        }
-        return file
-    }
-
-    private static func open(
-        _ path: ArraySlice<UInt8>, in folder: borrowing Folder
-    ) throws(VaultError) -> OpenFile {
-        guard let slash = path.firstIndex(of: UInt8(ascii: "/")) else {
-            return try folder.openFile(Array(path))
-        }
-        let next = try folder.openFolder(Array(path[..<slash]))
-        return try open(path[(slash + 1)...], in: next)
     }
 }
 

@@ -33,6 +33,11 @@ public struct Folder: Opened, ~Copyable, Sendable {
             takingOwnershipOf: try check(opened, .creating, "create", target), named: target.parent)
     }
 
+    /// The same folder under a descriptor of its own.
+    public func reopened() throws(VaultError) -> Folder {
+        try unsafe Self.open(descriptor, ".", VAULT_FOLDER | VAULT_NO_FOLLOW, path)
+    }
+
     deinit {
         vault_close(descriptor)
     }

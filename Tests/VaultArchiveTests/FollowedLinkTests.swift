@@ -43,7 +43,8 @@ import VaultFileSystem
                 "c file(executable: true) 3", "d/there file(executable: false) 2",
             ])
         let source = try SourceFolder(scanning: folder.path, followLinks: true)
-        let bytes = try source.entries.map { try source.open($0).readAll(limit: 10) }
+        var files = try SourceReader(of: source)
+        let bytes = try source.entries.map { try files.open($0).readAll(limit: 10) }
         #expect(bytes == [[1, 2, 3], [1, 2, 3], [1, 2, 3], [9, 9]])
     }
 

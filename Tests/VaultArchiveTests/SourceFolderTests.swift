@@ -40,8 +40,9 @@ import VaultFileSystem
         let folder = try TemporaryFolder()
         for name in ["top", "a/b/c/deep", "a/other"] { try folder.write(name, Array(name.utf8)) }
         let source = try SourceFolder(scanning: folder.path)
+        var files = try SourceReader(of: source)
         for entry in source.entries {
-            let bytes = try source.open(entry).readAll(limit: 100)
+            let bytes = try files.open(entry).readAll(limit: 100)
             #expect(bytes == entry.path.utf8Bytes)
         }
     }
@@ -51,7 +52,8 @@ import VaultFileSystem
         try folder.write("file", [1, 2, 3])
         let source = try SourceFolder(scanning: folder.path)
         try folder.write("file", [1, 2, 3, 4])
-        let error = #expect(throws: VaultError.self) { _ = try source.open(source.entries[0]) }
+        var files = try SourceReader(of: source)
+        let error = #expect(throws: VaultError.self) { _ = try files.open(source.entries[0]) }
         #expect(error?.category == .io)
         #expect(error?.problem.contains("changed its size") == true)
     }
@@ -64,7 +66,8 @@ import VaultFileSystem
         try FileManager.default.removeItem(atPath: folder.path.appending("a").string)
         try FileManager.default.createSymbolicLink(
             atPath: folder.path.appending("a").string, withDestinationPath: "elsewhere")
-        let error = #expect(throws: VaultError.self) { _ = try source.open(source.entries[0]) }
+        var files = try SourceReader(of: source)
+        let error = #expect(throws: VaultError.self) { _ = try files.open(source.entries[0]) }
         #expect(error?.category == .corrupt)
     }
 

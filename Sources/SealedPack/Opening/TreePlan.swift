@@ -1,3 +1,4 @@
+import Synchronization
 import SystemPackage
 import VaultArchive
 import VaultErrors
@@ -86,7 +87,7 @@ struct TreePart: Sendable {
     }
 
     /// - Parameter plain: the whole piece.
-    func write(_ plain: Span<UInt8>, _ walk: inout FolderWalk) throws(VaultError) {
+    func write(_ plain: Span<UInt8>, to files: TreeFiles) throws(VaultError) {
         let part = entry.content.clamped(to: piece)
         let bytes = plain.extracting(
             Int(part.lowerBound - piece.lowerBound)..<Int(part.upperBound - piece.lowerBound))
@@ -95,10 +96,22 @@ struct TreePart: Sendable {
             try file.file.write(bytes, at: offset)
             file.file.beginWritingBack(offset..<(offset + UInt64(bytes.count)))
         } else {
-            try walk.enter(entry.path.segments.dropLast()) { (parent, name) throws(VaultError) in
-                try parent.openFolder(name)
-            }
-            try walk.folder.createFile(of: entry).write(bytes, at: 0)
+            try files.create(entry).write(bytes, at: 0)
+        }
+    }
+}
+
+/// Makes the files of a tree, for whichever task has their bytes.
+final class TreeFiles: Sendable {
+    /// One for all: pieces come sorted, and most of them stay in the folder of those before.
+    private let walk: Mutex<FolderWalk>
+
+    init(below root: FilePath) throws(VaultError) { walk = Mutex(try FolderWalk(below: root)) }
+
+    func create(_ entry: Catalog.Entry) throws(VaultError) -> OpenFile {
+        try walk.withLock { walk throws(VaultError) in
+            try walk.enter(entry.path.segments.dropLast())
+            return try walk.folder.createFile(of: entry)
         }
     }
 }

@@ -9,6 +9,7 @@ extension OpenPack {
     /// `.unwritable`, `.io`, and leaves what was written so far.
     public func extract(into root: FilePath, progress: (UInt64) -> Void = { _ in }) async throws(VaultError) {
         var plan = try TreePlan(of: catalog, below: root)
+        let files = try TreeFiles(below: root)
         var number = 0
         var done: UInt64 = 0
         try await runInOrder(
@@ -21,8 +22,7 @@ extension OpenPack {
             work: { (piece: (number: Int, parts: [TreePart])) throws(VaultError) -> Int in
                 let plain = try self.plaintext(
                     ofPiece: piece.number, ciphertext: try self.ciphertext(ofPiece: piece.number))
-                var walk = try FolderWalk(below: root)
-                for part in piece.parts { try part.write(plain.span, &walk) }
+                for part in piece.parts { try part.write(plain.span, to: files) }
                 return plain.count
             },
             deliver: { (count: Int) in

@@ -65,12 +65,12 @@ extension SealingOrder {
         progress: (UInt64) -> Void = { _ in }
     ) async throws(VaultError) -> SealingResult {
         try checkPrevious()
-        var cutter = try PieceCutter(key: key)
+        var cutter = try PieceCutter(source, key: key)
         var writer = try PackWriter(to: output, key: key)
         let sealer = PieceSealer(key: key, compression: compression, previous: previous.map(PieceReuse.init))
         var done: UInt64 = 0
         try await runInOrder(
-            next: { () throws(VaultError) in Supply(try cutter.next(from: source)) },
+            next: { () throws(VaultError) in Supply(try cutter.next()) },
             // The piece, its compressed message and its ciphertext.
             memory: { (plain: [UInt8]) in 3 * plain.count },
             work: { (plain: [UInt8]) throws(VaultError) in try sealer.seal(plain) },

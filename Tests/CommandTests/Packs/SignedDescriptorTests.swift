@@ -35,6 +35,23 @@ struct SignedDescriptorTests {
         #expect(all.text.contains("noise.bin"))
     }
 
+    /// The pack is known by its header and footer; whatever else is not as the site has it is found out as damage.
+    @Test func whatIsDamagedIsNotOpened() async throws {
+        try await publish()
+        let bytes = try bench.folder.bytes("level.avpack")
+        for (offset, code) in [
+            (70, 65), (bytes.count / 2, 65), (bytes.count - 140, 65), (20, 66), (bytes.count - 100, 66),
+        ] {
+            var damaged = bytes
+            damaged[offset] ^= 1
+            try bench.folder.write("level.avpack", damaged)
+            try await bench.unchanged {
+                let open = ["open", bench.pack, "-o", bench.folder["out"]]
+                try await Command.run(open + trust + keys).failed(Int32(code), naming: "level.avpack")
+            }
+        }
+    }
+
     @Test func withoutItTheErrorSaysSo() async throws {
         try await publish()
         try await bench.unchanged {

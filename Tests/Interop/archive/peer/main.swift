@@ -29,13 +29,14 @@ func list(_ folder: FilePath) throws(VaultError) {
 func pax(_ folder: FilePath) throws(VaultError) {
     let source = try SourceFolder(scanning: folder)
     var writer = try PaxWriter(to: OpenFile(takingOwnershipOf: 1, named: "standard output"))
+    var files = try SourceReader(of: source)
     for entry in source.entries {
         switch entry.kind {
         case .emptyFolder:
             try writer.folder(entry.path)
         case .file(let executable):
             try writer.beginFile(entry.path, size: entry.size, executable: executable)
-            let file = try source.open(entry)
+            let file = try files.open(entry)
             var bytes: [UInt8] = []
             while try file.readNext(into: &bytes, upTo: 1 << 20) > 0 { try writer.write(bytes.span) }
         }

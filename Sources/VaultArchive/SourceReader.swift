@@ -1,0 +1,36 @@
+import SystemPackage
+public import VaultErrors
+public import VaultFileSystem
+
+/// Opens the files of a source, best in the order of its entries.
+public struct SourceReader: ~Copyable, Sendable {
+    private let root: FilePath
+    private let followLinks: Bool
+    private var walk: FolderWalk
+
+    public init(of source: borrowing SourceFolder) throws(VaultError) {
+        root = source.root.path
+        followLinks = source.followLinks
+        walk = try FolderWalk(below: source.root.reopened())
+    }
+
+    /// Opens a file among the entries for reading: folder by folder, through no link unless links are followed.
+    ///
+    /// - Throws: `.io` if the file's size is not that of the scan, `.corrupt` if its place was taken by
+    ///   something else, `.missing` if it is gone.
+    public mutating func open(_ entry: SourceFolder.Entry) throws(VaultError) -> OpenFile {
+        let file = try followLinks ? OpenFile(reading: root.appending(entry.path.string)) : find(entry.path)
+        guard try file.status().size == entry.size else {
+            throw VaultError(
+                .io, "the file changed its size while it was packed", at: file.path.string,
+                remedy: "try again when nothing writes to it")
+        }
+        return file
+    }
+
+    private mutating func find(_ path: EntryPath) throws(VaultError) -> OpenFile {
+        let segments = path.segments
+        try walk.enter(segments.dropLast())
+        return try walk.folder.openFile(segments.last ?? "")
+    }
+}

@@ -1,0 +1,29 @@
+public import SystemPackage
+public import VaultErrors
+
+/// Goes from folder to folder below a root, through descriptors that follow no link. Entries come sorted, so the one before
+/// mostly stood in the same folder: the way from the root is gone again only when the folder changes.
+public struct FolderWalk: ~Copyable, Sendable {
+    private let root: Folder
+    public private(set) var folder: Folder
+    private var segments: [String] = []
+
+    public init(below root: FilePath) throws(VaultError) { try self.init(below: Folder(opening: root)) }
+
+    public init(below root: consuming Folder) throws(VaultError) {
+        folder = try root.reopened()
+        self.root = root
+    }
+
+    /// Goes to the folder at `segments`, by a step from each folder to the next one.
+    public mutating func enter(
+        _ segments: some Collection<String>,
+        by step: (borrowing Folder, String) throws(VaultError) -> Folder = { try $0.openFolder($1) }
+    ) throws(VaultError) {
+        guard !segments.elementsEqual(self.segments, by: { $0.utf8.elementsEqual($1.utf8) }) else { return }
+        var next = try root.reopened()
+        for segment in segments { next = try step(next, segment) }
+        folder = next
+        self.segments = Array(segments)
+    }
+}
