@@ -29,8 +29,7 @@ public struct SourceReader: ~Copyable, Sendable {
     }
 
     private mutating func find(_ path: EntryPath) throws(VaultError) -> OpenFile {
-        let segments = path.segments
-        try walk.enter(segments.dropLast())
-        return try walk.folder.openFile(segments.last ?? "")
+        try walk.enter(path.segments.dropLast())
+        return try walk.folder.openFile(path.name)
     }
 }

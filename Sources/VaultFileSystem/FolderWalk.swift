@@ -1,4 +1,3 @@
-public import SystemPackage
 public import VaultErrors
 
 /// Goes from folder to folder below a root, through descriptors that follow no link. Entries come sorted, so the one before
@@ -7,8 +6,6 @@ public struct FolderWalk: ~Copyable, Sendable {
     private let root: Folder
     public private(set) var folder: Folder
     private var segments: [String] = []
-
-    public init(below root: FilePath) throws(VaultError) { try self.init(below: Folder(opening: root)) }
 
     public init(below root: consuming Folder) throws(VaultError) {
         folder = try root.reopened()

@@ -228,6 +228,21 @@ import VaultErrors
             parts.bytes, as: parts.descriptor(id: "levels/one", version: 1, openedSize: 105), with: key)
     }
 
+    /// Another catalog, as long as the one that was signed, and as authentic.
+    @Test func isNotTheOneOfTheDescriptor() async throws {
+        let (pack, parts) = (honest(), try honest().parts)
+        var other = honest()
+        other.entries[2].path = Array("d".utf8)
+        var forged = parts
+        forged.catalog = try other.parts.catalog
+        try #require(forged.catalog.count == parts.catalog.count && forged.catalog != parts.catalog)
+        forged.footer = Array(parts.bytes.suffix(128))
+        // Without the descriptor's footer it opens, so it is refused for its digest.
+        _ = try await place.read(forged.refooted, with: key)
+        await place.expectRefusal(forged.bytes, as: try pack.descriptor, with: key, content: pack.content)
+        await place.expectRefusal(forged.bytes, with: key, content: pack.content)
+    }
+
     /// The tallest and the widest that is allowed is not refused.
     @Test func largestPathsOpen() async throws {
         let tall = [String](repeating: "d", count: 64).joined(separator: "/")

@@ -103,7 +103,7 @@ import VaultErrors
         try await runInOrder(
             next: { () throws(VaultError) -> Supply<Int> in
                 // Many moments, as the work takes some time; at last the other inputs come all the same.
-                if delivered.count < inputs, inputs < 4, waits < 10_000_000 {
+                if delivered.count < inputs, inputs < 4, waits < 1_000_000 {
                     waits += 1
                     return .later
                 }

@@ -179,7 +179,7 @@ import VaultFileSystem
         let sealed = try await seal(source, key: key)
         let pack = try place.open(sealed.bytes, as: sealed.descriptor.json, with: key)
         let out = try place.folder.makeFolder("out")
-        try await pack.extract(into: out)
+        try await pack.extract(into: Folder(opening: out))
         // Sealed again it is the same pack: nothing is missing, and nothing was added.
         #expect(try await seal(folder: out, key: key).bytes == sealed.bytes)
         #expect(try OpenFile(reading: out.appending("run")).status().permissions == 0o755)
@@ -195,7 +195,7 @@ import VaultFileSystem
             let out = try place.folder.makeFolder("out-\(name)")
             try Folder(opening: out).symlink(name, target: outside.appending("x"))
             do throws(VaultError) {
-                try await pack.extract(into: out)
+                try await pack.extract(into: Folder(opening: out))
                 Issue.record("a link was followed")
             } catch {}
             #expect(try Folder(opening: outside).names().isEmpty)

@@ -58,6 +58,26 @@ import VaultFileSystem
         #expect(error?.problem.contains("changed its size") == true)
     }
 
+    /// Whoever changes the tree while it is read leads nobody astray, and what can't be entered keeps nothing else out.
+    @Test func aFolderThatBecomesALinkMeanwhileIsNotEntered() throws {
+        let folder = try TemporaryFolder()
+        for name in ["a/1", "a/3", "b/2", "b/4", "elsewhere/3"] { try folder.write(name, Array(name.utf8)) }
+        let source = try SourceFolder(scanning: folder.path)
+        let entries = Dictionary(uniqueKeysWithValues: source.entries.map { ($0.path.string, $0) })
+        var files = try SourceReader(of: source)
+        func read(_ name: String) throws -> [UInt8] {
+            try files.open(#require(entries[name])).readAll(limit: 100)
+        }
+        #expect(try read("a/1") == Array("a/1".utf8))
+        try FileManager.default.moveItem(
+            atPath: folder.path.appending("a").string, toPath: folder.path.appending("away").string)
+        try FileManager.default.createSymbolicLink(
+            atPath: folder.path.appending("a").string, withDestinationPath: "elsewhere")
+        #expect(try read("b/2") == Array("b/2".utf8))
+        #expect(throws: VaultError.self) { try read("a/3") }
+        #expect(try read("b/4") == Array("b/4".utf8))
+    }
+
     @Test func aPlaceThatBecameALinkIsNotOpened() throws {
         let folder = try TemporaryFolder()
         try folder.write("a/file", [1, 2, 3])

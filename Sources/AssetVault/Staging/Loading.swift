@@ -52,7 +52,7 @@ extension PackStaging {
         let tail = try ScratchFile(for: layout.tail(of: pack))
         try source.pack.writeTail(to: tail.file)
         try await noteOpening(of: pack, listedBy: listing)
-        try await source.extract(into: tree.path, progress: progress)
+        try await source.extract(into: tree.folder, progress: progress)
         // Saved before the lock is taken: this may last.
         try tree.folder.synchronizeFileSystem()
         StagingStep.treeWritten.reached()

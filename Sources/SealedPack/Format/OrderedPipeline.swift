@@ -57,6 +57,8 @@ func runInOrder<Input: Sendable, Output: Sendable>(
                         switch try await next() {
                         case .input(let input): pending = input
                         case .later:
+                            // Where there is one core only, the work needs it.
+                            await Task.yield()
                             while received < finished.now { try await receive() }
                             continue
                         case .end: isAtEnd = true

@@ -70,4 +70,13 @@ public final class PackFile: Sendable {
         self.footer = try PackFooter(parsing: tail.span, packCount: size, place: place)
         self.place = place
     }
+
+    /// Whether length, header and footer are those that `descriptor` determines. They hold the digests of index and
+    /// catalog, which prove everything that is read of a pack.
+    public func isDescribed(by descriptor: PackDescriptor) -> Bool {
+        guard descriptor.length == length, let footer = try? descriptor.footer(place: place) else {
+            return false
+        }
+        return header.bytes == descriptor.header.bytes && self.footer.bytes == footer.bytes
+    }
 }

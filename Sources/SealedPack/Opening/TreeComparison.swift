@@ -14,7 +14,7 @@ public struct TreeComparison: ContentSink, ~Copyable {
     private var counts: [[String]: Int] = [[]: 0]
 
     public init(with root: FilePath) throws(VaultError) {
-        walk = try FolderWalk(below: root)
+        walk = try FolderWalk(below: Folder(opening: root))
     }
 
     public mutating func beginEntry(_ entry: Catalog.Entry) throws(VaultError) {

@@ -1,5 +1,4 @@
 import Synchronization
-import SystemPackage
 import VaultArchive
 import VaultErrors
 import VaultFileSystem
@@ -12,9 +11,9 @@ struct TreePlan: ~Copyable {
     /// The file that goes on in the next piece.
     private var unfinished: (entry: Catalog.Entry, file: OpenFileReference)?
 
-    init(of catalog: Catalog, below root: FilePath) throws(VaultError) {
+    init(of catalog: Catalog, below root: borrowing Folder) throws(VaultError) {
         self.catalog = catalog
-        walk = try FolderWalk(below: root)
+        walk = try FolderWalk(below: root.reopened())
     }
 
     /// What to write of a piece; asked for one piece after the other. What needs no bytes is made at once.
@@ -58,7 +57,7 @@ struct TreePlan: ~Copyable {
             return try parent.openFolder(name)
         }
         if entry.kind == .emptyFolder {
-            try walk.folder.createFolder(entry.name, permissions: 0o755)
+            try walk.folder.createFolder(entry.path.name, permissions: 0o755)
         } else if entry.size == 0 {
             _ = try walk.folder.createFile(of: entry)
         }
@@ -106,7 +105,9 @@ final class TreeFiles: Sendable {
     /// One for all: pieces come sorted, and most of them stay in the folder of those before.
     private let walk: Mutex<FolderWalk>
 
-    init(below root: FilePath) throws(VaultError) { walk = Mutex(try FolderWalk(below: root)) }
+    init(below root: borrowing Folder) throws(VaultError) {
+        walk = Mutex(try FolderWalk(below: root.reopened()))
+    }
 
     func create(_ entry: Catalog.Entry) throws(VaultError) -> OpenFile {
         try walk.withLock { walk throws(VaultError) in
@@ -116,12 +117,8 @@ final class TreeFiles: Sendable {
     }
 }
 
-extension Catalog.Entry {
-    fileprivate var name: String { path.segments.last ?? "" }
-}
-
 extension Folder {
     fileprivate borrowing func createFile(of entry: Catalog.Entry) throws(VaultError) -> OpenFile {
-        try createFile(entry.name, permissions: entry.kind == .executable ? 0o755 : 0o644)
+        try createFile(entry.path.name, permissions: entry.kind == .executable ? 0o755 : 0o644)
     }
 }

@@ -1,13 +1,14 @@
-public import SystemPackage
 public import VaultErrors
-import VaultFileSystem
+public import VaultFileSystem
 
 extension OpenPack {
-    /// Writes everything below one folder, which must be empty and private to the writer. Every step goes through folder
+    /// Writes everything into one folder, which must be empty and private to the writer. Every step goes through folder
     /// descriptors that follow no link, and every file is created anew, so nothing is ever written elsewhere. Pieces are
     /// opened and their files are written on all cores; a file gets no byte that was not proven. Throws `.corrupt`,
     /// `.unwritable`, `.io`, and leaves what was written so far.
-    public func extract(into root: FilePath, progress: (UInt64) -> Void = { _ in }) async throws(VaultError) {
+    public func extract(
+        into root: borrowing Folder, progress: (UInt64) -> Void = { _ in }
+    ) async throws(VaultError) {
         var plan = try TreePlan(of: catalog, below: root)
         let files = try TreeFiles(below: root)
         var number = 0

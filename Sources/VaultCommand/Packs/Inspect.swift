@@ -10,6 +10,9 @@ struct Inspect: AsyncParsableCommand {
         commandName: "inspect",
         abstract: "Show what a pack says of itself; with a key, also its files.",
         discussion: """
+            Reads header and footer, with a key the catalog too; whether every piece
+            is sound, 'assetvault audit' tells.
+
             EXAMPLE
               assetvault inspect level-one.avpack
               assetvault inspect level-one.avpack --keys file:vault.jwks --json

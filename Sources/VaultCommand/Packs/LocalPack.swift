@@ -84,14 +84,7 @@ struct LocalPack {
     ) async throws(VaultError) -> PackDescriptor {
         let root = try DurableFile.read(root, limit: MetadataRole.root.sizeLimit)
         let tree = try await TargetTree.verifying(site, pinnedRoot: root, now: .now)
-        // Length, header and footer are enough to know it by: they hold the digests of index and catalog, by which all that
-        // is read is proven.
-        let size = try pack.file.status().size
-        for listing in PublishedPacks(of: tree).listings where listing.pack.length == size {
-            if (try? PackFile(pack, as: listing.pack)) != nil { return listing.pack }
-        }
-        throw VaultError(
-            .missing, "the site lists no pack with this file's length, header and footer",
-            at: pack.file.path.string, remedy: "use the site that published it, or its descriptor")
+        return try PublishedPacks(of: tree).descriptor(
+            of: try PackFile(pack, as: nil), at: pack.file.path.string)
     }
 }

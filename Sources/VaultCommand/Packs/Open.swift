@@ -57,7 +57,7 @@ struct Open: AsyncParsableCommand {
         async throws(VaultError)
     {
         let tree = try ScratchFolder(beside: target.withoutTrailingSlash)
-        try await source.extract(into: tree.path) { progress.show($0) }
+        try await source.extract(into: tree.folder) { progress.show($0) }
         try tree.commit(to: target.withoutTrailingSlash, permissions: 0o755, replacingEmptyFolder: true)
     }
 

@@ -35,13 +35,21 @@ struct SignedDescriptorTests {
         #expect(all.text.contains("noise.bin"))
     }
 
-    /// The pack is known by its header and footer; whatever else is not as the site has it is found out as damage.
+    /// The pack is known by its header and footer; damage to what else is read is told as damage.
     @Test func whatIsDamagedIsNotOpened() async throws {
         try await publish()
         let bytes = try bench.folder.bytes("level.avpack")
-        for (offset, code) in [
-            (70, 65), (bytes.count / 2, 65), (bytes.count - 140, 65), (20, 66), (bytes.count - 100, 66),
-        ] {
+        let report = try await Command.run(["inspect", bench.pack, "--json"] + trust).succeeded()
+        let custom = try report.json().asObject(at: "").object("descriptor", at: "").object("custom", at: "")
+        let catalog = try custom.object("assetvault", at: "").object("catalog", at: "").integer(
+            "length", at: "")
+        let footer = bytes.count - 128
+        // A piece, the last one, the index's end, the catalog, its place in the footer; then key ID and catalog digest.
+        let places = [
+            (70, 65), (footer / 2, 65), (footer - Int(catalog) - 1, 65), (footer - 10, 65), (footer + 28, 65),
+            (20, 66), (footer + 70, 66),
+        ]
+        for (offset, code) in places {
             var damaged = bytes
             damaged[offset] ^= 1
             try bench.folder.write("level.avpack", damaged)
@@ -50,6 +58,21 @@ struct SignedDescriptorTests {
                 try await Command.run(open + trust + keys).failed(Int32(code), naming: "level.avpack")
             }
         }
+        // Pieces are none of the things that are inspected.
+        var damaged = bytes
+        damaged[70] ^= 1
+        try bench.folder.write("level.avpack", damaged)
+        try await Command.run(["inspect", bench.pack] + trust + keys).succeeded()
+    }
+
+    /// Not as a pack that the site does not list.
+    @Test(arguments: [1, 2]) func aDiskThatFailsIsToldAsSuch(call: Int) async throws {
+        try await publish()
+        let failing = ["-e", "inject=pread64:error=EIO:when=\(call)+"]
+        let open = ["open", bench.pack, "-o", bench.folder["out"]] + trust + keys
+        try await Command.run(
+            open, through: ["strace", "-f", "-qq", "-o", "/dev/null", "-P", bench.pack] + failing
+        ).failed(74, naming: "level.avpack")
     }
 
     @Test func withoutItTheErrorSaysSo() async throws {

@@ -1,0 +1,46 @@
+import SealedPack
+import StrictJSON
+import Testing
+import UpdateFramework
+import VaultErrors
+import VaultSite
+
+/// What a site says of a pack that somebody has in a file.
+@Suite struct KnownPackTests {
+    private func descriptor(of pack: PackDescriptor, at vault: TestVault) async throws -> PackDescriptor {
+        let file = try PackFile(opening: vault.file(of: pack), as: nil)
+        return try PublishedPacks(of: try await vault.chain().targets).descriptor(of: file, at: "file")
+    }
+
+    @Test func eachIsFound() async throws {
+        let vault = try await TestVault.published()
+        for pack in try await vault.packs() {
+            #expect(try await descriptor(of: pack, at: vault) == pack)
+        }
+    }
+
+    @Test func anotherSitesPackIsNot() async throws {
+        let (vault, other) = (try await TestVault.published(), try await TestVault.published())
+        let error = await #expect(throws: VaultError.self) {
+            let file = try PackFile(opening: other.file(of: try await other.packs()[0]), as: nil)
+            _ = try PublishedPacks(of: try await vault.chain().targets).descriptor(of: file, at: "file")
+        }
+        #expect(error?.category == .missing)
+    }
+
+    /// Somebody who may sign `aaa` says that the pack is theirs.
+    @Test func twoDescriptionsAreNotChosenFrom() async throws {
+        let vault = try await TestVault.published()
+        let pack = try await vault.packs()[0]
+        var json = pack.json
+        var custom = try json.object("custom", at: "")
+        var described = try custom.object("assetvault", at: "")
+        described["id"] = "aaa"
+        custom["assetvault"] = .object(described)
+        json["custom"] = .object(custom)
+        try await vault.list(try TargetRecord(path: "packs/aaa.avpack", json: json))
+        let error = await #expect(throws: VaultError.self) { _ = try await descriptor(of: pack, at: vault) }
+        #expect(error?.category == .corrupt)
+        #expect(error?.problem.contains("'aaa' and 'levels/one'") == true)
+    }
+}
