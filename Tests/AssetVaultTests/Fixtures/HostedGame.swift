@@ -9,7 +9,7 @@ import VaultFileSystem
 final class HostedGame: Sendable {
     let game: Game
     let server: FaultServer
-    private let script = Mutex<@Sendable (FaultServer.Request) -> FaultServer.Answer>({ _ in .file })
+    private let script: Script
 
     static let one = noise(900_000, seed: 1)
     static let extras = noise(300_000, seed: 2)
@@ -18,29 +18,25 @@ final class HostedGame: Sendable {
         game = try await Game()
         try await game.publish(["noise": Self.one])
         try await game.publish(["noise": Self.extras], as: "extras")
-        let box = Box()
-        server = try FaultServer(game.place.vault.site.string) { request in
-            box.answer(request)
+        let script = Script()
+        self.script = script
+        server = try FaultServer(game.place.vault.site.string) {
+            $0.isForPack ? script.answer(to: $0) : .file
         }
         try await declare(policies)
-        box.game.withLock { [self] in $0 = self }
     }
 
     /// How packs are answered for from now on.
     func answer(_ script: @escaping @Sendable (FaultServer.Request) -> FaultServer.Answer) {
-        self.script.withLock { $0 = script }
+        self.script.current.withLock { $0 = script }
     }
 
-    /// Lets requests reach the game, which has the server and not the other way round.
-    private final class Box: Sendable {
-        struct Reference: Sendable {
-            weak var game: HostedGame?
-        }
-        let game = Mutex<HostedGame?>(nil)
+    /// By itself, so that the server does not keep the game, which has the server: both are gone with the test.
+    private final class Script: Sendable {
+        let current = Mutex<@Sendable (FaultServer.Request) -> FaultServer.Answer>({ _ in .file })
 
-        func answer(_ request: FaultServer.Request) -> FaultServer.Answer {
-            guard request.isForPack, let game = game.withLock({ $0 }) else { return .file }
-            return game.script.withLock { $0 }(request)
+        func answer(to request: FaultServer.Request) -> FaultServer.Answer {
+            current.withLock { $0 }(request)
         }
     }
 

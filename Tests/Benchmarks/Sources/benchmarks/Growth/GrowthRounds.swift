@@ -39,13 +39,14 @@ extension GrowthAxis {
             try AssetBytes.makeFolder(folder)
             try AssetBytes.makeFolder(folder + "/source")
             try fill(folder + "/source", size, &assets)
-            let place = GrowthPlace(folder: folder, size: size, options: options, server: server)
+            let place = GrowthPlace(
+                folder: folder, isInMemory: isSmall, size: size, options: options, server: server)
             for (index, operation) in operations.enumerated() {
                 Progress.note("\(size) \(name): \(operation.name)")
                 let runs = try place.runs(of: operation, rounds: options.rounds, patience: Self.patience)
                 growth.series[index].points.append(Growth.Point(size: size, runs: runs))
             }
-            _ = try FolderSize.empty(folder)
+            try place.clear()
         }
         return growth
     }
@@ -54,10 +55,13 @@ extension GrowthAxis {
 /// Where the operations of one size work.
 private struct GrowthPlace {
     let folder: String
+    /// There what was written is removed. Disks may take an hour for that, and be slow afterwards: it is cut to nothing.
+    let isInMemory: Bool
     let environment: [String: String]
 
-    init(folder: String, size: Int, options: Options, server: WebServer) {
+    init(folder: String, isInMemory: Bool, size: Int, options: Options, server: WebServer) {
         self.folder = folder
+        self.isInMemory = isInMemory
         environment = Workshop.variables(of: options).merging([
             "folder": folder, "source": folder + "/source", "out": folder + "/out",
             "key": folder + "/vault.jwks",
@@ -66,8 +70,7 @@ private struct GrowthPlace {
         ]) { $1 }
     }
 
-    /// As many runs as begin within the patience, at most `rounds`. What was written stays until all have been
-    /// measured, cut to nothing.
+    /// As many runs as begin within the patience, at most `rounds`.
     func runs(of operation: GrowthOperation, rounds: Int, patience: Double) throws -> [Cost] {
         _ = try run(operation.preparation)
         var runs: [Cost] = []
@@ -85,8 +88,15 @@ private struct GrowthPlace {
     }
 
     private func spend(_ path: String) throws {
+        guard !isInMemory else { return try FileManager.default.removeItem(atPath: path) }
         _ = try FolderSize.empty(path)
         try FileManager.default.moveItem(atPath: path, toPath: "\(folder)/spent-\(UUID().uuidString)")
+    }
+
+    /// When all is measured.
+    func clear() throws {
+        guard !isInMemory else { return try FileManager.default.removeItem(atPath: folder) }
+        _ = try FolderSize.empty(folder)
     }
 
     private func run(_ script: String) throws -> Cost {
