@@ -31,6 +31,16 @@ public struct FileMove: ~Copyable, Sendable {
         self = Self(source: source, target: target, file: file, copy: copy, verify: verify)
     }
 
+    /// The same, and always a copy: for a file that others may still have open, and could change under its new name.
+    public static func copying(
+        from source: FilePath, to target: FilePath,
+        verify: @escaping @Sendable (borrowing OpenFile) throws(VaultError) -> Void
+    ) throws(VaultError) -> FileMove {
+        let file = try OpenFile(reading: source)
+        let copy = try verifiedCopy(of: file, for: target, verify: verify)
+        return FileMove(source: source, target: target, file: file, copy: copy, verify: verify)
+    }
+
     private init(
         source: FilePath, target: FilePath, file: consuming OpenFile, copy: consuming ScratchFile?,
         verify: @escaping @Sendable (borrowing OpenFile) throws(VaultError) -> Void

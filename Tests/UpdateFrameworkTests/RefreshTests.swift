@@ -44,7 +44,7 @@ import VaultErrors
         #expect(client.bytes("targets.json") == repository.files["1.targets.json"])
         #expect(
             client.fileNames == [
-                "lock", "root.json", "roots.sha256", "snapshot.json", "targets.json", "timestamp.json",
+                "lock", "root.json", "root_history", "snapshot.json", "targets.json", "timestamp.json",
             ])
     }
 

@@ -18,8 +18,10 @@ import VaultErrors
         #expect(
             try await TestClient().refresh(repository.source, trusting: repository.firstRoot).root.version
                 == 4)
-        let list = String(decoding: client.bytes("roots.sha256") ?? [], as: UTF8.self)
-        #expect(list.split(separator: "\n").map { $0.dropFirst(66) } == (1...4).map { "\($0).root.json" })
+        for version in 1...4 {
+            let stored = try #require(client.bytes("root_history/\(version).root.json"))
+            #expect(stored == (version == 1 ? repository.firstRoot : repository.files["\(version).root.json"]))
+        }
     }
 
     @Test func newRootsNeedOldAndNewSignatures() async throws {
@@ -163,6 +165,64 @@ import VaultErrors
         let second = try #require(repository.files["2.root.json"])
         #expect(try await client.refresh(repository.source, trusting: second).root.version == 3)
         #expect(try await client.refresh(repository.source, trusting: second).root.version == 3)
+    }
+
+    /// Somebody who may write to the store puts another site's root there, with all that the store says of its past.
+    @Test(arguments: [1, 2])
+    func aReplacedStoreIsRefusedWhereTheTrueRootIsGiven(versions: Int) async throws {
+        var mine = try Repository()
+        let client = try await TestClient.trusting(mine)
+        var evil = try Repository()
+        for _ in 1..<versions {
+            try mine.publish(.root)
+            try evil.publish(.root)
+        }
+        try await client.refresh(mine.source)
+        let newest = try #require(versions == 1 ? evil.firstRoot : evil.files["\(versions).root.json"])
+        for (name, bytes) in [("root.json", newest), ("root_history/1.root.json", evil.firstRoot)] {
+            try client.write(bytes, to: name)
+        }
+        if versions > 1 { try client.write(newest, to: "root_history/\(versions).root.json") }
+        for name in ["timestamp.json", "1.snapshot.json", "1.targets.json"] {
+            let stored = name.hasPrefix("1.") ? String(name.dropFirst(2)) : name
+            try client.write(try #require(evil.files[name]), to: stored)
+        }
+        for source in [evil.source, mine.source] {
+            let error = await #expect(throws: VaultError.self) {
+                _ = try await client.refresh(source, trusting: mine.firstRoot).root.version
+            }
+            #expect(error?.category == .untrusted)
+        }
+    }
+
+    /// The newest root alone, or its place in the history: without the signatures of the pinned one neither counts.
+    @Test(arguments: [["root.json"], ["root.json", "root_history/2.root.json"]])
+    func aRootThatThePinDoesNotLeadToIsRefused(names: [String]) async throws {
+        var mine = try Repository()
+        let client = try await TestClient.trusting(mine)
+        try mine.publish(.root)
+        try await client.refresh(mine.source)
+        var evil = try Repository()
+        try evil.publish(.root)
+        for name in names { try client.write(try #require(evil.files["2.root.json"]), to: name) }
+        for root in [nil, mine.firstRoot] {
+            let error = await #expect(throws: VaultError.self) {
+                try await client.refresh(evil.source, trusting: root)
+            }
+            #expect(error?.category == .untrusted, "\(error as Any)")
+            #expect(error?.problem.contains("stored root is damaged") == true)
+        }
+    }
+
+    /// A root from before the pin is as good as the pin: the site's roots lead from it to the stored one.
+    @Test func anEarlierRootThanThePinIsRecognised() async throws {
+        var repository = try Repository()
+        for _ in 0..<3 { try repository.publish(.root) }
+        let client = TestClient()
+        let third = try #require(repository.files["3.root.json"])
+        #expect(try await client.refresh(repository.source, trusting: third).root.version == 4)
+        #expect(
+            try await client.refresh(repository.source, trusting: repository.firstRoot).root.version == 4)
     }
 
     @Test func anExchangedSiteIsRefused() async throws {

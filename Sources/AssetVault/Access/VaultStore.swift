@@ -21,28 +21,47 @@ public final class VaultStore: Sendable {
         self.keys = keys
     }
 
-    /// All packs that were ever staged here, in order of their IDs.
+    /// All packs that were ever staged here, and those that the site listed when it was last asked, in order of their IDs.
     public func status() async throws(VaultError) -> [PackStatus] {
         // Where nobody ever took the lock nothing was staged, and nothing is made.
-        guard try FileSystem.exists(layout.lock) else { return [] }
+        guard try hasStore else { return [] }
         var found: [PackStatus] = []
-        for (id, record) in try await PackStaging(layout: layout).survey() {
+        for (id, record) in try await PackStaging(layout: layout, role: .app).survey() {
             do throws(VaultError) { found.append(try status(of: id, record)) } catch {
                 var failed = record
                 failed.failure = error.description
                 found.append(PackStatus(id: id, failed, arrival: nil, isThere: true))
             }
         }
-        return found
+        let known = Set(found.map(\.id))
+        for id in try await listedIDs() where !known.contains(id) {
+            found.append(try status(of: id, PackRecord()))
+        }
+        return found.sorted { $0.id < $1.id }
+    }
+
+    /// The packs that the stored metadata list. Where these don't hold together nothing is listed.
+    private func listedIDs() async throws(VaultError) -> [PackID] {
+        let areas = TrustAreas(layout: layout, role: .app)
+        guard let listing = try await StoredListing(kept: areas) else { return [] }
+        return try await listing.packs.map(\.id)
     }
 
     /// Where one pack stands; `.absent` for one that was never heard of.
     public func status(of id: PackID) async throws(VaultError) -> PackStatus {
-        guard try FileSystem.exists(layout.lock) else {
+        guard try hasStore else {
             return try status(of: id, PackRecord())
         }
-        let record = try await PackStaging(layout: layout).survey(id)
+        let record = try await PackStaging(layout: layout, role: .app).survey(id)
         return try status(of: id, record)
+    }
+
+    /// Whether anybody ever took a lock of the store.
+    var hasStore: Bool {
+        get throws(VaultError) {
+            for path in layout.locks(of: .app) where try FileSystem.exists(path) { return true }
+            return false
+        }
     }
 
     private func status(of id: PackID, _ record: PackRecord) throws(VaultError) -> PackStatus {
@@ -50,7 +69,7 @@ public final class VaultStore: Sendable {
         if let arriving = record.arriving {
             arrival = try DownloadFile(layout: layout, pack: arriving).arrival()
         }
-        let isThere = try record.isRemoved ? PackRecords(layout: layout).hasVersions(id) : false
+        let isThere = try record.isRemoved ? PackRecords(layout: layout, role: .app).hasVersions(id) : false
         return PackStatus(id: id, record, arrival: arrival, isThere: isThere)
     }
 

@@ -10,6 +10,7 @@ struct SiteAccess: Sendable {
     let mirrors: [Site]
     let trust: MetadataStore
     let trustedRoot: [UInt8]?
+    let areas: TrustAreas
 
     /// What a site lists, by metadata that were just verified.
     struct Listing: Sendable {
@@ -21,16 +22,18 @@ struct SiteAccess: Sendable {
         var version: ListingVersion { ListingVersion(chain) }
     }
 
-    init(_ configuration: VaultConfiguration) {
+    init(_ configuration: VaultConfiguration, as role: StoreRole) {
         mirrors = configuration.locations.map { Site($0, transport: configuration.transport) }
-        trust = MetadataStore(folder: configuration.store.trust)
+        areas = TrustAreas(layout: configuration.store, role: role)
+        trust = areas.own
         trustedRoot = configuration.trustedRoot
     }
 
     /// Brings the trusted metadata up to date from the first mirror that can. Each is asked by itself, so that
     /// metadata of two are never mixed. Throws what the first one led to.
     func refresh(now: UTCTime) async throws(VaultError) -> Listing {
-        try FileSystem.createFolders(trust.folder.removingLastComponent(), permissions: 0o700)
+        try areas.prepare()
+        if trustedRoot == nil { try await areas.adoptPin() }
         var firstError: VaultError?
         for site in mirrors {
             do throws(VaultError) {

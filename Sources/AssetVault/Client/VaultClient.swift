@@ -24,8 +24,8 @@ public actor VaultClient {
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
         try configuration.validate()
         self.configuration = configuration
-        staging = PackStaging(layout: configuration.store, patience: configuration.patience)
-        access = SiteAccess(configuration)
+        staging = PackStaging(layout: configuration.store, role: .app, patience: configuration.patience)
+        access = SiteAccess(configuration, as: .app)
         store = VaultStore(configuration.store, keys: configuration.keys)
     }
 
@@ -64,9 +64,20 @@ public actor VaultClient {
 
     private func start(_ selection: PackSelection, now: UTCTime) async throws(VaultError) {
         try await staging.recover()
-        try await refresh(now: now)
+        do throws(VaultError) { try await refresh(now: now) } catch {
+            if !Task.isCancelled { await openWhatWaits(of: selection) }
+            throw error
+        }
         try await stage(selection)
         try await staging.clearEphemeral()
+    }
+
+    /// Where the site can't be asked, what was brought before still opens: that needs its key alone. What can't be opened is
+    /// reported by its updates.
+    private func openWhatWaits(of selection: PackSelection) async {
+        guard configuration.keys != nil else { return }
+        let named: [PackID]? = if case .only(let ids) = selection { ids } else { nil }
+        _ = try? await unlock(named)
     }
 
     /// Stages what a selection lacks, by the metadata at hand.

@@ -30,7 +30,7 @@ struct DownloadFile {
         do throws(VaultError) {
             file =
                 isThere
-                ? try OpenFile(updating: path) : try OpenFile(creating: path, permissions: 0o600)
+                ? try OpenFile(updating: path) : try OpenFile(creating: path, permissions: AreaPermissions(of: layout.ephemeral).files)
         } catch {
             // Made or moved on since it was looked for.
             throw try FileSystem.exists(path) == isThere ? error : isTaken

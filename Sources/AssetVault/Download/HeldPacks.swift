@@ -66,12 +66,14 @@ final class HeldPacks: Sendable {
     }
 
     private func recordedOwners() -> [ContentKeyID: Set<PackID>] {
-        let records = PackRecords(layout: layout)
+        let records = PackRecords(layout: layout, role: .app)
         var owners: [ContentKeyID: Set<PackID>] = [:]
-        for id in (try? records.ids()) ?? [] {
-            guard let record = try? records.record(of: id) else { continue }
-            for pack in [record.loaded?.pack, record.waiting, record.arriving] {
-                if let pack { owners[pack.contentKeyID, default: []].insert(id) }
+        for id in (try? records.allIDs()) ?? [] {
+            for role in StoreRole.allCases {
+                guard let record = try? records.record(of: id, in: role) else { continue }
+                for pack in [record.loaded?.pack, record.waiting, record.arriving] {
+                    if let pack { owners[pack.contentKeyID, default: []].insert(id) }
+                }
             }
         }
         return owners

@@ -36,7 +36,7 @@ extension PackStager {
     func cost(of offer: OfferedPack) async throws(VaultError) -> UpdateCost? {
         if try keptPack(offer.pack) != nil { return nil }
         let file = DownloadFile(layout: staging.layout, pack: offer.pack)
-        try FileSystem.createFolders(staging.layout.ephemeral, permissions: 0o700)
+        try staging.layout.makeEphemeral()
         var download = await newDownload(of: offer, to: file)
         switch try file.arrival() {
         case .whole: return nil

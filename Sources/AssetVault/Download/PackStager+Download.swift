@@ -67,7 +67,7 @@ extension PackStager {
     func beginDownload(of offer: OfferedPack, to file: DownloadFile) async throws(VaultError) -> PackDownload
     {
         let folder = staging.layout.ephemeral
-        try FileSystem.createFolders(folder, permissions: 0o700)
+        try staging.layout.makeEphemeral()
         try await staging.makeRoom(for: file.missingCount, of: offer.pack.id, in: folder)
         held.note(offer.pack)
         return await newDownload(of: offer, to: file)

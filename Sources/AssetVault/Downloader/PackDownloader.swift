@@ -14,8 +14,9 @@ public struct PackDownloader: Sendable {
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
         try configuration.validate()
         self.configuration = configuration
-        staging = PackStaging(layout: configuration.store, patience: configuration.patience)
-        access = SiteAccess(configuration)
+        staging = PackStaging(
+            layout: configuration.store, role: .downloader, patience: configuration.patience)
+        access = SiteAccess(configuration, as: .downloader)
     }
 
     /// Brings what the request allows, until the budget is used up.

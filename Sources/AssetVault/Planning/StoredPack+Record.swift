@@ -23,7 +23,9 @@ extension PackStaging {
         }
         let known = Set(packs.map(\.id))
         for id in try Set(records.waitingIDs() + arrivingIDs()).sorted() where !known.contains(id) {
-            if let record = try? records.record(of: id), let found = try? storedPack(id, record, as: form) {
+            if let record = try? records.record(of: id),
+                let found = try? storedPack(id, record, offered: nil, as: form)
+            {
                 stored.append(found)
             }
         }
@@ -35,7 +37,8 @@ extension PackStaging {
     {
         var stored: [StoredPack] = []
         for offer in offers {
-            stored.append(try storedPack(offer.pack.id, try await survey(offer.pack.id), as: form))
+            let pack = offer.pack
+            stored.append(try storedPack(pack.id, try await survey(pack.id), offered: pack, as: form))
         }
         return stored
     }
@@ -48,7 +51,7 @@ extension PackStaging {
             if isOdd { try await recover(pack.id) }
             // One that can't be read says nothing: the pack is staged anew.
             let recovered = (try? records.record(of: pack.id)) ?? PackRecord()
-            return try storedPack(pack.id, recovered, as: form)
+            return try storedPack(pack.id, recovered, offered: pack, as: form)
         } catch {
             guard error.category != .busy, !Task.isCancelled else { throw error }
             // It can't be looked at now: whoever stages it is told why.
@@ -61,19 +64,23 @@ extension PackStaging {
         guard try FileSystem.exists(layout.ephemeral),
             try !Folder(opening: layout.ephemeral).names().isEmpty
         else { return [] }
-        return try records.ids().filter { (try? records.record(of: $0))?.arriving != nil }
+        return try records.allIDs().filter { (try? records.arriving(of: $0))?.isEmpty == false }
     }
 
-    private func storedPack(_ id: PackID, _ record: PackRecord, as form: PackForm?) throws(VaultError)
-        -> StoredPack
-    {
+    /// - Parameter offered: what the site lists: files under its digest count, whichever role brought them and whatever the
+    ///   record says of others.
+    private func storedPack(
+        _ id: PackID, _ record: PackRecord, offered: PackDescriptor?, as form: PackForm?
+    ) throws(VaultError) -> StoredPack {
         var stored = StoredPack(id: id)
         // In another form than is wanted it needs to be loaded again.
         if let loaded = record.loaded, form == nil || loaded.form == form { stored.loaded = loaded.pack }
-        if let waiting = record.waiting, try FileSystem.exists(layout.waitingPack(waiting)) {
-            stored.waiting = waiting
+        for waiting in [offered, record.waiting].compactMap(\.self) where stored.waiting == nil {
+            if try FileSystem.exists(layout.waitingPack(waiting)) { stored.waiting = waiting }
         }
-        if let arriving = record.arriving {
+        let arriving = try [offered, record.arriving].compactMap(\.self) + (records.arriving(of: id))
+        for arriving in arriving
+        where stored.downloaded == nil && stored.partial == nil {
             if try FileSystem.exists(layout.finishedDownload(of: arriving)) {
                 stored.downloaded = arriving
             } else if try FileSystem.exists(layout.partialDownload(of: arriving)) {

@@ -6,15 +6,15 @@ import VaultFileSystem
 /// How a verified file gets its final name. Other processes want the same packs: one that takes a file on meanwhile makes
 /// the others try again, which then find it further on.
 extension PackStaging {
-    /// A rename where it can be one, else a copy that is proven first, before the lock is taken. Nil when the name is
-    /// taken already, by the same bytes.
+    /// A rename where it can be one, else a copy that is verified first, before the lock is taken. Nil when the name is
+    /// taken already, by the same bytes. A file of another user is copied: that user could change it afterwards.
     func arrival(of file: OpenFileReference, of pack: PackDescriptor, at target: FilePath)
         throws(VaultError) -> FileMove?
     {
         guard try !FileSystem.exists(target) else { return nil }
         let verified = try file.file.status()
         do throws(VaultError) {
-            return try FileMove(from: file.file.path, to: target) { copy throws(VaultError) in
+            let verify: @Sendable (borrowing OpenFile) throws(VaultError) -> Void = { copy throws(VaultError) in
                 guard try !copy.status().isSameFile(as: verified) else { return }
                 guard try copy.sha256() == pack.sha256 else {
                     throw VaultError(
@@ -22,6 +22,10 @@ extension PackStaging {
                         remedy: "check the disk")
                 }
             }
+            let source = file.file.path
+            return role == .app && !EphemeralName.isOurs(verified)
+                ? try FileMove.copying(from: source, to: target, verify: verify)
+                : try FileMove(from: source, to: target, verify: verify)
         } catch {
             throw error.category == .missing ? wasRemoved(pack) : error
         }
@@ -57,7 +61,7 @@ extension PackStaging {
     /// A damaged pack becomes a partial download again: what is sound in it needs not be fetched.
     func returnForRepair(_ damaged: FilePath, of pack: PackDescriptor) async throws(VaultError) {
         let target = layout.partialDownload(of: pack)
-        try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
+        try layout.makeEphemeral()
         do throws(VaultError) {
             // Made before the lock is taken: a copy may last.
             let move = try FileMove(from: damaged, to: target) { _ in }
@@ -76,11 +80,11 @@ extension PackStaging {
 
     private func noteReturn(of pack: PackDescriptor) throws(VaultError) {
         var record = try records.record(of: pack.id)
-        if record.waiting?.sha256 == pack.sha256 {
+        if record.waiting.map({ $0.sha256 == pack.sha256 }) ?? true {
             record.waiting = nil
             record.arriving = pack
             try records.save(record, of: pack.id)
         }
-        try removeWaiting(of: pack.id, except: record.waiting)
+        try removeWaiting(of: pack.id, beside: record)
     }
 }

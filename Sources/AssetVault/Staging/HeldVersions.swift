@@ -11,9 +11,10 @@ extension PackStaging {
         let note = layout.held.appending(SHA256.hash(Array(id.description.utf8).span).hex)
         guard try FileSystem.exists(note) != isHeld else { return }
         if isHeld {
-            try FileSystem.createFolders(layout.held, permissions: 0o700)
+            try FileSystem.createFolders(layout.held, permissions: AreaPermissions.permanent.folders)
             try DurableFile.write(
-                Array(id.description.utf8).span, to: note, permissions: 0o600, replacing: true)
+                Array(id.description.utf8).span, to: note, permissions: AreaPermissions.permanent.files,
+                replacing: true)
         } else {
             try FileSystem.unlink(note)
         }

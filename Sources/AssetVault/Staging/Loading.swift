@@ -108,7 +108,7 @@ extension PackStaging {
             record.isOpening = false
             record.failure = nil
         }
-        try removeWaiting(of: pack.id, except: record.waiting)
+        try removeWaiting(of: pack.id, beside: record)
         try removeVersions(of: pack.id, in: home, except: record.loaded)
         // Last: a pack that is recorded as loaded is looked at no more.
         if isNewest { try records.save(record, of: pack.id) }

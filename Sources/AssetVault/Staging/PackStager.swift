@@ -24,6 +24,8 @@ struct PackStager: Sendable {
     /// Opening a pack takes both cores and its share of memory.
     let openings: Turns
     let held: HeldPacks
+    /// By what packs count that a downloader brought, where no site is asked.
+    var storedListing: StoredListing?
 
     init(
         staging: PackStaging, transport: any Transport, retries: RetryPolicy, role: Role, openings: Turns,
@@ -49,10 +51,16 @@ struct PackStager: Sendable {
         let pack = listing.pack
         let record = try staging.records.record(of: pack.id)
         guard !record.isRemoved else { throw staging.wasTakenOut(pack.id) }
-        guard record.listing <= listing.version else { return try await followFaster(record, of: pack.id) }
+        if record.listing > listing.version {
+            if try staging.isVerified(record.listing) { return try await followFaster(record, of: pack.id) }
+            // No metadata that were verified here say so: what is listed now decides.
+            try await staging.update(pack.id) { $0.listing = ListingVersion() }
+        }
         try await noteForm(in: record, of: pack.id)
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
-            if !record.isLoaded(pack, as: loaded.form, listedBy: listing.version) {
+            if !opensPacks {
+                try await staging.update(pack.id) { ($0.arriving, $0.failure) = (nil, nil) }
+            } else if !record.isLoaded(pack, as: loaded.form, listedBy: listing.version) {
                 try await staging.settle(pack, listedBy: listing.version)
             }
             return .loaded
@@ -74,6 +82,7 @@ struct PackStager: Sendable {
 
     /// Opens a pack that waits in shared storage, or is kept sealed and is to be opened now; nothing is downloaded.
     func unlock(_ id: PackID) async throws(VaultError) -> PackState {
+        try await acceptBroughtPack(id)
         let record = try staging.records.record(of: id)
         try await noteForm(in: record, of: id)
         if case .app(let keys?, _) = role, let waiting = record.waiting {
@@ -92,6 +101,26 @@ struct PackStager: Sendable {
             throw damaged(id, "fetch the pack: only what is damaged comes again")
         }
         return state
+    }
+
+    /// A pack that a downloader brought waits for its key from now on, if the metadata that this store verified list just
+    /// that one.
+    private func acceptBroughtPack(_ id: PackID) async throws(VaultError) {
+        let record = try staging.records.record(of: id)
+        guard !record.isRemoved else { return }
+        if let offer = try await storedListing?.offer(of: id), offer.pack.sha256 != record.waiting?.sha256,
+            offer.pack.sha256 != record.loaded?.pack.sha256, record.isOpen(to: offer.version),
+            try staging.waitingPack(offer.pack) != nil
+        {
+            guard let brought = try await provenPack(offer.pack) else {
+                throw damaged(id, "fetch the pack: only what is damaged comes again")
+            }
+            return try await staging.share(brought, of: offer.pack, listedBy: offer.version)
+        }
+        guard record.waiting == nil, record.loaded == nil, try staging.records.waits(id) else { return }
+        throw VaultError(
+            .untrusted, "what waits is not what the site's metadata list, as far as they were verified here",
+            at: id.description, remedy: "fetch the pack")
     }
 
     private func damaged(_ id: PackID, _ remedy: String) -> VaultError {

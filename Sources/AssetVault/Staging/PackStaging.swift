@@ -7,18 +7,33 @@ import VaultFileSystem
 /// the store whole wherever it is cut off: a pack has its final name only when it is complete.
 struct PackStaging: Sendable {
     let layout: StoreLayout
+    let role: StoreRole
     /// How long to wait for another process to leave the store.
     var patience = Duration.seconds(30)
     /// Packs that are wanted now, and don't go away to make room.
     var spared: Set<PackID> = []
     var observer: Observer = { _ in }
 
-    var records: PackRecords { PackRecords(layout: layout) }
+    var records: PackRecords { PackRecords(layout: layout, role: role) }
 
     /// Exclusive control of the store: held for transitions, not for transfers. Throws `.busy` after `patience`.
     func lock() async throws(VaultError) -> StoreControl {
-        try FileSystem.createFolders(layout.shared, permissions: 0o700)
-        return try await StoreControl.take(layout.lock, patience: patience)
+        try layout.makeShared(layout.shared)
+        let permissions = try layout.permissions(of: role)
+        try FileSystem.createFolders(layout.area(of: role), permissions: permissions.folders)
+        return try await take(layout.locks(of: role))
+    }
+
+    /// The same for a look that makes nothing: a lock that is not there was never taken.
+    func lockWhatExists() async throws(VaultError) -> StoreControl {
+        var paths: [FilePath] = []
+        for path in layout.locks(of: role) where try FileSystem.exists(path) { paths.append(path) }
+        return try await take(paths)
+    }
+
+    private func take(_ locks: [FilePath]) async throws(VaultError) -> StoreControl {
+        try await StoreControl.take(
+            locks, permissions: AreaPermissions(of: layout.shared).files, patience: patience)
     }
 
     /// Saves a change of one pack's record at once. The record is untouched where newer metadata decided on it.
@@ -68,7 +83,7 @@ struct PackStaging: Sendable {
         async throws(VaultError)
     {
         let target = layout.waitingPack(pack)
-        try FileSystem.createFolders(target.removingLastComponent(), permissions: 0o700)
+        try layout.makeShared(target.removingLastComponent())
         try await makeRoom(toMove: verified, of: pack, to: target.removingLastComponent())
         let arrival = try arrival(of: verified, of: pack, at: target)
         let control = try await lock()
@@ -84,7 +99,7 @@ struct PackStaging: Sendable {
             record.listing = listing
             record.failure = nil
         }
-        try removeWaiting(of: pack.id, except: record.waiting)
+        try removeWaiting(of: pack.id, beside: record)
         if isNewest { try records.save(record, of: pack.id) }
         StagingStep.shareRecorded.reached()
         _ = consume control

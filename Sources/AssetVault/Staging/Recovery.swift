@@ -1,5 +1,6 @@
 import SealedPack
 import SystemPackage
+import UpdateFramework
 import VaultErrors
 import VaultFileSystem
 
@@ -8,31 +9,41 @@ import VaultFileSystem
 extension PackStaging {
     /// The mark of this process, as long as the value is there.
     func beginWork() throws(VaultError) -> ScratchFile {
-        try FileSystem.createFolders(layout.work, permissions: 0o700)
-        let mark = try ScratchFile(for: layout.work.appending("mark"))
-        try Folder(opening: layout.work).synchronize()
+        let work = layout.work(of: role)
+        try FileSystem.createFolders(work, permissions: layout.permissions(of: role).folders)
+        let mark = try ScratchFile(for: work.appending("mark"))
+        try Folder(opening: work).synchronize()
         return mark
     }
 
     /// Rolls every pack forward or back to a whole state where somebody died, or is at work. Runs first, under the lock,
     /// and may itself be cut off. A pack that the disk doesn't let settle now keeps nobody from the others: the marks stay,
     /// and whoever works on that pack is told.
+    ///
+    /// A downloader leaves permanent storage alone; an app also removes what downloaders that died were writing.
     func recover() async throws(VaultError) {
         let control = try await lock()
+        defer { withExtendedLifetime(control) {} }
         // Metadata is kept without a mark: its folder is small.
-        if try FileSystem.exists(layout.trust) { try Folder(opening: layout.trust).removeAbandonedScratch() }
-        if try FileSystem.exists(layout.work), try !Folder(opening: layout.work).names().isEmpty {
+        try MetadataStore(folder: layout.trust(of: role)).removeAbandonedScratch()
+        let works = (role == .app ? StoreRole.allCases : [role]).map { layout.work(of: $0) }
+        var isMarked = false
+        for work in works where try FileSystem.exists(work) {
+            if try !Folder(opening: work).names().isEmpty { isMarked = true }
+        }
+        if isMarked {
+            var areas = [layout.states(of: role), layout.packs]
+            if role == .app { areas += [layout.permanent, layout.states(of: .downloader)] }
             var isSettled = true
-            for folder in [layout.states, layout.packs, layout.permanent]
-            where !removeAbandonedScratch(below: folder) {
-                isSettled = false
-            }
+            for area in areas where !removeAbandonedScratch(below: area) { isSettled = false }
             for id in try records.ids() where (try? settle(id)) == nil { isSettled = false }
-            if isSettled { try Folder(opening: layout.work).removeAbandonedScratch() }
-        } else {
+            guard isSettled else { return }
+            for work in works where try FileSystem.exists(work) {
+                try Folder(opening: work).removeAbandonedScratch()
+            }
+        } else if role == .app {
             for id in try heldIDs() { try? settle(id) }
         }
-        _ = consume control
     }
 
     /// Rolls one pack forward or back to a whole state.
@@ -69,9 +80,9 @@ extension PackStaging {
 
     /// What was being written of one pack, or being removed.
     func removeAbandonedScratch(of id: PackID) throws(VaultError) {
-        let state = layout.state(of: id).removingLastComponent()
-        for folder in [state, layout.home(of: id), layout.waiting(of: id)] where try FileSystem.exists(folder)
-        {
+        let state = layout.state(of: id, in: role).removingLastComponent()
+        let folders = [state, layout.waiting(of: id)] + (role == .app ? [layout.home(of: id)] : [])
+        for folder in folders where try FileSystem.exists(folder) {
             try Folder(opening: folder).removeAbandonedScratch()
         }
     }
@@ -87,12 +98,15 @@ extension PackStaging {
             return StagingStep.recordRecovered.reached()
         }
         // Before the record forgets it.
-        if saved?.waiting != nil, record.waiting == nil { try removeWaiting(of: id, except: record.arriving) }
+        if saved?.waiting != nil, record.waiting == nil { try removeWaiting(of: id, beside: record) }
         if record != saved { try records.save(record, of: id) }
         StagingStep.recordRecovered.reached()
-        if let loaded = record.loaded { try mendDescriptor(of: loaded) }
-        if let waiting = record.waiting { try returnToWaiting(waiting) }
-        try removeWaiting(of: id, except: record.waiting)
+        if role == .app {
+            if let loaded = record.loaded { try mendDescriptor(of: loaded) }
+            if let waiting = record.waiting { try returnToWaiting(waiting) }
+        }
+        try removeWaiting(of: id, beside: record)
+        guard role == .app else { return }
         guard try FileSystem.exists(layout.home(of: id)) else { return try noteHeld(false, of: id) }
         try removeVersions(of: id, in: try Folder(opening: layout.home(of: id)), except: record.loaded)
     }
@@ -101,7 +115,7 @@ extension PackStaging {
     private func returnToWaiting(_ pack: PackDescriptor) throws(VaultError) {
         let (version, target) = (layout.version(pack, as: .sealed), layout.waitingPack(pack))
         guard try !FileSystem.exists(target), try FileSystem.exists(version) else { return }
-        try FileSystem.createFolders(layout.waiting(of: pack.id), permissions: 0o700)
+        try layout.makeShared(layout.waiting(of: pack.id))
         try saveDescriptor(of: pack, beside: target)
         guard let name = VersionName(layout.versionName(of: pack, as: .sealed)) else { return }
         _ = try whileFree(name, in: try Folder(opening: layout.home(of: pack.id))) { () throws(VaultError) in

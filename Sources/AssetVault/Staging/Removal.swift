@@ -35,7 +35,8 @@ extension PackStaging {
     /// Removes all that is left of a pack, as far as it is free.
     func finishRemoval(of id: PackID, _ saved: PackRecord) throws(VaultError) {
         let path = layout.home(of: id)
-        if try FileSystem.exists(path) {
+        let isOurs = role == .app
+        if isOurs, try FileSystem.exists(path) {
             let home = try Folder(opening: path)
             if try home.status(of: "current") != nil {
                 try home.unlink("current")
@@ -43,13 +44,17 @@ extension PackStaging {
             }
         }
         StagingStep.linkRemoved.reached()
-        try removeWaiting(of: id, except: nil)
+        try removeWaiting(of: id, except: [])
         StagingStep.waitingRemoved.reached()
+        // A record that can't be read may name another one: that goes away with what nobody waits for.
+        for arriving in (try? records.arriving(of: id)) ?? [] { try discardDownload(of: arriving) }
         if let arriving = saved.arriving { try discardDownload(of: arriving) }
-        if try FileSystem.exists(path) {
-            try removeVersions(of: id, in: try Folder(opening: path), except: nil)
-        } else {
-            try noteHeld(false, of: id)
+        if isOurs {
+            if try FileSystem.exists(path) {
+                try removeVersions(of: id, in: try Folder(opening: path), except: nil)
+            } else {
+                try noteHeld(false, of: id)
+            }
         }
         StagingStep.versionsRemoved.reached()
         var record = PackRecord()
@@ -71,17 +76,17 @@ extension PackStaging {
 
     /// Removes downloads that no pack waits for.
     func clearEphemeral() async throws(VaultError) {
-        try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
+        try layout.makeEphemeral()
         let folder = try Folder(opening: layout.ephemeral)
         try folder.removeAbandonedScratch()
         guard try !folder.names().isEmpty else { return }
         let control = try await lock()
         var arriving: Set<String> = []
-        for id in try records.ids() {
+        for id in try records.allIDs() {
             // One that can't be read now may be about any of them. A damaged one is made anew.
             if (try? records.record(of: id)) == nil { try? settle(id) }
-            guard let record = try? records.record(of: id) else { return }
-            if let pack = record.arriving { arriving.insert(pack.sha256.hex) }
+            guard let packs = try? records.arriving(of: id) else { return }
+            for pack in packs { arriving.insert(pack.sha256.hex) }
         }
         for name in try folder.names() {
             let text = String(decoding: name, as: UTF8.self)
@@ -101,12 +106,25 @@ extension PackStaging {
         try FileSystem.unlink(path)
     }
 
-    /// Packs that wait for their key, but for one.
-    func removeWaiting(of id: PackID, except kept: PackDescriptor?) throws(VaultError) {
+    /// Packs that wait for their key, but for the one that this role's record names, and one that the other role may have
+    /// brought since.
+    func removeWaiting(of id: PackID, beside record: PackRecord) throws(VaultError) {
+        // Where the other role's record can't be read, nothing says that a file is of no use.
+        guard let other = try? records.record(of: id, in: role == .app ? .downloader : .app) else { return }
+        var kept = record.waiting.map { [$0] } ?? []
+        if role == .app {
+            // Of a pack that the app never decided on, all that was brought may still be wanted.
+            guard record.listing != ListingVersion() else { return }
+            if let brought = other.waiting, other.listing > record.listing { kept.append(brought) }
+        }
+        try removeWaiting(of: id, except: kept)
+    }
+
+    /// Packs that wait for their key, but for some.
+    private func removeWaiting(of id: PackID, except kept: [PackDescriptor]) throws(VaultError) {
         let path = layout.waiting(of: id)
         guard try FileSystem.exists(path) else { return }
-        let keptPath = kept.map(layout.waitingPack)
-        let keptPaths = keptPath.map { [$0, PackDescriptorFile.path(beside: $0)] } ?? []
+        let keptPaths = kept.map(layout.waitingPack).flatMap { [$0, PackDescriptorFile.path(beside: $0)] }
         try removeOurs(in: try Folder(opening: path), except: keptPaths.compactMap(\.lastComponent?.string))
     }
 

@@ -48,7 +48,8 @@ extension PackStaging {
     private func purgeablePacks(besides pack: PackID, on folder: FilePath) throws(VaultError)
         -> [(id: PackID, size: UInt64)]
     {
-        guard try FileSystem.exists(layout.permanent),
+        // What the app can do without is the app's to remove.
+        guard role == .app, try FileSystem.exists(layout.permanent),
             try FileSystem.sameFileSystem(layout.permanent, folder)
         else { return [] }
         var found: [(id: PackID, size: UInt64)] = []

@@ -4,36 +4,54 @@ import VaultErrors
 import VaultFileSystem
 
 /// Exclusive control of a store, until the value goes away. Tasks of one process take turns; other processes are kept out
-/// by the lock on the store's file.
+/// by locks on the store's files.
 final class StoreControl: Sendable {
-    private let lock: Mutex<FileLock?>
+    private let locks: Mutex<Locks>
     private let turns: Turns
 
+    private struct Locks: ~Copyable {
+        var first: FileLock?
+        var second: FileLock?
+    }
+
     /// Throws `.busy` when another process does not leave the store within `patience`.
-    static func take(_ path: FilePath, patience: Duration) async throws(VaultError) -> StoreControl {
+    ///
+    /// - Parameter paths: at most two, taken in this order by everybody.
+    static func take(_ paths: [FilePath], permissions: UInt16, patience: Duration)
+        async throws(VaultError) -> StoreControl
+    {
+        let place = paths.first ?? ""
         let turns = all.withLock { all in
-            let turns = all[path] ?? Turns(1)
-            all[path] = turns
+            let turns = all[place] ?? Turns(1)
+            all[place] = turns
             return turns
         }
-        try await turns.take(for: path.string)
+        try await turns.take(for: place.string)
         do throws(VaultError) {
-            return StoreControl(
-                lock: try await FileLock.acquire(path, .exclusive, patience: patience), turns: turns)
+            var locks = Locks()
+            if !paths.isEmpty {
+                locks.first = try await FileLock.acquire(
+                    place, .exclusive, patience: patience, permissions: permissions)
+            }
+            if paths.count > 1 {
+                locks.second = try await FileLock.acquire(
+                    paths[1], .exclusive, patience: patience, permissions: permissions)
+            }
+            return StoreControl(locks: locks, turns: turns)
         } catch {
             turns.giveBack()
             throw error
         }
     }
 
-    private init(lock: consuming FileLock, turns: Turns) {
-        self.lock = Mutex(lock)
+    private init(locks: consuming Locks, turns: Turns) {
+        self.locks = Mutex(locks)
         self.turns = turns
     }
 
     deinit {
-        // First the lock, so that whoever has the next turn finds it free.
-        lock.withLock { $0 = nil }
+        // First the locks, so that the next turn finds them free.
+        locks.withLock { $0 = Locks() }
         turns.giveBack()
     }
 

@@ -5,11 +5,12 @@ import VaultFileSystem
 
 /// Where packs really stand, whatever became of the process that was at them. Nothing is changed by looking.
 extension PackStaging {
-    /// What each pack's record would be after a recovery. One that the disk doesn't let look at has failed with that.
+    /// What each pack's record would be after a recovery, and what downloaders brought since. One that the disk doesn't let
+    /// look at has failed with that.
     func survey() async throws(VaultError) -> [(id: PackID, record: PackRecord)] {
-        let control = try await lock()
+        let control = try await lockWhatExists()
         var found: [(id: PackID, record: PackRecord)] = []
-        for id in try records.ids() {
+        for id in try records.allIDs() {
             do throws(VaultError) { found.append((id, try surveyed(id))) } catch {
                 var record = PackRecord()
                 record.failure = error.description
@@ -22,26 +23,44 @@ extension PackStaging {
 
     /// The same for one pack.
     func survey(_ id: PackID) async throws(VaultError) -> PackRecord {
-        let control = try await lock()
+        let control = try await lockWhatExists()
         let record = try surveyed(id)
         _ = consume control
         return record
     }
 
     private func surveyed(_ id: PackID) throws(VaultError) -> PackRecord {
-        try settled(try records.soundRecord(of: id), of: id)
+        var record = try settled(try records.soundRecord(of: id), of: id)
+        guard role == .app, !record.isRemoved else { return record }
+        // What a downloader brought is shown, and believed by nothing that is done.
+        if record.waiting == nil, let brought = try described(in: layout.waiting(of: id), of: id),
+            brought.sha256 != record.loaded?.pack.sha256
+        {
+            record.waiting = brought
+        }
+        if record.arriving == nil, let other = try? records.record(of: id, in: .downloader),
+            let arriving = other.arriving,
+            ![record.loaded?.pack.sha256, record.waiting?.sha256].contains(arriving.sha256)
+        {
+            record.arriving = arriving
+            record.failure = record.failure ?? other.failure
+        }
+        return record
     }
 
     /// A pack's record, corrected by what is really there; made of that alone where the record can't be read.
     func settled(_ saved: PackRecord?, of id: PackID) throws(VaultError) -> PackRecord {
         var record = saved ?? PackRecord()
-        if saved == nil { record.waiting = try described(in: layout.waiting(of: id), of: id) }
+        // A descriptor that others may have written is no reason for the app to believe that its pack is wanted.
+        if saved == nil, role == .downloader {
+            record.waiting = try described(in: layout.waiting(of: id), of: id)
+        }
         if let arriving = record.arriving, try isWhole(arriving) {
             // Whatever failed on its way there is made up for.
             (record.waiting, record.arriving, record.failure) = (arriving, nil, nil)
         }
         if let waiting = record.waiting, try !isWhole(waiting) { record.waiting = nil }
-        record.loaded = try current(of: id, recorded: record.loaded)
+        if role == .app { record.loaded = try current(of: id, recorded: record.loaded) }
         record.form = record.form ?? record.loaded?.form
         if let loaded = record.loaded {
             // Nothing says that it is to replace what is in use; at worst it is downloaded once more.
@@ -56,7 +75,7 @@ extension PackStaging {
                 record.arriving = nil
             }
         }
-        if record.isOpening, try !isBeingOpened(id) { record.isOpening = false }
+        if role == .app, record.isOpening, try !isBeingOpened(id) { record.isOpening = false }
         return record
     }
 
@@ -127,7 +146,7 @@ extension PackStaging {
     /// and is to go away.
     private func isWhole(_ pack: PackDescriptor) throws(VaultError) -> Bool {
         if try FileSystem.exists(layout.waitingPack(pack)) { return true }
-        guard try FileSystem.exists(layout.version(pack, as: .sealed)) else { return false }
+        guard role == .app, try FileSystem.exists(layout.version(pack, as: .sealed)) else { return false }
         let version = PackRecord.Loaded(pack: pack, form: .sealed)
         return try isFree(version, in: try Folder(opening: layout.home(of: pack.id)))
     }

@@ -34,11 +34,11 @@ extension VaultStore {
             throw VaultError(.key, "no key was given", at: "unlock", remedy: "give a key provider")
         }
         // Where nobody ever took the lock nothing waits, and nothing is made.
-        guard try FileSystem.exists(layout.lock) else {
+        guard try hasStore else {
             if let id = ids?.first { throw nothingWaits(of: id) }
             return []
         }
-        let staging = PackStaging(layout: layout)
+        let staging = PackStaging(layout: layout, role: .app)
         let deadline = ContinuousClock.now + patience
         let observer: Observer = { update in
             // A key that may still come is no news.
@@ -47,9 +47,10 @@ extension VaultStore {
             }
             observer(update)
         }
-        let stager = PackStager(
+        var stager = PackStager(
             staging: staging, transport: FileTransport(), retries: RetryPolicy(),
             role: .app(keys: keys, form), openings: Turns(1), observer: observer)
+        stager.storedListing = try await StoredListing(of: TrustAreas(layout: layout, role: .app))
         let run = StagingRun(stager: stager, controls: controls, width: 1)
         try await staging.recover()
         var loaded: [PackID] = []
@@ -74,8 +75,8 @@ extension VaultStore {
     /// Takes a pack out of the store. It comes back only when it is asked for by its ID, or with all. A version that
     /// somebody reads goes away when it is free. Throws `.missing` for a pack that was never here.
     public func remove(_ id: PackID) async throws(VaultError) {
-        try PackRecords(layout: layout).requireKnown(id)
-        try await PackStaging(layout: layout).remove(id)
+        try PackRecords(layout: layout, role: .app).requireKnown(id)
+        try await PackStaging(layout: layout, role: .app).remove(id)
     }
 
     /// Lets a pack go away, as if it were removed, when a download or an opening lacks room and nobody reads it. Throws
@@ -90,7 +91,7 @@ extension VaultStore {
     }
 
     private func setPurgeable(_ id: PackID, _ isPurgeable: Bool) async throws(VaultError) {
-        let staging = PackStaging(layout: layout)
+        let staging = PackStaging(layout: layout, role: .app)
         try staging.records.requireKnown(id)
         _ = try path(of: id)
         try await staging.recover()

@@ -34,6 +34,30 @@ struct PackRecord: Sendable, Equatable {
 
     init() {}
 
+    /// A downloader's record beside what the app decided.
+    func following(_ decided: PackRecord) -> PackRecord {
+        var record = self
+        record.listing = max(listing, decided.listing)
+        record.waiting = waiting ?? decided.waiting
+        record.loaded = decided.loaded
+        record.form = decided.form
+        record.isOpening = decided.isOpening
+        record.isRemoved = decided.isRemoved
+        record.isPurgeable = decided.isPurgeable
+        return record
+    }
+
+    /// What a downloader records: what is the app's to decide stays out of it.
+    var withoutDecisions: PackRecord {
+        var record = PackRecord()
+        record.generation = generation
+        record.listing = listing
+        record.arriving = arriving
+        record.waiting = waiting
+        record.failure = failure
+        return record
+    }
+
     /// Whether what this metadata lists may still decide: nothing newer did, and the app did not remove the pack.
     func isOpen(to listing: ListingVersion) -> Bool { self.listing <= listing && !isRemoved }
 

@@ -3,16 +3,25 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// The records of all packs: one small file each, saved whole and at once. Only the holder of the store's lock writes.
+/// The records of all packs, as one role keeps them: one small file each, saved whole and at once. Only the holder of the
+/// role's locks writes. Each role reads the other's records, and never writes them.
 struct PackRecords: Sendable {
     /// As large as the metadata that it came from may be, twice.
     private static let limit = 128 << 20
 
     let layout: StoreLayout
+    let role: StoreRole
 
-    /// A pack that was never recorded has an empty record.
+    /// What the role acts on. A pack that was never recorded has an empty record.
     func record(of id: PackID) throws(VaultError) -> PackRecord {
-        let path = layout.state(of: id)
+        let own = try record(of: id, in: role)
+        guard role == .downloader, let decided = try? record(of: id, in: .app) else { return own }
+        return own.following(decided)
+    }
+
+    /// What one of the roles recorded.
+    func record(of id: PackID, in role: StoreRole) throws(VaultError) -> PackRecord {
+        let path = layout.state(of: id, in: role)
         let bytes: [UInt8]
         do throws(VaultError) { bytes = try DurableFile.read(path, limit: Self.limit) } catch {
             guard error.category == .missing else { throw error }
@@ -30,17 +39,18 @@ struct PackRecords: Sendable {
     }
 
     func save(_ record: PackRecord, of id: PackID) throws(VaultError) {
-        var next = record
+        var next = role == .app ? record : record.withoutDecisions
         next.generation += 1
-        let path = layout.state(of: id)
-        try FileSystem.createFolders(path.removingLastComponent(), permissions: 0o700)
-        try DurableFile.write(next.bytes.span, to: path, permissions: 0o600, replacing: true)
+        let path = layout.state(of: id, in: role)
+        let permissions = try layout.permissions(of: role)
+        try FileSystem.createFolders(path.removingLastComponent(), permissions: permissions.folders)
+        try DurableFile.write(next.bytes.span, to: path, permissions: permissions.files, replacing: true)
     }
 
     /// Whether a pack was ever staged, or anything of it is there.
     private func isKnown(_ id: PackID) throws(VaultError) -> Bool {
-        for path in [layout.state(of: id), layout.home(of: id), layout.waiting(of: id)]
-        where try FileSystem.exists(path) {
+        let states = StoreRole.allCases.map { layout.state(of: id, in: $0) }
+        for path in states + [layout.home(of: id), layout.waiting(of: id)] where try FileSystem.exists(path) {
             return true
         }
         return false
@@ -54,6 +64,15 @@ struct PackRecords: Sendable {
         }
     }
 
+    /// Whether any pack waits under this ID, whatever it is.
+    func waits(_ id: PackID) throws(VaultError) -> Bool {
+        let folder = layout.waiting(of: id)
+        guard try FileSystem.exists(folder) else { return false }
+        return try Folder(opening: folder).names().contains {
+            $0.first == UInt8(ascii: "@") && String(decoding: $0, as: UTF8.self).hasSuffix(".avpack")
+        }
+    }
+
     /// Whether anything of a pack is left in permanent storage.
     func hasVersions(_ id: PackID) throws(VaultError) -> Bool {
         let home = layout.home(of: id)
@@ -61,8 +80,24 @@ struct PackRecords: Sendable {
         return try Folder(opening: home).names().contains { $0.first == UInt8(ascii: "@") }
     }
 
-    /// The IDs of all packs with a record, in order.
-    func ids() throws(VaultError) -> [PackID] { try ids(below: layout.states) }
+    /// The IDs of all packs with a record of this role, in order.
+    func ids() throws(VaultError) -> [PackID] { try ids(below: layout.states(of: role)) }
+
+    /// The IDs of all packs that any role knows, in order.
+    func allIDs() throws(VaultError) -> [PackID] {
+        var found: Set<PackID> = []
+        for role in StoreRole.allCases { found.formUnion(try ids(below: layout.states(of: role))) }
+        return found.sorted()
+    }
+
+    /// The packs that some role is downloading under this ID. Throws where that can't be read.
+    func arriving(of id: PackID) throws(VaultError) -> [PackDescriptor] {
+        var found: [PackDescriptor] = []
+        for role in StoreRole.allCases {
+            if let pack = try record(of: id, in: role).arriving, !found.contains(pack) { found.append(pack) }
+        }
+        return found
+    }
 
     /// The IDs of all packs that wait in shared storage.
     func waitingIDs() throws(VaultError) -> [PackID] { try ids(below: layout.packs) }

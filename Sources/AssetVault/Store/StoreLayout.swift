@@ -7,9 +7,11 @@ import VaultCrypto
 ///     ephemeral/  SHA256.part                      downloads under way; may vanish at any time
 ///                 SHA256.avpack                    a finished one, whole and proven
 ///                 SHA256.wanted                    locked by the app that wants to take a download over
-///     shared/     @lock @trust/ @state/ @work/ @held/  what downloader and app agree on
+///     shared/     @lock @trust/ @state/ @work/     of downloaders: the lock of the area, trusted metadata, records
 ///                 packs/ID/@SHA256.avpack          whole, verified, still sealed, its descriptor beside it
-///     permanent/  ID/@VERSION-DIGEST/              an opened tree, never changed, its descriptor beside it
+///     permanent/  @lock @trust/ @state/ @work/     of apps: the same, which alone decide what is in use
+///                 @held/                           notes of packs that leave a version to its readers
+///                 ID/@VERSION-DIGEST/              an opened tree, never changed, its descriptor beside it
 ///                 ID/@VERSION-DIGEST.tail          the pack it was opened from, with holes for its pieces
 ///                 ID/@VERSION-DIGEST.avpack        a pack kept sealed, its descriptor beside it
 ///                 ID/current                       a relative link to the live one of these
@@ -33,13 +35,30 @@ public struct StoreLayout: Sendable, Hashable {
             permanent: root.appending("permanent"))
     }
 
-    var lock: FilePath { shared.appending("@lock") }
-    var trust: FilePath { shared.appending("@trust") }
-    var states: FilePath { shared.appending("@state") }
+    /// The area where a role keeps what it decides.
+    func area(of role: StoreRole) -> FilePath {
+        switch role {
+        case .app: permanent
+        case .downloader: shared
+        }
+    }
+
+    /// The locks that a role takes for a transition, in this order: an app keeps other apps away by a file that no
+    /// downloader can replace.
+    func locks(of role: StoreRole) -> [FilePath] {
+        switch role {
+        case .app: [permanent.appending("@lock"), shared.appending("@lock")]
+        case .downloader: [shared.appending("@lock")]
+        }
+    }
+
+    /// The metadata that a role trusts.
+    func trust(of role: StoreRole) -> FilePath { area(of: role).appending("@trust") }
+    func states(of role: StoreRole) -> FilePath { area(of: role).appending("@state") }
     /// Marks of the processes that are changing the store.
-    var work: FilePath { shared.appending("@work") }
-    /// Notes of packs that leave a version to whoever holds it.
-    var held: FilePath { shared.appending("@held") }
+    func work(of role: StoreRole) -> FilePath { area(of: role).appending("@work") }
+    /// Notes of packs that leave a version to its readers.
+    var held: FilePath { permanent.appending("@held") }
     /// Packs that wait to be opened.
     var packs: FilePath { shared.appending("packs") }
 
@@ -63,8 +82,8 @@ public struct StoreLayout: Sendable, Hashable {
         return nil
     }
 
-    func state(of id: PackID) -> FilePath {
-        states.appending(id.description).appending("@record.json")
+    func state(of id: PackID, in role: StoreRole) -> FilePath {
+        states(of: role).appending(id.description).appending("@record.json")
     }
 
     /// The folder of a pack's verified files that wait to be opened.

@@ -22,12 +22,13 @@ extension MetadataStore {
         // Begins again when another process has changed the store meanwhile.
         for _ in 0..<8 {
             guard let root = try await workflow.newestRoot(from: try storedRoot()) else { continue }
-            if let trustedRoot { try requireKnown(trustedRoot) }
+            if let trustedRoot { try await require(root, toFollowFrom: trustedRoot, source) }
             if let chain = try await workflow.chain(under: root) { return chain }
         }
         throw .overtaken(at: folder.string)
     }
 
+    /// The stored root, verified from the pin on: each root by the signatures of the one before it.
     private func storedRoot() throws(VaultError) -> VerifiedRoot {
         let place = folder.appending(MetadataRole.root.fileName).string
         guard let bytes = try kept(.root) else {
@@ -35,28 +36,65 @@ extension MetadataStore {
                 .untrusted, "no trusted root is known for this site", at: place,
                 remedy: "give the site's root file the first time (--trust ROOT.json)")
         }
-        // What somebody else put there is none of this store's roots, however well it is signed.
-        guard try trustedRoots().contains(SHA256.hash(bytes.span)) else {
-            throw VaultError(
-                .untrusted, "the stored root is damaged: it is not listed among those trusted here",
-                at: place,
-                remedy: "remove \(folder.string) and pin the site's root again (--trust ROOT.json)")
-        }
         do throws(VaultError) {
-            return try VerifiedRoot(pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: place))
+            guard let first = try storedRoots.firstRoot() else {
+                throw VaultError.untrusted("the roots that led to it are missing", at: place)
+            }
+            var root = try VerifiedRoot(
+                pinning: UnverifiedMetadata(parsing: first, as: .root, place: place))
+            let stored = try UnverifiedMetadata(parsing: bytes, as: .root, place: place)
+            while root.version < stored.document.version {
+                root = try successor(of: root, storedRoots.root(version: root.version + 1), at: place)
+            }
+            guard root.bytes == bytes else {
+                throw VaultError.untrusted("the pinned root does not lead to it", at: place)
+            }
+            return root
         } catch {
+            guard error.category == .untrusted || error.category == .corrupt else { throw error }
             throw VaultError(
                 .untrusted, "the stored root is damaged: \(error.problem)", at: place,
                 remedy: "remove \(folder.string) and pin the site's root again (--trust ROOT.json)")
         }
     }
 
-    private func requireKnown(_ root: [UInt8]) throws(VaultError) {
-        let digest = SHA256.hash(root.span)
-        guard try trustedRoots().contains(digest) else {
-            throw VaultError(
-                .untrusted, "this store trusts another root than the one with SHA-256 \(digest.hex)",
-                at: folder.string, remedy: "leave --trust away, or use a new store for another site")
+    /// A root that the caller vouches for must lead to the present one by signatures alone: what the store says of its own
+    /// past does not count. Roots that it does not have come from the site.
+    private func require(
+        _ newest: VerifiedRoot, toFollowFrom trustedRoot: [UInt8], _ source: any MetadataSource
+    ) async throws(VaultError) {
+        var root = try VerifiedRoot(vouchedFor: trustedRoot)
+        let digest = root.digest
+        do throws(VaultError) {
+            while root.version < newest.version, newest.version - root.version <= TrustWorkflow.rootLimit {
+                var next = try storedRoots.root(version: root.version + 1)
+                if next == nil {
+                    let name = MetadataRole.root.hostedName(version: root.version + 1)
+                    next = try await source.metadata(named: name, limit: MetadataRole.root.sizeLimit)
+                }
+                root = try successor(of: root, next, at: folder.string)
+            }
+        } catch {
+            guard error.category == .untrusted || error.category == .corrupt else { throw error }
+            throw isAnother(digest)
         }
+        guard root.bytes == newest.bytes else { throw isAnother(digest) }
+    }
+
+    private func successor(of root: VerifiedRoot, _ next: [UInt8]?, at place: String) throws(VaultError)
+        -> VerifiedRoot
+    {
+        guard let next else {
+            throw .untrusted("root version \(root.version + 1) is missing", at: place)
+        }
+        return try root.successor(
+            verifying: UnverifiedMetadata(parsing: next, as: .root, place: place))
+    }
+
+    private func isAnother(_ digest: Digest) -> VaultError {
+        VaultError(
+            .untrusted,
+            "the signatures don't lead from the given root, with SHA-256 \(digest.hex), to the one that this store trusts",
+            at: folder.string, remedy: "leave --trust away, or use a new store for another site")
     }
 }

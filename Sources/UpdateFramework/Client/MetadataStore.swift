@@ -4,71 +4,63 @@ public import VaultErrors
 import VaultFileSystem
 
 /// A folder with the metadata that a client trusts: `root.json`, `timestamp.json`, `snapshot.json`, `targets.json` and
-/// delegated roles under their percent-encoded names, all as received, and `roots.sha256`, which names every root that was ever trusted here, in the
-/// format of `sha256sum`; the first of them is the pin.
+/// delegated roles under their percent-encoded names, all as received, and every root that was ever trusted here, as
+/// `root_history/VERSION.root.json`: the first of them is the pin.
 ///
 /// Files change one by one, each at once and durably, under a lock, and only to what was verified against
-/// exactly what is stored. So any number of processes may use one store.
+/// exactly what is stored. So any number of processes may use one store. Nothing that stands in it is believed without its
+/// signatures: the stored root counts only if they lead to it from the pin, one root after the other.
 public struct MetadataStore: Sendable {
     public let folder: FilePath
     /// How long to wait for another process that is writing.
     public let patience: Duration
+    /// Of the folder and its files; see ``init(folder:patience:permissions:)``.
+    private let permissions: UInt16
 
     /// The folder need not exist.
-    public init(folder: FilePath, patience: Duration = .seconds(10)) {
+    ///
+    /// - Parameter permissions: of a folder that is made; files get the same without the right to search.
+    public init(folder: FilePath, patience: Duration = .seconds(10), permissions: UInt16 = 0o755) {
         self.folder = folder
         self.patience = patience
+        self.permissions = permissions
     }
 
     /// The SHA-256 of the root that was pinned first; nil before that.
     public func pin() throws(VaultError) -> Digest? {
-        try trustedRoots().first
+        try storedRoots.firstRoot().map { SHA256.hash($0.span) }
     }
 
-    /// Pins the first root of all; a store that already has one stays as it is, unless nothing was ever proven by that one:
-    /// then it was the wrong one, perhaps.
+    /// Pins the first root of all; a store that already has one stays as it is, unless nothing was ever verified by that
+    /// one: then it was the wrong one, perhaps.
     ///
     /// - Parameter root: a root file that the caller vouches for, signed by its own keys.
     /// - Throws: `untrusted` when it is no such file.
     public func pin(_ root: [UInt8]) async throws(VaultError) {
         if try isPinned() { return }
         let verified = try VerifiedRoot(vouchedFor: root)
-        try FileSystem.createFolders(folder, permissions: 0o755)
+        try FileSystem.createFolders(folder, permissions: permissions)
         try await locked { () throws(VaultError) in
             guard try !isPinned() else { return }
-            // The list comes first: a root without its line would never be recognised again.
-            try write([(verified.digest, verified.version)], to: [])
+            try storedRoots.clear()
+            // The history comes first: a root that it does not hold would never be believed.
+            try storedRoots.keep(root, version: verified.version)
             try write(root, to: MetadataRole.root.fileName)
         }
     }
 
-    /// Whether the store has a root, and something that was proven by it.
+    /// Whether the store has a root, and something that was verified by it.
     private func isPinned() throws(VaultError) -> Bool {
         guard try kept(.root) != nil else { return false }
         if try kept(.timestamp) != nil { return true }
-        return try trustedRoots().count > 1
+        return try storedRoots.versions().count > 1
     }
 
-    /// Every root that was trusted here, the pin first.
-    func trustedRoots() throws(VaultError) -> [Digest] {
-        try rootList().split(separator: UInt8(ascii: "\n")).compactMap { line in
-            Digest(hex: String(decoding: line.prefix(64), as: UTF8.self))
-        }
-    }
-
-    private func rootList() throws(VaultError) -> [UInt8] {
-        try read(Self.rootListName, limit: 1 << 20) ?? []
-    }
-
-    private func write(_ roots: [(digest: Digest, version: Int64)], to list: [UInt8]) throws(VaultError) {
-        let lines = roots.map { "\($0.digest.hex)  \(MetadataRole.root.hostedName(version: $0.version))\n" }
-        try write(list + lines.joined().utf8, to: Self.rootListName)
-    }
-
-    private static let rootListName = "roots.sha256"
+    var storedRoots: StoredRoots { StoredRoots(below: folder, permissions: permissions) }
 
     private func locked<Result>(_ body: () throws(VaultError) -> Result) async throws(VaultError) -> Result {
-        let lock = try await FileLock.acquire(folder.appending("lock"), .exclusive, patience: patience)
+        let lock = try await FileLock.acquire(
+            folder.appending("lock"), .exclusive, patience: patience, permissions: filePermissions)
         defer { withExtendedLifetime(lock) {} }
         return try body()
     }
@@ -83,8 +75,10 @@ public struct MetadataStore: Sendable {
     }
 
     private func write(_ bytes: [UInt8], to name: String) throws(VaultError) {
-        try DurableFile.write(bytes.span, to: folder.appending(name), permissions: 0o644, replacing: true)
+        try DurableFile.write(bytes.span, to: folder.appending(name), permissions: filePermissions, replacing: true)
     }
+
+    private var filePermissions: UInt16 { permissions & 0o666 }
 }
 
 extension MetadataStore: TrustKeeper {
@@ -114,13 +108,13 @@ extension MetadataStore: TrustKeeper {
         let role = new.document.role
         guard role.topLevel == nil else { return try write(new.bytes, to: role.fileName) }
         let bytes = new.bytes
-        try CachedFile.write(bytes.span, to: folder.appending(role.fileName), permissions: 0o644)
+        try CachedFile.write(bytes.span, to: folder.appending(role.fileName), permissions: filePermissions)
     }
 
     func keep(_ new: VerifiedRoot, after old: VerifiedRoot) async throws(VaultError) -> Bool {
         try await locked { () throws(VaultError) in
             guard try kept(.root) == old.bytes else { return false }
-            try write([(new.digest, new.version)], to: rootList())
+            try storedRoots.keep(new.bytes, version: new.version)
             try write(new.bytes, to: MetadataRole.root.fileName)
             // Recovery from version numbers that a thief of keys raised (section 5.3.11).
             if new.revokesKeys(of: .timestamp, since: old) || new.revokesKeys(of: .snapshot, since: old) {

@@ -153,7 +153,7 @@ import VaultFileSystem
     @Test func anotherPackHasThePieces() async throws {
         try await sealedClient().fetch()
         let layout = hosted.game.place.layout
-        for area in [layout.permanent, layout.shared.appending("@state")] {
+        for area in [layout.permanent, layout.permanent.appending("@state")] {
             try FileSystem.move(
                 area.appending("levels"), to: area.appending("stages"), replacing: false)
         }

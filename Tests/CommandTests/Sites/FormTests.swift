@@ -74,7 +74,7 @@ struct FormTests {
                 workshop.files(in: "permanent/level").first { $0.hasSuffix(".avpack") })
             try await Tool.run("rm", folder["store/permanent/level/\(name)"])
         case .removed: try await Command.run("remove", "level", "--store", workshop.store).succeeded()
-        case .record: try folder.write("store/shared/@state/level/@record.json", "{}")
+        case .record: try folder.write("store/permanent/@state/level/@record.json", "{}")
         }
         try await workshop.fetch(nil, "level").succeeded()
         try await expect("sealed", version: 1)
@@ -94,7 +94,7 @@ struct FormTests {
 
     @Test func removedWithADamagedRecord() async throws {
         try await workshop.fetch(nil, "--sealed").succeeded()
-        try folder.write("store/shared/@state/level/@record.json", "{}")
+        try folder.write("store/permanent/@state/level/@record.json", "{}")
         try await Command.run("remove", "level", "--store", workshop.store).succeeded()
         try await workshop.fetch(nil, "level").succeeded()
         try await expect("sealed", version: 1)

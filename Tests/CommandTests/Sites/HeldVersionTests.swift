@@ -100,7 +100,7 @@ import VaultFileSystem
         try await fetch(.opened, nil, "other").succeeded()
         #expect(try !FileSystem.exists(version))
         if isRemoved { #expect(try await workshop.status()["level"]?.state == "absent") }
-        #expect(try workshop.files(in: "shared/@held") == [])
+        #expect(try workshop.files(in: "permanent/@held") == [])
     }
 
     /// What is sound is there again without a download; what is not never becomes live.

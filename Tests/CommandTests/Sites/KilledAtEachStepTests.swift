@@ -95,7 +95,7 @@ import Testing
             #expect(try await Command.run(fetch, dyingAt: "\(step)").exitCode == 137)
             let before = try await stores.workshop.status(of: store)["level"]?.version ?? 0
             if isDamaged {
-                try Data("?".utf8).write(to: URL(filePath: "\(store)/shared/@state/level/@record.json"))
+                try Data("?".utf8).write(to: URL(filePath: "\(store)/permanent/@state/level/@record.json"))
             }
             try await stores.run(in: store).succeeded()
             let after = try await stores.workshop.status(of: store)["level"]?.version ?? 0
@@ -114,7 +114,7 @@ import Testing
         let store = try await stores.store("alone")
         let fetch = KilledWay.keyless.arguments(stores.workshop, stores.server.url, store)
         #expect(try await Command.run(fetch, dyingAt: "descriptorSaved").exitCode == 137)
-        try Data("?".utf8).write(to: URL(filePath: "\(store)/shared/@state/level/@record.json"))
+        try Data("?".utf8).write(to: URL(filePath: "\(store)/permanent/@state/level/@record.json"))
         try await stores.run(in: store).succeeded()
         #expect(try await stores.workshop.status(of: store)["level"]?.version == 2)
         try await Command.run(fetch + stores.workshop.keys).succeeded()

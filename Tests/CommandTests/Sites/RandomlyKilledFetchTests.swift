@@ -52,7 +52,7 @@ import Testing
             let moments = (0..<2).map { _ in Double.random(in: 0.01...1.2) * (whole / .seconds(1)) }
             kills += try await killed(in: store, after: moments)
             let hint = "round \(rounds), \(moments) s of \(whole)"
-            let left = try? FileManager.default.contentsOfDirectory(atPath: "\(store)/shared/@work")
+            let left = try? FileManager.default.contentsOfDirectory(atPath: "\(store)/permanent/@work")
             marks.formUnion(left ?? [])
             try await expectWhole(in: store, &seen, hint)
             let isDone = packs.keys.allSatisfy { seen[$0] == sites.version }

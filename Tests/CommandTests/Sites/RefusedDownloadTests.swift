@@ -24,10 +24,10 @@ struct RefusedDownloadTests {
         _ code: Int32, _ answer: @escaping @Sendable (FaultServer.Request) -> FaultServer.Answer,
         at location: SourceLocation = #_sourceLocation
     ) async throws {
-        let before = try Tree("\(workshop.store)/permanent")
+        let before = try Tree("\(workshop.store)/permanent").packs
         let server = try FaultServer(workshop.site) { $0.isForPack ? answer($0) : .file }
         try await workshop.fetch(server.url).failed(code, naming: server.url, at: location)
-        #expect(try Tree("\(workshop.store)/permanent") == before, sourceLocation: location)
+        #expect(try Tree("\(workshop.store)/permanent").packs == before, sourceLocation: location)
         #expect(
             try workshop.files(in: "shared").filter { $0.hasSuffix(".avpack") } == [],
             sourceLocation: location)

@@ -46,7 +46,7 @@ import VaultFileSystem
     }
 
     @Test func throughNginx() async throws {
-        let areas = ["permanent", "ephemeral", "shared/@state"].map { "\(workshop.store)/\($0)" }
+        let areas = ["permanent/level", "ephemeral", "permanent/@state"].map { "\(workshop.store)/\($0)" }
         let before = try areas.map { try Tree($0) }
         let told = try await Nginx.run(over: workshop.site, in: folder) { try await dryRun($0.url) }
         // The metadata are newer; packs, records and downloads are as they were.

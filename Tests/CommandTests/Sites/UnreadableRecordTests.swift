@@ -13,7 +13,7 @@ struct UnreadableRecordTests {
         folder = workshop.folder
         try await workshop.fetch().succeeded()
         // Somebody died here: all packs are looked at.
-        try await Tool.run("touch", folder["store/shared/@work/.assetvault-0-0.tmp"])
+        try await Tool.run("touch", folder["store/permanent/@work/.assetvault-0-0.tmp"])
     }
 
     enum Place: CaseIterable { case record, descriptor }
@@ -23,7 +23,7 @@ struct UnreadableRecordTests {
         let home = "permanent/\(Self.bad)"
         let path =
             switch place {
-            case .record: "\(workshop.store)/shared/@state/\(Self.bad)/@record.json"
+            case .record: "\(workshop.store)/permanent/@state/\(Self.bad)/@record.json"
             case .descriptor:
                 "\(workshop.store)/\(home)/"
                     + (try #require(workshop.files(in: home).first { $0.hasSuffix(".json") }))
@@ -34,7 +34,7 @@ struct UnreadableRecordTests {
     @Test(arguments: Place.allCases, [true, false]) func theOthersGoOn(place: Place, isNamed: Bool)
         async throws
     {
-        let marks = try workshop.files(in: "shared/@work")
+        let marks = try workshop.files(in: "permanent/@work")
         #expect(!marks.isEmpty)
         try folder.write("two/file", "version 2")
         try await workshop.publish()
@@ -53,13 +53,13 @@ struct UnreadableRecordTests {
         if place == .record {
             #expect(status.text.contains("failed  \(Self.bad)"), "\(status.text)")
             // What could not be looked at is looked at once more.
-            #expect(try workshop.files(in: "shared/@work") == marks)
+            #expect(try workshop.files(in: "permanent/@work") == marks)
         }
 
         try await workshop.fetch().succeeded()
         let after = try await workshop.status()
         #expect(after[Self.bad]?.state == "loaded" && after["two"]?.version == 2)
-        #expect(try workshop.files(in: "shared/@work") == [])
+        #expect(try workshop.files(in: "permanent/@work") == [])
     }
 
     @Test(arguments: Place.allCases) func theOneItselfIsRemoved(place: Place) async throws {
@@ -85,7 +85,7 @@ struct UnreadableRecordTests {
         }
         try await workshop.fetch().succeeded()
         #expect(try !folder.exists(scratch))
-        #expect(try workshop.files(in: "shared/@work") == [])
+        #expect(try workshop.files(in: "permanent/@work") == [])
     }
 
     /// Nor a removal that was begun.
@@ -137,6 +137,6 @@ struct UnreadableRecordTests {
         let wrapper = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", "lost+found"]
         let failing = ["-P", folder["store/permanent/lost+found"], "-e", "inject=openat:error=EACCES"]
         try await workshop.fetch(through: wrapper + failing).succeeded()
-        #expect(try workshop.files(in: "shared/@work") == [])
+        #expect(try workshop.files(in: "permanent/@work") == [])
     }
 }

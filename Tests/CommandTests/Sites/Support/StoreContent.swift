@@ -38,7 +38,7 @@ struct StoreContent: Equatable {
         let packs = own("shared/packs/\(id)")
         #expect(packs.count == (waiting == nil ? 0 : 2), "\(packs) \(hint)", sourceLocation: location)
 
-        let records = PackRecords(layout: StoreLayout(root: FilePath(store)))
+        let records = PackRecords(layout: StoreLayout(root: FilePath(store)), role: .app)
         let record = try records.record(of: try PackID(id))
         #expect(record.loaded?.pack.version == loaded, "\(hint)", sourceLocation: location)
         #expect(record.waiting?.version == waiting, "\(hint)", sourceLocation: location)
@@ -53,7 +53,7 @@ struct StoreContent: Equatable {
     ) throws {
         let names = try Tree(store).entries.keys
         let left = names.filter {
-            $0.contains(".assetvault-") || $0.hasPrefix("ephemeral/") || $0.hasPrefix("shared/@work/")
+            $0.contains(".assetvault-") || $0.hasPrefix("ephemeral/") || $0.contains("/@work/")
         }
         #expect(left == [], "\(hint)", sourceLocation: location)
     }

@@ -37,6 +37,9 @@ struct Tree: Equatable {
         entries.filter { if case .file = $0.value { true } else { false } }.keys.sorted()
     }
 
+    /// Of permanent storage: what stands there of packs, without the app's own records and metadata.
+    var packs: [String: Entry] { entries.filter { !$0.key.hasPrefix("@") } }
+
     /// The paths of the files whose bytes hold `needle`.
     func files(holding needle: [UInt8]) throws -> [String] {
         try files.filter {

@@ -1,0 +1,45 @@
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// Who may read what is made in an area. Two users who share `ephemeral/` and `shared/` do so by a group: what is made
+/// there follows the area's own folder, which the operator made (`install -d -m 2770 -g GROUP`).
+struct AreaPermissions {
+    let folders: UInt16
+    let files: UInt16
+
+    /// Where nobody made the area yet it is this user's alone. Nobody else may ever write a file, only the folders.
+    init(of area: FilePath) throws(VaultError) {
+        let mode = try FileSystem.status(of: area, followingLinks: true)?.permissions ?? 0o700
+        let isGroups = mode & 0o070 == 0o070
+        folders = isGroups ? mode & 0o2770 : 0o700
+        files = isGroups ? 0o640 : 0o600
+    }
+
+    private init(folders: UInt16, files: UInt16) {
+        self.folders = folders
+        self.files = files
+    }
+
+    /// Permanent storage may be read by everybody, and written by the app alone.
+    static let permanent = AreaPermissions(folders: 0o755, files: 0o644)
+}
+
+extension StoreLayout {
+    func permissions(of role: StoreRole) throws(VaultError) -> AreaPermissions {
+        switch role {
+        case .app: .permanent
+        case .downloader: try AreaPermissions(of: shared)
+        }
+    }
+
+    /// Makes the ephemeral area where it is missing.
+    func makeEphemeral() throws(VaultError) {
+        try FileSystem.createFolders(ephemeral, permissions: AreaPermissions(of: ephemeral).folders)
+    }
+
+    /// Makes a folder in shared storage.
+    func makeShared(_ folder: FilePath) throws(VaultError) {
+        try FileSystem.createFolders(folder, permissions: AreaPermissions(of: shared).folders)
+    }
+}

@@ -1,0 +1,53 @@
+import SealedPack
+import UpdateFramework
+import VaultErrors
+import VaultSite
+
+/// What a site lists by the metadata that an app verified and kept, read without the network.
+///
+/// A pack that a downloader brought counts only if it is listed here, digest and all: so nothing that is put into shared
+/// storage, an older version of a pack for one, is opened because it stands there.
+struct StoredListing: Sendable {
+    private let trust: MetadataStore
+    private let chain: TrustChain
+
+    /// What the app has, and what a downloader refreshed since. Nil where there are no metadata that hold together: the store
+    /// was never refreshed, or was cut off while it was.
+    init?(of areas: TrustAreas) async throws(VaultError) {
+        do throws(VaultError) {
+            try await areas.adoptPin()
+            // What can't be taken over from a downloader leaves what the app has.
+            try await areas.adoptMetadata()
+        } catch {
+            guard !Task.isCancelled else { throw error }
+        }
+        try await self.init(kept: areas)
+    }
+
+    /// What the app has, which is not changed by looking.
+    init?(kept areas: TrustAreas) async throws(VaultError) {
+        trust = areas.own
+        guard try trust.pin() != nil else { return nil }
+        do throws(VaultError) { chain = try await trust.storedChain() } catch {
+            guard [.untrusted, .unavailable, .corrupt].contains(error.category) else { throw error }
+            return nil
+        }
+    }
+
+    /// The pack as it is listed; nil where it is not.
+    func offer(of id: PackID) async throws(VaultError) -> OfferedPack? {
+        let record = try await trust.target(
+            at: id.targetPath, in: chain, from: trust.asSource, now: .earliest)
+        guard let record else { return nil }
+        let listing = try PublishedPacks.Listing(record)
+        return OfferedPack(pack: listing.pack, version: ListingVersion(chain), locations: [])
+    }
+
+    /// All packs that are listed, in the order of their IDs.
+    var packs: [PackDescriptor] {
+        get async throws(VaultError) {
+            let tree = try await trust.tree(of: chain, from: trust.asSource, now: .earliest)
+            return PublishedPacks(of: tree).listings.map(\.pack)
+        }
+    }
+}

@@ -1,0 +1,74 @@
+import Glibc
+import SystemPackage
+import UpdateFramework
+import VaultErrors
+import VaultFileSystem
+
+/// Where each role keeps the metadata that it trusts. The app believes its own alone: what a downloader keeps is to it one
+/// more host, whose metadata count when their signatures and versions hold against what the app verified before.
+struct TrustAreas: Sendable {
+    let layout: StoreLayout
+    let role: StoreRole
+
+    init(layout: StoreLayout, role: StoreRole) {
+        self.layout = layout
+        self.role = role
+    }
+
+    /// The metadata that the role trusts.
+    var own: MetadataStore { metadata(of: role) }
+
+    private func metadata(of role: StoreRole) -> MetadataStore {
+        let permissions = try? layout.permissions(of: role)
+        return MetadataStore(
+            folder: layout.trust(of: role), permissions: (permissions ?? .permanent).folders)
+    }
+
+    /// Makes the area in which the role's metadata are kept.
+    func prepare() throws(VaultError) {
+        try FileSystem.createFolders(layout.area(of: role), permissions: layout.permissions(of: role).folders)
+    }
+
+    /// A downloader that has no root yet takes the app's. An app takes the downloader's only if no other user could have put
+    /// it there: this one could write the app's own as well. Else the app needs to be given a root.
+    func adoptPin() async throws(VaultError) {
+        guard try own.pin() == nil else { return }
+        let root: [UInt8]?
+        switch role {
+        case .downloader: root = try metadata(of: .app).firstRoot { _ in true }
+        case .app:
+            guard isOnlyOurs(layout.shared) else { return }
+            root = try metadata(of: .downloader).firstRoot { isOnlyOurs($0) }
+        }
+        if let root { try await own.pin(root) }
+    }
+
+    /// Takes over what a downloader refreshed since, without the network. Expiry does not count: it ends new trust in a
+    /// host, and what was brought before a release must open after it. Nothing is kept unless all of it holds.
+    func adoptMetadata() async throws(VaultError) {
+        guard role == .app, try FileSystem.exists(layout.trust(of: .downloader)) else { return }
+        try await own.adopt(metadata(of: .downloader))
+    }
+
+    /// Whether nobody but this user can have written there.
+    private func isOnlyOurs(_ path: FilePath) -> Bool {
+        guard let status = try? FileSystem.status(of: path) else { return false }
+        return status.owner == geteuid() && status.permissions & 0o022 == 0
+    }
+}
+
+extension PackStaging {
+    /// Whether the metadata that decided on a pack were verified by this role, or by the app for a downloader: a record that
+    /// claims more is not believed.
+    func isVerified(_ listing: ListingVersion) throws(VaultError) -> Bool {
+        for role in Set([role, .app]) {
+            let stored = MetadataStore(folder: layout.trust(of: role))
+            if let versions = try stored.storedVersions(),
+                listing <= ListingVersion(root: versions.root, snapshot: versions.snapshot)
+            {
+                return true
+            }
+        }
+        return false
+    }
+}
