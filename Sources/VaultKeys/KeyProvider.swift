@@ -13,6 +13,10 @@ public protocol KeyProvider: Sendable {
 
     /// Every key that the provider yields, for sealing: a pack opens with each of its vault keys.
     func allKeys() async throws(VaultError) -> KeyRing
+
+    /// The IDs of the keys that it has now, where it can say so at once and without asking anybody: for messages, and to know
+    /// which packs wait for another key before they are downloaded. Nil where it has to be asked for each.
+    func knownKeyIDs() async -> [KeyID]?
 }
 
 extension KeyProvider {
@@ -22,4 +26,7 @@ extension KeyProvider {
             .key, "this key provider gives keys by their ID only", at: "key provider",
             remedy: "seal with a provider that can list its keys")
     }
+
+    /// Knows none by itself.
+    public func knownKeyIDs() async -> [KeyID]? { nil }
 }

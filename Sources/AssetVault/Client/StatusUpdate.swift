@@ -16,6 +16,9 @@ public enum StatusUpdate: Sendable, Equatable {
     case opening(PackID, bytes: UInt64, total: UInt64)
     /// The pack moves on to the next area.
     case transferring(PackID)
+    /// None of the keys that are here opens the pack. What became of it follows: it waits in shared storage, or was not
+    /// downloaded, which is `.absent`, or an earlier version stays in use.
+    case lacksKey(PackID, VaultError)
     /// The pack is where it can be brought: loaded, or waiting for its key.
     case finished(PackID, PackState)
     case failed(PackID, VaultError)
@@ -24,7 +27,7 @@ public enum StatusUpdate: Sendable, Equatable {
         switch self {
         case .began(let id), .progress(let id, _, _), .sentWhole(let id, _), .verifying(let id),
             .opening(let id, _, _),
-            .transferring(let id), .finished(let id, _), .failed(let id, _):
+            .transferring(let id), .lacksKey(let id, _), .finished(let id, _), .failed(let id, _):
             id
         }
     }

@@ -35,7 +35,9 @@ extension VaultClient {
         try await refresh(now: now)
         let selected = try await SelectedPacks(selection, of: access, in: currentListing())
         let stored = try await staging.surveyedPacks(for: selected.offers, as: wantedForm)
-        let plan = plan(for: selected, on: .app(selection), with: stored)
+        let missingKeys = await missingKeys(among: selected.offers, with: stored)
+        let plan = plan(
+            for: selected, on: .app(selection), with: stored, locked: Set(missingKeys.keys))
         let offers = Dictionary(
             selected.offers.map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
         let stager = stager

@@ -42,7 +42,7 @@ extension VaultClient {
         }
         guard !lacking.isEmpty else { return }
         if requireLatest { try await refresh() } else { _ = try await currentListing() }
-        try await stage(.only(lacking))
+        if let missingKey = try await stage(.only(lacking)).first { throw missingKey }
         if let id = try store.notLoaded(of: ids).first {
             throw VaultError(
                 .key, "the pack is verified and waits for its key", at: id.description,

@@ -52,6 +52,9 @@ public actor VaultClient {
     /// Starts up: refreshes trust, opens what waits, and downloads what lacks. A pack that fails leaves the others
     /// and its own earlier version as they were; the first error is thrown when all were tried.
     ///
+    /// A pack that is sealed for keys which are not here is no failure: it waits for its key, as
+    /// ``StatusUpdate/lacksKey(_:_:)`` says (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before).
+    ///
     /// - Parameter time: how long it may take; then `.busy` is thrown, and what was begun goes on the next time.
     public func fetch(
         _ selection: PackSelection = .automatic, within time: Duration? = nil, now: UTCTime = .now
@@ -68,7 +71,7 @@ public actor VaultClient {
             if !Task.isCancelled { await openWhatWaits(of: selection) }
             throw error
         }
-        try await stage(selection)
+        _ = try await stage(selection)
         try await staging.clearEphemeral()
     }
 
@@ -80,16 +83,23 @@ public actor VaultClient {
         _ = try? await unlock(named)
     }
 
-    /// Stages what a selection lacks, by the metadata at hand.
-    func stage(_ selection: PackSelection) async throws(VaultError) {
-        guard let listing else { return }
+    /// Stages what a selection lacks, by the metadata that were read last. Returns why packs were not
+    /// opened, for each whose key is not here.
+    func stage(_ selection: PackSelection) async throws(VaultError) -> [VaultError] {
+        guard let listing else { return [] }
         let selected = try await SelectedPacks(selection, of: access, in: listing)
         let occasion = PlanningOccasion.app(selection)
         let stored = try await staging.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
-        let plan = plan(for: selected, on: occasion, with: stored)
+        let missingKeys = await missingKeys(among: selected.offers, with: stored)
+        let plan = plan(for: selected, on: occasion, with: stored, locked: Set(missingKeys.keys))
         let settled = Set(plan.settled.map(\.id))
         for id in plan.kept where !settled.contains(id) { broadcast.tell(.finished(id, .loaded)) }
+        for pack in plan.locked {
+            if let error = missingKeys[pack.id] { broadcast.tell(.lacksKey(pack.id, error)) }
+            let isLoaded = (try? store.path(of: pack.id)) != nil
+            broadcast.tell(.finished(pack.id, isLoaded ? .loaded : .absent))
+        }
         var stager = self.stager
         if occasion.isWish { stager.staging.spared = Set(selected.offers.map(\.pack.id)) }
         let run = StagingRun(
@@ -98,12 +108,29 @@ public actor VaultClient {
         if let refusal = selected.refusals.first { throw refusal }
         for outcome in outcomes { _ = try outcome.result.get() }
         if let refusal = plan.refusals.first { throw refusal.error }
+        return plan.locked.compactMap { missingKeys[$0.id] } + outcomes.compactMap(\.missingKey)
     }
 
-    func plan(for selected: SelectedPacks, on occasion: PlanningOccasion, with stored: [StoredPack]) -> Plan {
+    func plan(
+        for selected: SelectedPacks, on occasion: PlanningOccasion, with stored: [StoredPack],
+        locked: Set<PackID>
+    ) -> Plan {
         Plan(
             stored: stored, offered: selected.offers.map(\.pack), occasion: occasion,
-            policy: configuration.policy, sources: configuration.locations)
+            policy: configuration.policy, locked: locked, sources: configuration.locations)
+    }
+
+    /// The packs that are not loaded and that no key here opens.
+    func missingKeys(among offers: [OfferedPack], with stored: [StoredPack]) async -> [PackID: VaultError] {
+        guard let keys = configuration.keys else { return [:] }
+        let loaded = Dictionary(
+            stored.map { ($0.id, $0.loaded?.sha256) }, uniquingKeysWith: { first, _ in first })
+        var matches = await KeyMatches(keys)
+        var missing: [PackID: VaultError] = [:]
+        for pack in offers.map(\.pack) where loaded[pack.id] != pack.sha256 {
+            missing[pack.id] = await matches.missingKey(of: pack)
+        }
+        return missing
     }
 
     /// How packs are to stand in permanent storage; nil where any form will do.

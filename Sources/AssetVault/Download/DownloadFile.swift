@@ -4,7 +4,8 @@ import VaultErrors
 import VaultFileSystem
 
 /// The file of one pack in ephemeral storage: `SHA256.part` while it is put together, `SHA256.avpack` once it is whole and
-/// proven. Who works on it holds its lock, which dies with its process.
+/// proven. Who works on it holds its lock, which dies with its process. Who stands still keeps the lock, so nobody else ever
+/// writes to that file: others take a place of their own (``takeOver()``).
 struct DownloadFile {
     let layout: StoreLayout
     let pack: PackDescriptor
@@ -21,6 +22,50 @@ struct DownloadFile {
             throw isTaken
         }
         return partial
+    }
+
+    /// A place of one's own, locked, where whoever has the file stands still. What stands in the other places is a source of
+    /// pieces, and whoever is done first names its file as finished.
+    func takeOver() throws(VaultError) -> OpenFileReference {
+        for place in layout.partialDownloads(of: pack).dropFirst() {
+            do throws(VaultError) { return try claim(place) } catch {
+                guard error.category == .busy else { throw error }
+            }
+        }
+        throw isTaken
+    }
+
+    /// The finished file, proven once more, though whoever has it stands still; nil where there is none.
+    func finishedFile() throws(VaultError) -> OpenFileReference? {
+        let path = layout.finishedDownload(of: pack)
+        guard let found = try FileSystem.status(of: path), EphemeralName.isOurs(found) else { return nil }
+        do throws(VaultError) {
+            let file = OpenFileReference(try OpenFile(reading: path))
+            return try pack.isProven(by: file.file) ? file : nil
+        } catch {
+            guard [.missing, .corrupt].contains(error.category) else { throw error }
+            return nil
+        }
+    }
+
+    /// Whether somebody works on a place after this one: he went on because its owner stood still.
+    func isTakenOver(from place: FilePath) -> Bool {
+        let places = layout.partialDownloads(of: pack)
+        let own = places.firstIndex(of: place) ?? places.endIndex
+        return places.dropFirst(own + 1).contains { later in
+            guard let file = try? OpenFile(updating: later) else { return false }
+            return (try? file.tryLock(exclusive: true)) == false
+        }
+    }
+
+    /// When anything of it was changed last, whoever does that; nil where nothing is there.
+    func lastChange() throws(VaultError) -> Int64? {
+        var last: Int64?
+        for path in layout.downloads(of: pack) {
+            guard let found = try FileSystem.status(of: path) else { continue }
+            last = max(last ?? .min, found.modified)
+        }
+        return last
     }
 
     private func claim(_ path: FilePath) throws(VaultError) -> OpenFileReference {
@@ -79,16 +124,19 @@ struct DownloadFile {
     /// Nil when there is no download.
     func arrival() throws(VaultError) -> Arrival? {
         if try FileSystem.exists(layout.finishedDownload(of: pack)) { return .whole }
-        let path = layout.partialDownload(of: pack)
-        // One that is not ours is thrown away by whoever downloads next.
-        guard let found = try FileSystem.status(of: path), EphemeralName.isOurs(found) else { return nil }
-        do throws(VaultError) {
-            let file = try OpenFile(reading: path)
-            return .partial(try file.dataRanges(in: 0..<pack.length).reduce(0) { $0 + UInt64($1.count) })
-        } catch {
-            guard error.category == .missing else { throw error }
-            return nil
+        var most: UInt64?
+        for path in layout.partialDownloads(of: pack) {
+            // One that is not ours is thrown away by whoever downloads next.
+            guard let found = try FileSystem.status(of: path), EphemeralName.isOurs(found) else { continue }
+            do throws(VaultError) {
+                let file = try OpenFile(reading: path)
+                let count = try file.dataRanges(in: 0..<pack.length).reduce(0) { $0 + UInt64($1.count) }
+                most = max(most ?? 0, count)
+            } catch {
+                guard error.category == .missing else { throw error }
+            }
         }
+        return most.map(Arrival.partial)
     }
 
     private var isTaken: VaultError {

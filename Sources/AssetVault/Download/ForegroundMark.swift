@@ -4,7 +4,7 @@ import VaultErrors
 import VaultFileSystem
 
 /// Promotion: an app that waits for a download which a downloader has begun takes it over. It locks
-/// `ephemeral/SHA256.wanted`; the downloader looks there while bytes arrive, and leaves what it has to the app.
+/// `ephemeral/SHA256.wanted`; the downloader looks there also while no bytes arrive, and leaves what it has to the app.
 struct ForegroundMark {
     let layout: StoreLayout
     let pack: PackDescriptor
@@ -13,6 +13,13 @@ struct ForegroundMark {
     func raise() throws(VaultError) -> FileLock? {
         try EphemeralName.discardForeign(path)
         return try FileLock.tryAcquire(path, .exclusive)
+    }
+
+    /// Returns when the mark is raised, or the task is cancelled.
+    func waitUntilRaised() async {
+        while (try? isRaised()) != true {
+            guard (try? await Task.sleep(for: .milliseconds(100))) != nil else { return }
+        }
     }
 
     func isRaised() throws(VaultError) -> Bool {

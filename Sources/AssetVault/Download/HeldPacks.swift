@@ -17,8 +17,8 @@ final class HeldPacks: Sendable {
 
     init(_ layout: StoreLayout) { self.layout = layout }
 
-    /// What is there beside a pack's own download: its other versions first. What can't be opened is left out.
-    func packs(besides pack: PackDescriptor) -> [PackFile] {
+    /// What is there beside a pack's own download, `file`: its other versions first. What can't be opened is left out.
+    func packs(besides pack: PackDescriptor, in file: FilePath) -> [PackFile] {
         var found: [PackFile] = []
         func add(_ files: [OpenFileReference]) {
             for file in files where found.count < Self.limit {
@@ -32,7 +32,7 @@ final class HeldPacks: Sendable {
         for id in [pack.id] + others where found.count < Self.limit {
             add(Self.sealed(in: layout.home(of: id)) + Self.sealed(in: layout.waiting(of: id)))
         }
-        add(arriving(besides: pack))
+        add(arriving(besides: file))
         return found
     }
 
@@ -91,13 +91,13 @@ final class HeldPacks: Sendable {
     }
 
     /// Downloads, finished or not.
-    private func arriving(besides pack: PackDescriptor) -> [OpenFileReference] {
+    private func arriving(besides own: FilePath) -> [OpenFileReference] {
         guard let folder = try? Folder(opening: layout.ephemeral), let names = try? folder.names() else {
             return []
         }
         var found: [OpenFileReference] = []
         for name in names.map({ String(decoding: $0, as: UTF8.self) }) {
-            guard let digest = StoreLayout.digest(inDownload: name), digest != pack.sha256.hex,
+            guard StoreLayout.digest(inDownload: name) != nil, name != own.lastComponent?.string,
                 let status = try? folder.status(of: name), EphemeralName.isOurs(status),
                 let file = try? folder.openFile(name)
             else { continue }

@@ -34,6 +34,7 @@ extension PackDownload {
                 at: position,
                 from: { () async throws(VaultError) -> [UInt8]? in
                     guard let bytes = try await body.next() else { return nil }
+                    try await requireOwnership()
                     try check(bytes, at: position, of: range)
                     position += UInt64(bytes.count)
                     return bytes
@@ -54,11 +55,6 @@ extension PackDownload {
     /// Whether the download goes on with these bytes.
     private func check(_ bytes: [UInt8], at position: UInt64, of range: Range<UInt64>) throws(VaultError) {
         if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
-        if let mark = givesWayTo, try mark.isRaised() {
-            throw VaultError(
-                .busy, "the app took the download of '\(pack.id)' over", at: sources.location.description,
-                remedy: "nothing needs to be done")
-        }
         // The page of a captive portal costs nothing that is there, and is not gone on with.
         if position == 0, !PackFile.mayBegin(with: bytes) {
             throw refusal("the host sent something that is no pack; a login page may stand in the way")

@@ -12,8 +12,9 @@ struct PackDownload {
     let observer: Observer
     /// Packs that may have some of its pieces; let go when these were taken.
     var held: [any PieceSource] = []
-    /// Who asks for this download in the foreground is given way to; nil where this is the foreground.
-    var givesWayTo: ForegroundMark?
+    /// Whether somebody went on with the pack while this process stood still.
+    var isTakenOver: @Sendable () async throws(VaultError) -> Bool = { false }
+    private let pulse = Pulse()
 
     var pack: PackDescriptor { file.pack }
 
@@ -26,6 +27,7 @@ struct PackDownload {
         _ = try await assembly.prove()
         progress(assembly.presentCount)
         while true {
+            try await requireOwnership()
             try await reuse(for: &assembly, progress: progress)
             guard let wanted = try assembly.wanted() else { break }
             let before = assembly.presentCount
@@ -57,6 +59,14 @@ struct PackDownload {
         let pause = try sources.recover(from: failure)
         if sources.location != sender { assembly.changeSender() }
         do { try await Task.sleep(for: pause) } catch { throw VaultError.cancelled(pack.id.description) }
+    }
+
+    /// Throws `.busy` where this process stood still and somebody went on in its place.
+    func requireOwnership() async throws(VaultError) {
+        guard pulse.beatsLate(), try await isTakenOver() else { return }
+        throw VaultError(
+            .busy, "another process went on with the download of '\(pack.id)'",
+            at: sources.location.description, remedy: "nothing needs to be done")
     }
 
     /// Once it is known which pieces the pack has.

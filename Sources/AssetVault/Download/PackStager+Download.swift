@@ -1,4 +1,5 @@
 import SealedPack
+import SystemPackage
 import VaultErrors
 import VaultFileSystem
 import VaultSite
@@ -17,50 +18,96 @@ extension PackStager {
     private static let patience = Duration.seconds(120)
 
     /// The whole, proven file in ephemeral storage. A download that another process has begun is adopted: a downloader
-    /// gives it up to the app, and of what an app is downloading the end is waited for. Nil where a downloader leaves it to
-    /// somebody else.
+    /// gives it up to the app, of what an app is downloading the end is waited for, and whoever stands still is passed by.
+    /// Nil where a downloader leaves it to somebody else.
     func download(_ listing: OfferedPack) async throws(VaultError) -> OpenFileReference? {
         let pack = listing.pack
         let file = DownloadFile(layout: staging.layout, pack: pack)
         let mark = ForegroundMark(layout: staging.layout, pack: pack)
         try await staging.noteArrival(of: pack, listedBy: listing.version)
-        var download = try await beginDownload(of: listing, to: file)
-        if case .downloader = role { download.givesWayTo = mark }
+        let download = try await beginDownload(of: listing, to: file)
         observer(.began(pack.id))
-        var told: UInt64 = .max
-        func tell(_ count: UInt64) {
-            guard count != told else { return }
-            told = count
-            observer(.progress(pack.id, bytes: count, total: pack.length))
-        }
+        let progress = DownloadProgress(of: pack, observer)
         var deadline = ContinuousClock.now + Self.patience
         var raised: FileLock?
+        var standstill = Standstill()
+        var isStandingStill = false
         while true {
             do throws(VaultError) {
-                let claimed = try file.claim()
-                StagingStep.downloadClaimed.reached()
-                // Whoever had it may just have taken it on.
-                if try await isDone(listing) {
-                    try file.abandon(claimed)
-                    throw staging.wasRemoved(pack)
-                }
-                let done = try await download.complete(claimed, progress: tell)
+                let done = try await bring(
+                    listing, download, to: file, passing: isStandingStill, givingWayTo: mark, progress)
                 _ = consume raised
                 return done
             } catch {
                 guard error.category == .busy else { throw error }
                 guard case .app = role else { return nil }
                 if raised == nil { raised = try mark.raise() }
-                let before = told
-                if case .partial(let count) = try file.arrival() { tell(count) }
+                let before = progress.count
+                if case .partial(let count) = try file.arrival() { progress.tell(count) }
                 if try await isDone(listing) { throw staging.wasRemoved(pack) }
-                if told != before { deadline = ContinuousClock.now + Self.patience }
+                isStandingStill = try standstill.isReached(by: file)
+                if progress.count != before { deadline = ContinuousClock.now + Self.patience }
                 guard ContinuousClock.now < deadline else { throw error }
                 do { try await Task.sleep(for: .milliseconds(50)) } catch {
                     throw VaultError.cancelled(pack.id.description)
                 }
             }
         }
+    }
+
+    /// One attempt, by whoever has the file. Throws `.busy` while somebody else has it, or went on with it.
+    ///
+    /// - Parameter passing: whether whoever has it stands still.
+    private func bring(
+        _ listing: OfferedPack, _ download: PackDownload, to file: DownloadFile, passing: Bool,
+        givingWayTo mark: ForegroundMark, _ progress: DownloadProgress
+    ) async throws(VaultError) -> OpenFileReference {
+        let pack = listing.pack
+        var download = download
+        let claimed: OpenFileReference
+        do throws(VaultError) { claimed = try file.claim() } catch {
+            guard error.category == .busy, passing else { throw error }
+            if let whole = try file.finishedFile() { return whole }
+            // All of it comes to stand there once more.
+            guard try staging.hasRoom(for: pack.length, in: staging.layout.ephemeral) else { throw error }
+            claimed = try file.takeOver()
+            download.held = await sources(of: listing, besides: claimed.file.path)
+        }
+        StagingStep.downloadClaimed.reached()
+        let place = claimed.file.path
+        // Whoever had it may just have taken it on.
+        if try await isDone(listing) {
+            try file.abandon(claimed)
+            throw staging.wasRemoved(pack)
+        }
+        download.isTakenOver = { () async throws(VaultError) in
+            if file.isTakenOver(from: place) { return true }
+            return try await isDone(listing)
+        }
+        let done = try await complete(download, claimed, givingWayTo: mark, progress)
+        if try await isDone(listing) {
+            try? file.abandon(done)
+            throw staging.wasRemoved(pack)
+        }
+        return done
+    }
+
+    /// A downloader gives way to the app at any moment, also at a host that sends nothing.
+    private func complete(
+        _ download: PackDownload, _ claimed: OpenFileReference, givingWayTo mark: ForegroundMark,
+        _ progress: DownloadProgress
+    ) async throws(VaultError) -> OpenFileReference {
+        let work = { @Sendable () async throws(VaultError) -> OpenFileReference in
+            var download = download
+            return try await download.complete(claimed) { progress.tell($0) }
+        }
+        guard case .downloader = role else { return try await work() }
+        let result = await run(until: { await mark.waitUntilRaised() }, work)
+        if let result { return try result.get() }
+        if Task.isCancelled { throw VaultError.cancelled(download.pack.id.description) }
+        throw VaultError(
+            .busy, "the app took the download of '\(download.pack.id)' over",
+            at: download.sources.location.description, remedy: "nothing needs to be done")
     }
 
     /// A download that has not asked for anything yet, and room for it.
@@ -76,7 +123,13 @@ extension PackStager {
     func newDownload(of offer: OfferedPack, to file: DownloadFile) async -> PackDownload {
         PackDownload(
             transport: transport, file: file, sources: DownloadSources(offer.locations, retries: retries),
-            observer: observer, held: held.packs(besides: offer.pack) + (await openedTrees(of: offer.pack)))
+            observer: observer,
+            held: await sources(of: offer, besides: staging.layout.partialDownload(of: offer.pack)))
+    }
+
+    /// What of the store may have pieces of a pack, beside the file that it is put together in.
+    private func sources(of offer: OfferedPack, besides file: FilePath) async -> [any PieceSource] {
+        held.packs(besides: offer.pack, in: file) + (await openedTrees(of: offer.pack))
     }
 
     /// Other versions of the pack that stand opened, where the key is here. Whatever keeps one from being used only makes

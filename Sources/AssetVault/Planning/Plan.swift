@@ -12,17 +12,24 @@ struct Plan: Sendable {
     /// The kept packs whose record is to say what is offered, as it is offered: no byte of them is needed for that.
     private(set) var settled: [PackDescriptor] = []
     private(set) var refusals: [PlanRefusal] = []
+    /// Packs that are not downloaded because their key is not here and nobody asked for them.
+    private(set) var locked: [PackDescriptor] = []
+    /// The packs for which no key is here.
+    private let lockedIDs: Set<PackID>
 
     /// - Parameters:
     ///   - stored: what the store has; of one pack only the first entry counts.
     ///   - offered: what the site lists by verified metadata, in the order in which it is wanted. Where the app names
     ///     packs, these are enough: all others are left alone.
+    ///   - locked: packs for which no key is here.
     ///   - sources: where packs can be downloaded from.
     ///   - metadataBytes: what was downloaded to know what is offered.
     init(
         stored: [StoredPack], offered: [PackDescriptor], occasion: PlanningOccasion,
-        policy: PlanningPolicy = PlanningPolicy(), sources: [SiteLocation], metadataBytes: UInt64 = 0
+        policy: PlanningPolicy = PlanningPolicy(), locked: Set<PackID> = [], sources: [SiteLocation],
+        metadataBytes: UInt64 = 0
     ) {
+        lockedIDs = policy.preloadsLockedPacks || occasion.isWish ? [] : locked
         let named = occasion.named
         let places = Dictionary(zip(stored.map(\.id), stored.indices), uniquingKeysWith: min)
         var limits = PlanLimits(policy, on: occasion, sources: sources, metadataBytes: metadataBytes)
@@ -73,6 +80,7 @@ struct Plan: Sendable {
             transfers.append(transfer)
             limits.countArrived(transfer)
             nextSize = pack.openedSize
+        case .download where priority == .prefetch && lockedIDs.contains(pack.id): locked.append(pack)
         case .download(let reason):
             downloads.append(
                 PlannedDownload(pack: pack, priority: priority, reason: reason, replacedSize: loadedSize))

@@ -14,6 +14,10 @@ public struct PlanningPolicy: Sendable {
     /// The only hosts that metadata and packs may come from. Give them to the transport, too, which alone sees redirects.
     public var allowedHosts: AllowedHosts?
 
+    /// Whether prefetch packs come also where none of the app's keys is theirs, to wait for it. Essential packs and those
+    /// that the app asks for always do, and a downloader, which has no keys, brings them as any other.
+    public var preloadsLockedPacks = false
+
     public init(
         essentialDownloadAllowance: UInt64? = nil, downloadAllowance: UInt64? = nil,
         essentialInstalledSize: UInt64? = nil, installedSize: UInt64? = nil,

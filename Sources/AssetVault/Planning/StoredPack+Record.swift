@@ -83,7 +83,7 @@ extension PackStaging {
         where stored.downloaded == nil && stored.partial == nil {
             if try FileSystem.exists(layout.finishedDownload(of: arriving)) {
                 stored.downloaded = arriving
-            } else if try FileSystem.exists(layout.partialDownload(of: arriving)) {
+            } else if try DownloadFile(layout: layout, pack: arriving).arrival() != nil {
                 stored.partial = arriving
             }
         }

@@ -34,15 +34,16 @@ extension PackStager {
             let source = try await OpenPack(
                 try PackFile(file, as: pack, named: pack.id.description), keys: keys)
             let record = try staging.records.record(of: pack.id)
+            let isDownload = file.file.path == staging.layout.finishedDownload(of: pack)
             switch wanted ?? record.form ?? record.loaded?.form ?? .opened {
             case .opened:
                 try await staging.open(source, of: pack, listedBy: listing) { done in
+                    // Whoever waits for the pack sees that it goes on.
+                    if isDownload { file.file.touch() }
                     observer(.opening(pack.id, bytes: done, total: pack.openedSize))
                 }
                 // Opened straight from ephemeral storage, its file is of no more use.
-                if file.file.path == staging.layout.finishedDownload(of: pack),
-                    try FileSystem.exists(file.file.path)
-                {
+                if isDownload, try FileSystem.exists(file.file.path) {
                     try FileSystem.unlink(file.file.path)
                     StagingStep.downloadCleared.reached()
                 }
@@ -52,6 +53,21 @@ extension PackStager {
             }
             return .loaded
         }
+    }
+
+    /// Where a pack is that none of the keys here opens: to wait for a key is no failure. Nil where something else went wrong.
+    func waits(_ task: StagingTask, for error: VaultError) async throws(VaultError) -> PackState? {
+        guard error.category == .key, case .app(let keys?, _) = role else { return nil }
+        let record = try staging.records.record(of: task.id)
+        var matches = await KeyMatches(keys)
+        guard let pack = task.offer?.pack ?? record.waiting, await matches.missingKey(of: pack) != nil else {
+            return nil
+        }
+        if record.waiting?.sha256 == pack.sha256 {
+            try await staging.update(task.id) { $0.failure = nil }
+            return .toBeTransferred
+        }
+        return record.loaded == nil ? nil : .loaded
     }
 
     /// What stands sealed in permanent storage, live or left to a reader, where there is a key: it needs no download. Nil where

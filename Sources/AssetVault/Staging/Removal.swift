@@ -68,8 +68,7 @@ extension PackStaging {
 
     /// Removes the download of a pack, unless somebody works on it.
     func discardDownload(of pack: PackDescriptor) throws(VaultError) {
-        for path in [layout.partialDownload(of: pack), layout.finishedDownload(of: pack)]
-        where try FileSystem.exists(path) {
+        for path in layout.downloads(of: pack) where try FileSystem.exists(path) {
             try discardIfFree(path)
         }
     }

@@ -8,7 +8,7 @@ extension StagingRun {
         let waiting = try stager.staging.unopenedIDs(withSealed: !stager.isForm(.sealed))
         let wanted = ids.map { ids in waiting.filter(ids.contains) } ?? waiting
         var plan: [StagingTask] = []
-        for id in wanted { plan.append(StagingTask(id: id, offer: nil)) }
+        for id in wanted { plan.append(StagingTask(id: id, offer: nil, needsKey: true)) }
         let outcomes = try await run(plan)
         var loaded: [PackID] = []
         var firstError: VaultError?

@@ -13,6 +13,8 @@ struct StagingRun: Sendable {
     struct Outcome: Sendable {
         let id: PackID
         let result: Result<PackState, VaultError>
+        /// Why it was not opened, where only its key is missing.
+        var missingKey: VaultError?
     }
 
     /// - Returns: the outcome of every pack that something was done with, in the order of the plan.
@@ -100,17 +102,23 @@ struct StagingRun: Sendable {
     private func outcome(of task: StagingTask, _ work: WorkControls.Work, in turns: Turns) async -> Outcome {
         defer { controls.end(work) }
         do throws(VaultError) {
-            let state = try await controls.run(work, in: turns) { () throws(VaultError) in
+            let (state, missingKey) = try await controls.run(work, in: turns) { () throws(VaultError) in
                 do throws(VaultError) {
-                    return try await stage(task)
+                    return (try await stage(task), VaultError?.none)
                 } catch {
+                    if !task.needsKey, let state = try await stager.waits(task, for: error) {
+                        return (state, error)
+                    }
                     await note(error, of: task)
                     throw error
                 }
             }
+            if let missingKey { stager.observer(.lacksKey(task.id, missingKey)) }
             // Nothing was there to be opened.
             if task.offer == nil, state == .absent { return Outcome(id: task.id, result: .success(state)) }
-            return told(.success(state), of: task.id)
+            var outcome = told(.success(state), of: task.id)
+            outcome.missingKey = missingKey
+            return outcome
         } catch {
             return told(result(of: task.id, endedBy: error), of: task.id)
         }
@@ -171,4 +179,6 @@ struct StagingTask: Sendable {
     let offer: OfferedPack?
     /// Whether the app asks for it: then it comes even if it was removed.
     var isWish = false
+    /// Whether it is to be opened now, so that a missing key is a failure.
+    var needsKey = false
 }

@@ -5,6 +5,7 @@ import VaultCrypto
 /// Where a client keeps things: three areas, each on its own file system if need be.
 ///
 ///     ephemeral/  SHA256.part                      downloads under way; may vanish at any time
+///                 SHA256.2.part (to 4)             the same, by a process that went on for one that stands still
 ///                 SHA256.avpack                    a finished one, whole and proven
 ///                 SHA256.wanted                    locked by the app that wants to take a download over
 ///     shared/     @lock @trust/ @state/ @work/     of downloaders: the lock of the area, trusted metadata, records
@@ -66,6 +67,18 @@ public struct StoreLayout: Sendable, Hashable {
         ephemeral.appending("\(pack.sha256.hex).part")
     }
 
+    /// All places of a download under way, the first one first: who goes on for somebody who stands still takes another one.
+    func partialDownloads(of pack: PackDescriptor) -> [FilePath] {
+        Self.partialSuffixes.map { ephemeral.appending(pack.sha256.hex + $0) }
+    }
+
+    private static let partialSuffixes = [".part", ".2.part", ".3.part", ".4.part"]
+
+    /// Whatever there may be of a download.
+    func downloads(of pack: PackDescriptor) -> [FilePath] {
+        partialDownloads(of: pack) + [finishedDownload(of: pack)]
+    }
+
     func finishedDownload(of pack: PackDescriptor) -> FilePath {
         ephemeral.appending("\(pack.sha256.hex).avpack")
     }
@@ -76,10 +89,11 @@ public struct StoreLayout: Sendable, Hashable {
 
     /// The digest in the name of a download or its mark; nil for a name that is none of ours.
     static func digest(inDownload name: String) -> String? {
-        for suffix in [".part", ".avpack", ".wanted"] where name.hasSuffix(suffix) {
-            return Digest(hex: String(name.dropLast(suffix.count)))?.hex
+        let stem = name.prefix { $0 != "." }
+        guard (partialSuffixes + [".avpack", ".wanted"]).contains(String(name.dropFirst(stem.count))) else {
+            return nil
         }
-        return nil
+        return Digest(hex: String(stem))?.hex
     }
 
     func state(of id: PackID, in role: StoreRole) -> FilePath {

@@ -35,6 +35,8 @@ extension PackAssembly {
                 return try SHA256.hash(bytes.span) == packFile.digest(ofPiece: number) ? number : nil
             },
             deliver: { number in
+                // A long look at many pieces is no standstill.
+                packFile.file.touch()
                 if let number { found.append(number) }
             })
         notePresent(found, places)

@@ -25,12 +25,55 @@ extension KeyProvider {
                 .key, "the key '\(first)' does not unwrap this pack's slot", at: place,
                 remedy: "inject the vault key that the pack was sealed for")
         }
-        let names = slots.prefix(4).map { "'\($0.keyID)'" }.joined(separator: ", ")
-        throw VaultError(
-            .key,
-            slots.isEmpty
-                ? "no slot holds this pack's key" : "it is sealed for \(names), and no such key was given",
-            at: place,
-            remedy: slots.isEmpty ? "use the descriptor or site that holds its slots" : "give that key")
+        throw .missingKey(slots, given: await knownKeyIDs(), place: place)
+    }
+}
+
+extension VaultError {
+    fileprivate static func missingKey(_ slots: [KeySlot], given: [KeyID]?, place: String) -> VaultError {
+        guard !slots.isEmpty else {
+            return VaultError(
+                .key, "no slot holds this pack's key", at: place,
+                remedy: "use the descriptor or site that holds its slots")
+        }
+        let others = given.map { $0.isEmpty ? "; none was given" : "; given were \(list($0))" } ?? ""
+        return VaultError(
+            .key, "it is sealed for \(list(slots.map(\.keyID))), and no such key was given\(others)",
+            at: place, remedy: "give that key")
+    }
+
+    private static func list(_ ids: [KeyID]) -> String {
+        let more = ids.count > 4 ? " and \(ids.count - 4) more" : ""
+        return ids.prefix(4).map { "'\($0)'" }.joined(separator: ", ") + more
+    }
+}
+
+/// Which packs may be opened with the keys that are here, by the public key IDs of their slots alone. Each ID is asked for
+/// once.
+public struct KeyMatches {
+    private let provider: any KeyProvider
+    private let known: [KeyID]?
+    private var answers: [KeyID: Bool] = [:]
+
+    public init(_ provider: any KeyProvider) async {
+        self.provider = provider
+        known = await provider.knownKeyIDs()
+        for id in known ?? [] { answers[id] = true }
+    }
+
+    /// Why a pack surely can't be opened; nil where a key may fit, or a provider fails, which may know it at another time.
+    public mutating func missingKey(of pack: PackDescriptor) async -> VaultError? {
+        for slot in pack.slots where await has(slot.keyID) { return nil }
+        if let own = pack.contentKeyID.keyID, await has(own) { return nil }
+        return .missingKey(pack.slots, given: known, place: pack.id.description)
+    }
+
+    private mutating func has(_ id: KeyID) async -> Bool {
+        if let answer = answers[id] { return answer }
+        if known != nil { return false }
+        let answer: Bool
+        do throws(VaultError) { answer = try await !provider.keys(for: id).isEmpty } catch { answer = true }
+        answers[id] = answer
+        return answer
     }
 }

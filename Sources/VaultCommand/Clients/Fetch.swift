@@ -13,7 +13,9 @@ struct Fetch: AsyncParsableCommand {
         abstract: "Download, verify and stage the packs of a site.",
         discussion: """
             Trust is refreshed first; the store pins the root of its first --trust. Without IDs, essential and \
-            prefetch packs are fetched. Without --keys packs stop in shared storage, verified and sealed. Of a pack that \
+            prefetch packs are fetched. Without --keys packs stop in shared storage, verified and sealed. A pack that none of \
+            the keys opens is no failure: essential and named ones are downloaded and wait for their key, prefetch packs \
+            are left on the site, unless --preload is given. Of a pack that \
             the store has in part, or in an earlier version, only what is missing is downloaded (from an opened version \
             pieces are taken with the key); --dry-run tells how much that is, metadata not counted.
 
@@ -34,6 +36,12 @@ struct Fetch: AsyncParsableCommand {
 
     @Flag(help: "Fetch every pack.")
     var all = false
+
+    @Flag(help: "Download prefetch packs, too, that none of the keys opens: they wait for theirs.")
+    var preload = false
+
+    @Flag(help: "Fail with code 77 when the key of any wanted pack is missing.")
+    var strict = false
 
     @Option(
         help: ArgumentHelp(
@@ -56,6 +64,7 @@ struct Fetch: AsyncParsableCommand {
         if form.form == .opened, keys.specs.isEmpty {
             throw ValidationError("--opened needs --keys: without a key packs stay sealed")
         }
+        if dryRun, strict { throw ValidationError("--strict and --dry-run exclude each other") }
         if all, !ids.isEmpty { throw ValidationError("--all and IDs exclude each other") }
     }
 
@@ -67,12 +76,15 @@ struct Fetch: AsyncParsableCommand {
         limits.apply(to: &configuration)
         configuration.keys = try keys.provider()
         configuration.form = form.form
+        configuration.policy.preloadsLockedPacks = preload
         if dryRun { return try await tellCosts(of: selection, configuration) }
+        let progress = FetchProgress()
         let outcome: Result<Void, VaultError>
         do throws(VaultError) {
-            try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
+            try await progress.whileShowing(configuration) { client throws(VaultError) in
                 try await client.fetch(selection, within: time.map { .seconds($0) })
             }
+            if strict, let error = progress.firstMissingKey { throw error }
             outcome = .success(())
         } catch {
             outcome = .failure(error)

@@ -20,6 +20,8 @@ final class FetchProgress: Sendable {
         var removed: [PackID] = []
         /// Packs that something was done for.
         var moved: Set<PackID> = []
+        /// Packs that none of the keys opens, and why.
+        var locked: [(id: PackID, error: VaultError)] = []
         /// Packs of which all was sent, and by what name.
         var whole: [PackID: SiteLocation] = [:]
     }
@@ -39,8 +41,10 @@ final class FetchProgress: Sendable {
             forgetFailure(of: id)
             tellWhole(id)
             switch state {
+            case .toBeTransferred: tellWaiting(id)
+            case _ where lockError(of: id) != nil:
+                Talk.note("locked  \(id): not downloaded: \(lockError(of: id)?.problem ?? "")")
             case .loaded: Talk.note("\(hasMoved(id) ? "loaded" : "up to date")  \(id)")
-            case .toBeTransferred: Talk.note("verified  \(id): it waits in shared storage for its key")
             case .absent:
                 shown.withLock { $0.removed.append(id) }
                 Talk.note("removed  \(id)")
@@ -50,10 +54,39 @@ final class FetchProgress: Sendable {
         case .failed(let id, let error):
             forgetFailure(of: id)
             shown.withLock { $0.failures.append((id, error)) }
+        case .lacksKey(let id, let error): noteLocked(id, error)
         case .began(let id), .transferring(let id): noteMoved(id)
         case .verifying: break
         }
     }
+
+    private func noteLocked(_ id: PackID, _ error: VaultError) {
+        shown.withLock { shown in
+            shown.locked.removeAll { $0.id == id }
+            shown.locked.append((id, error))
+        }
+    }
+
+    private func lockError(of id: PackID) -> VaultError? {
+        shown.withLock { $0.locked.first { $0.id == id }?.error }
+    }
+
+    /// It waits for a key: for one that is not among those given, or for any.
+    private func tellWaiting(_ id: PackID) {
+        if let error = lockError(of: id) {
+            Talk.note("verified  \(id): it waits in shared storage: \(error.problem)")
+        } else {
+            Talk.note("verified  \(id): it waits in shared storage for its key")
+            noteLocked(
+                id,
+                VaultError(
+                    .key, "it waits in shared storage for its key", at: id.description,
+                    remedy: "give a source of keys, such as --keys file:vault.jwks"))
+        }
+    }
+
+    /// Why a pack that was wanted is not open: the first one whose key is missing.
+    var firstMissingKey: VaultError? { shown.withLock { $0.locked.first?.error } }
 
     private func noteMoved(_ id: PackID) {
         shown.withLock { _ = $0.moved.insert(id) }

@@ -32,4 +32,14 @@ public struct ChainedKeyProvider: KeyProvider {
         }
         return ring
     }
+
+    /// Nil where any provider can't say.
+    public func knownKeyIDs() async -> [KeyID]? {
+        var ids: [KeyID] = []
+        for provider in providers {
+            guard let known = await provider.knownKeyIDs() else { return nil }
+            ids += known.filter { !ids.contains($0) }
+        }
+        return ids
+    }
 }

@@ -32,6 +32,8 @@ public actor DescriptorKeyProvider: KeyProvider {
         try ring()
     }
 
+    public func knownKeyIDs() async -> [KeyID]? { (try? ring())?.ids }
+
     private func ring() throws(VaultError) -> KeyRing {
         if let file = unread.take() {
             do throws(VaultError) {

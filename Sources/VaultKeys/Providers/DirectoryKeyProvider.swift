@@ -25,6 +25,8 @@ public struct DirectoryKeyProvider: KeyProvider {
         try ring()
     }
 
+    public func knownKeyIDs() async -> [KeyID]? { (try? ring())?.ids }
+
     private func ring() throws(VaultError) -> KeyRing {
         try VaultError.aboutKeys { () throws(VaultError) in
             var ring = KeyRing()

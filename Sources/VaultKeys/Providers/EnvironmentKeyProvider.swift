@@ -21,6 +21,8 @@ public struct EnvironmentKeyProvider: KeyProvider {
         try ring()
     }
 
+    public func knownKeyIDs() async -> [KeyID]? { (try? ring())?.ids }
+
     private func ring() throws(VaultError) -> KeyRing {
         let place = "environment variable \(name)"
         let value = ProcessEnvironment.withValue(of: name) { SecretBytes(copying: $0) }

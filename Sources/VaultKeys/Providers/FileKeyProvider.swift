@@ -22,6 +22,8 @@ public struct FileKeyProvider: KeyProvider {
         try ring()
     }
 
+    public func knownKeyIDs() async -> [KeyID]? { (try? ring())?.ids }
+
     private func ring() throws(VaultError) -> KeyRing {
         let text = try VaultError.aboutKeys { () throws(VaultError) in
             let file = try OpenFile(reading: path)

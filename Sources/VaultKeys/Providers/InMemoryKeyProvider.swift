@@ -15,6 +15,8 @@ public struct InMemoryKeyProvider: KeyProvider {
     public func allKeys() async throws(VaultError) -> KeyRing {
         ring
     }
+
+    public func knownKeyIDs() async -> [KeyID]? { ring.ids }
 }
 
 /// Keys by a closure, such as a look-up in the platform's own key store.

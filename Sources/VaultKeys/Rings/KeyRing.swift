@@ -20,6 +20,13 @@ public struct KeyRing: Sendable {
 
     public var isEmpty: Bool { vaultKeys.isEmpty && contentKeys.isEmpty }
 
+    /// Each once, in the order of the keys.
+    public var ids: [KeyID] {
+        var ids: [KeyID] = []
+        for id in vaultKeys.map(\.id) + contentKeys.map(\.id) where !ids.contains(id) { ids.append(id) }
+        return ids
+    }
+
     /// The keys with this ID.
     public func keys(for id: KeyID) -> KeyRing {
         KeyRing(vaultKeys: vaultKeys.filter { $0.id == id }, contentKeys: contentKeys.filter { $0.id == id })

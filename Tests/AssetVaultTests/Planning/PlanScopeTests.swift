@@ -102,6 +102,36 @@ import Testing
         #expect(begun.downloads.map(\.pack) == [two])
         #expect(begun.downloads.map(\.reason) == [.adoptedPartial])
     }
+
+    /// What no key here opens waits on the site, unless it is wanted before: prefetch packs alone, and of these what came
+    /// already is used.
+    @Test func withoutTheirKey() throws {
+        let offered = [
+            try pack("essential", .essential), try pack("later"), try pack("asked", .onDemand),
+            try pack("open"),
+        ]
+        let locked = Set(offered.dropLast().map(\.id))
+        func plan(_ occasion: PlanningOccasion, _ stored: [StoredPack] = [], preloading: Bool = false) throws
+            -> Plan
+        {
+            var policy = PlanningPolicy()
+            policy.preloadsLockedPacks = preloading
+            return Plan(
+                stored: stored, offered: offered, occasion: occasion, policy: policy, locked: locked,
+                sources: [try site()])
+        }
+        let unasked = try plan(.app(.automatic))
+        #expect(unasked.downloaded == ["essential", "open"])
+        #expect(unasked.locked.map(\.id.description) == ["later"])
+        #expect(try plan(.app(.automatic), preloading: true).downloaded == ["essential", "later", "open"])
+        #expect(try plan(.app(.all)).downloaded == ["essential", "later", "open", "asked"])
+        #expect(try plan(.app(.only([offered[1].id]))).downloaded == ["later"])
+        let waiting = try plan(.app(.automatic), [StoredPack(id: offered[1].id, waiting: offered[1])])
+        #expect(waiting.transferred == ["later"] && waiting.locked.isEmpty)
+        let older = try pack("later", version: 1)
+        let updated = try plan(.app(.automatic), [StoredPack(id: older.id, loaded: older)])
+        #expect(updated.locked.map(\.id) == [older.id] && updated.keptNames == [])
+    }
 }
 
 extension Plan {

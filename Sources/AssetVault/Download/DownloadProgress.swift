@@ -1,0 +1,25 @@
+import SealedPack
+import Synchronization
+
+/// Tells how much of a download is there; the same count only once.
+final class DownloadProgress: Sendable {
+    private let pack: PackDescriptor
+    private let observer: Observer
+    private let told = Mutex<UInt64?>(nil)
+
+    init(of pack: PackDescriptor, _ observer: @escaping Observer) {
+        self.pack = pack
+        self.observer = observer
+    }
+
+    /// What was told last.
+    var count: UInt64? { told.withLock { $0 } }
+
+    func tell(_ count: UInt64) {
+        let isNew = told.withLock { told in
+            defer { told = count }
+            return told != count
+        }
+        if isNew { observer(.progress(pack.id, bytes: count, total: pack.length)) }
+    }
+}

@@ -1,0 +1,119 @@
+import FaultServer
+import SealedPack
+import Testing
+import VaultFileSystem
+
+@testable import AssetVault
+
+/// Somebody has a download and does nothing with it: whoever needs the pack goes on.
+@Suite(.timeLimit(.minutes(2))) struct StandstillTests {
+    let hosted: HostedGame
+    let one: PackID
+    private var layout: StoreLayout { hosted.game.place.layout }
+
+    init() async throws {
+        hosted = try await HostedGame()
+        one = try PackID("levels/one")
+    }
+
+    private func expectLoaded(_ client: VaultClient) async throws {
+        #expect(try await client.status(of: one).state == .loaded)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+    }
+
+    /// A file whose owner never does anything more with it, with the first bytes of the pack.
+    private func held(_ suffix: String, of pack: PackDescriptor, _ bytes: [UInt8]) throws -> OpenFile {
+        try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
+        let path = layout.ephemeral.appending(pack.sha256.hex + suffix)
+        let file = try OpenFile(creating: path, permissions: 0o600)
+        try file.write(bytes.span, at: 0)
+        #expect(try file.tryLock(exclusive: true))
+        return file
+    }
+
+    @Test func aPartThatSomebodyHolds() async throws {
+        let client = try hosted.client()
+        let pack = try await client.pack(withID: one)
+        let file = try held(".part", of: pack, Array(repeating: 7, count: 1000))
+        try await client.fetch()
+        try await expectLoaded(client)
+        // It is his as long as he lives.
+        #expect(try FileSystem.status(of: file.path)?.isSameFile(as: file.status()) == true)
+        _ = consume file
+        try await client.fetch()
+        #expect(try Folder(opening: layout.ephemeral).names().isEmpty)
+    }
+
+    /// The whole pack, about to be moved on: nothing of it is asked for again.
+    @Test func aFinishedFileThatSomebodyHolds() async throws {
+        let client = try hosted.client()
+        let pack = try await client.pack(withID: one)
+        let file = try held(".avpack", of: pack, try hosted.hosted(pack))
+        try await client.fetch()
+        try await expectLoaded(client)
+        #expect(hosted.server.packs.isEmpty)
+        _ = consume file
+    }
+
+    /// It is not believed for its name.
+    @Test func aDamagedFileThatSomebodyHolds() async throws {
+        let client = try hosted.client()
+        let pack = try await client.pack(withID: one)
+        var bytes = try hosted.hosted(pack)
+        bytes[bytes.count / 2] ^= 1
+        let file = try held(".avpack", of: pack, bytes)
+        try await client.fetch()
+        try await expectLoaded(client)
+        let sent = hosted.server.packBytes
+        #expect(sent > 0 && sent < bytes.count / 2, "its sound pieces count: \(sent)")
+        _ = consume file
+    }
+
+    /// A downloader sees that the app needs the pack also while its host sends nothing.
+    @Test func aDownloaderAtAStalledHost() async throws {
+        hosted.answer { request in
+            guard request.earlier > 0 else { return .file }
+            return .changed {
+                $0.body = Array($0.body.prefix($0.body.count / 2))
+                $0.ending = [.hang]
+            }
+        }
+        let updates = Updates()
+        let downloader = try hosted.downloader()
+        async let report = downloader.run(.install) { updates.add($0) }
+        while updates.bytes < HostedGame.one.count / 4 { try await Task.sleep(for: .milliseconds(5)) }
+        let before = hosted.server.packs.count
+        hosted.answer { _ in .file }
+        let client = try hosted.client()
+        try await client.ensureLocalAvailability(of: one)
+        try await expectLoaded(client)
+        #expect(try await report.firstError == nil)
+        #expect(hosted.server.packs.count == before + 1, "the downloader asked for nothing more")
+    }
+
+    /// Who stood still and finds that another one went on leaves it to him.
+    @Test func theFormerOwnerGivesUp() async throws {
+        let isDone = Flag()
+        hosted.answer { request in
+            guard request.earlier > 0, !isDone.isSet else { return .file }
+            return .changed { reply in
+                let half = reply.body.count / 2
+                let rest = Array(reply.body[half...])
+                reply.body = Array(reply.body[..<half])
+                reply.ending = [.pause(.seconds(8)), .bytes(rest), .close]
+            }
+        }
+        let (first, second) = (try hosted.client(), try hosted.client())
+        async let slow: Void = first.fetch()
+        while try await first.status(of: one).state.name != "downloading" {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        while hosted.server.packs.count < 2 { try await Task.sleep(for: .milliseconds(5)) }
+        isDone.set()
+        try await second.fetch()
+        try await expectLoaded(second)
+        try await slow
+        try await expectLoaded(first)
+        #expect(try Folder(opening: layout.ephemeral).names().isEmpty)
+    }
+}

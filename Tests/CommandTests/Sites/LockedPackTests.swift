@@ -1,0 +1,122 @@
+import FaultServer
+import Foundation
+import Testing
+
+/// Packs that are sealed for keys which this client does not have: they wait, and nothing has failed.
+struct LockedPackTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    let server: FaultServer
+    private let others: [String]
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        for name in ["start", "later", "asked"] { try folder.write("\(name)/file", name) }
+        try folder.write(
+            "vault/vault.json",
+            """
+            {"format": 1, "packs": {
+              "start": {"source": "../start", "policy": "essential"},
+              "later": {"source": "../later", "policy": "prefetch"},
+              "asked": {"source": "../asked", "policy": "onDemand"}}}
+            """)
+        try await workshop.publish()
+        server = try FaultServer(workshop.site)
+        try await Command.run("keygen", "-o", folder["other.jwks"]).succeeded()
+        others = ["--keys", "file:\(folder["other.jwks"])"]
+    }
+
+    private func keyID(_ name: String) throws -> String {
+        try #require(try folder.json(name)["keys"]?.elements?.first?["kid"]?.text)
+    }
+
+    private func fetch(_ arguments: String...) async throws -> CommandResult {
+        try await Command.run(
+            ["fetch", server.url, "--store", workshop.store, "--trust", workshop.root] + others + arguments)
+    }
+
+    private func states() async throws -> [String: String] { try await workshop.status().mapValues(\.state) }
+
+    /// Each says so in one line, which names the keys that it is sealed for and those that were given.
+    @Test func onlyEssentialOnesAreDownloadedAhead() async throws {
+        let result = try await fetch().succeeded()
+        #expect(try await states() == ["start": "toBeTransferred"])
+        #expect(server.packs.allSatisfy { $0.request.path.contains(".start.") } && !server.packs.isEmpty)
+        let lines = result.errorText.split(separator: "\n")
+        #expect(lines.count == 2, "\(lines)")
+        for (line, start) in zip(
+            lines.sorted(), ["locked  later: not downloaded", "verified  start: it waits"])
+        {
+            #expect(line.hasPrefix(start), "\(line)")
+            #expect(line.contains(try keyID("vault/keys/vault.jwks")), "\(line)")
+            #expect(line.contains(try keyID("other.jwks")), "\(line)")
+        }
+        // The same once more asks for nothing.
+        let asked = server.packs.count
+        #expect(try await fetch().succeeded().errorText.split(separator: "\n").count == 2)
+        #expect(server.packs.count == asked)
+        // The right key needs no download of what waits.
+        try await workshop.fetch(server.url, "start").succeeded()
+        #expect(server.packs.count == asked)
+        #expect(try await workshop.tree(of: "start") == Tree(folder["start"]))
+        #expect(try workshop.files(in: "shared").filter { $0.hasSuffix(".avpack") } == [])
+    }
+
+    @Test(arguments: [
+        (["later"], ["later"]), (["asked"], ["asked"]), (["--all"], ["asked", "later", "start"]),
+        (["--preload"], ["later", "start"]),
+    ]) func whatIsAskedForIs(arguments: [String], waiting: [String]) async throws {
+        let result = try await Command.run(
+            ["fetch", server.url, "--store", workshop.store, "--trust", workshop.root] + others + arguments
+        ).succeeded()
+        #expect(
+            try await states() == Dictionary(uniqueKeysWithValues: waiting.map { ($0, "toBeTransferred") }))
+        #expect(!result.errorText.contains("locked"), "\(result.errorText)")
+    }
+
+    /// For scripts that need all of it.
+    @Test func strictly() async throws {
+        let result = try await fetch("--strict")
+        #expect(result.exitCode == 77 && result.output == [])
+        let last = try #require(result.errorText.split(separator: "\n").last)
+        #expect(last.hasPrefix("assetvault: "))
+        for name in ["vault/keys/vault.jwks", "other.jwks"] { #expect(last.contains(try keyID(name))) }
+        #expect(try await states() == ["start": "toBeTransferred"])
+        #expect(try await workshop.fetch(nil, "--strict", withKeys: false).exitCode == 77)
+        try await workshop.fetch(nil, "--strict").succeeded()
+    }
+
+    /// What came without its key opens with the right one, also where a wrong one came between.
+    @Test func theRightKeyNeedsNoDownload() async throws {
+        try await fetch("later").succeeded()
+        #expect(try workshop.files(in: "ephemeral") == [])
+        let failing = try FaultServer(workshop.site) { $0.isForPack ? .status(404) : .file }
+        let later = ["fetch", failing.url, "later", "--store", workshop.store]
+        try await Command.run(later + others).succeeded()
+        try await Command.run(later).succeeded()
+        #expect(try await states() == ["later": "toBeTransferred"])
+        try await Command.run("unlock", "--store", workshop.store, others[0], others[1]).failed(
+            77, naming: "later", try keyID("other.jwks"))
+        #expect(try await states() == ["later": "toBeTransferred"])
+        try await Command.run(later + workshop.keys).succeeded()
+        #expect(failing.packs.isEmpty)
+        #expect(try await states() == ["later": "loaded"])
+    }
+
+    /// A source of keys that can't be read is a failure, and so is a wrong key under the right ID.
+    @Test func whatIsAFailure() async throws {
+        try await Command.run(
+            "fetch", server.url, "--store", workshop.store, "--trust", workshop.root, "--keys",
+            "env:NOT_SET_ANYWHERE"
+        ).failed(77, naming: "NOT_SET_ANYWHERE")
+        let wrong = String(decoding: try folder.bytes("other.jwks"), as: UTF8.self)
+            .replacingOccurrences(of: try keyID("other.jwks"), with: try keyID("vault/keys/vault.jwks"))
+        let path = try folder.write("same-id.jwks", Array(wrong.utf8), permissions: 0o600)
+        try await Command.run(
+            "fetch", server.url, "start", "--store", workshop.store, "--keys", "file:\(path)"
+        )
+        .failed(77, naming: "start", "does not unwrap")
+        #expect(try await states()["start"] == "failed")
+    }
+}
