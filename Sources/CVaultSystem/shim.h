@@ -273,6 +273,19 @@ static inline int vault_no_core(void) {
     return setrlimit(RLIMIT_CORE, &none) == 0 ? 0 : -errno;
 }
 
+// What the process withholds from the permissions of what it makes, as the system states it; -1 where it can't be read.
+static inline int vault_umask(void) {
+    FILE *status = fopen("/proc/self/status", "re");
+    if (!status) return -1;
+    char line[256];
+    unsigned int mask;
+    int found = -1;
+    while (found < 0 && fgets(line, sizeof line, status))
+        if (sscanf(line, "Umask: %o", &mask) == 1) found = (int)(mask & 0777);
+    fclose(status);
+    return found;
+}
+
 static inline void vault_use_one_arena(void) {
 #ifdef M_ARENA_MAX
     mallopt(M_ARENA_MAX, 1);

@@ -20,12 +20,15 @@ public enum ArchiveUnpacking {
     ///
     /// - Parameter filter: Which of the unpacked files the result lists; every entry is unpacked and checked.
     /// - Returns: The unpacked folder, scanned.
-    /// - Throws: `.corrupt`, naming the entry, `.missing` if there is no such file, `.io`.
+    /// - Throws: `.corrupt`, naming the entry, `.missing` if there is no such file, `.io`, also beyond the limit.
     @discardableResult
     public static func unpack(
-        _ archive: FilePath, into folder: FilePath, taking filter: SourceFilter = .all
+        _ archive: FilePath, into folder: FilePath, taking filter: SourceFilter = .all,
+        limit: UnpackingLimit = .standard
     ) throws(VaultError) -> SourceFolder {
-        try unpack(FileSource(OpenFile(reading: archive), isStream: false), into: folder, taking: filter)
+        try unpack(
+            FileSource(OpenFile(reading: archive), isStream: false), into: folder, taking: filter,
+            limit: limit)
     }
 
     /// Unpacks a tar archive from a stream, such as standard input, into an empty folder.
@@ -35,15 +38,17 @@ public enum ArchiveUnpacking {
     /// - Throws: `.corrupt`, naming the entry, `.usage` for zip and 7z, which need a file, `.io`.
     @discardableResult
     public static func unpack(
-        stream: consuming OpenFile, into folder: FilePath, taking filter: SourceFilter = .all
+        stream: consuming OpenFile, into folder: FilePath, taking filter: SourceFilter = .all,
+        limit: UnpackingLimit = .standard
     ) throws(VaultError) -> SourceFolder {
-        try unpack(FileSource(stream, isStream: true), into: folder, taking: filter)
+        try unpack(FileSource(stream, isStream: true), into: folder, taking: filter, limit: limit)
     }
 
     private static func unpack(
-        _ source: FileSource, into folder: FilePath, taking filter: SourceFilter
+        _ source: FileSource, into folder: FilePath, taking filter: SourceFilter, limit: UnpackingLimit
     ) throws(VaultError) -> SourceFolder {
-        let tree = UnpackedTree(in: try Folder(opening: folder))
+        let tree = UnpackedTree(
+            in: try Folder(opening: folder), size: UnpackedSize(of: source, limit: limit))
         let start = try source.firstBytes(ArchiveKind.detectionByteCount)
         switch ArchiveKind(firstBytes: start.span) {
         case .tar: try unpackTar(source, filter: nil, into: tree)
@@ -134,7 +139,7 @@ extension ArchiveUnpacking {
         if let path = try entry.checkedPath() {
             if case .file(let executable) = entry.kind {
                 let file = try tree.makeFile(path, executable: executable)
-                try unpackContent(of: entry, at: path, of: reader, into: file)
+                try unpackContent(of: entry, at: path, of: reader, into: file, counting: tree.size)
             } else {
                 try tree.makeFolder(path)
             }
@@ -144,7 +149,8 @@ extension ArchiveUnpacking {
 
     /// Writes an entry's content; holes stay holes.
     private static func unpackContent(
-        of entry: ArchiveEntry, at path: EntryPath, of reader: ArchiveReader, into file: borrowing OpenFile
+        of entry: ArchiveEntry, at path: EntryPath, of reader: ArchiveReader, into file: borrowing OpenFile,
+        counting total: UnpackedSize
     ) throws(VaultError) {
         func wrongSize() -> VaultError {
             VaultError(
@@ -157,12 +163,14 @@ extension ArchiveUnpacking {
             guard !overflow, unsafe block.offset >= end, blockEnd <= entry.size ?? .max else {
                 throw wrongSize()
             }
+            try total.add(blockEnd - end)
             try unsafe file.write(block.bytes.bindMemory(to: UInt8.self).span, at: UInt64(block.offset))
             end = blockEnd
         }
         guard let size = entry.size, size != end else { return }
         // What lacks is a hole at the end: libarchive itself minds content that is cut short.
         guard size > end else { throw wrongSize() }
+        try total.add(size - end)
         try file.truncate(to: UInt64(size))
     }
 }

@@ -5,9 +5,12 @@ import VaultFileSystem
 /// nothing is ever made outside. All of it is for its owner alone: 0700 and 0600.
 struct UnpackedTree: ~Copyable {
     private let root: Folder
+    /// Of all its files.
+    let size: UnpackedSize
 
-    init(in root: consuming Folder) {
+    init(in root: consuming Folder, size: UnpackedSize) {
         self.root = root
+        self.size = size
     }
 
     /// Makes a folder and those above it; one that is there already is fine, as its entry says nothing new.

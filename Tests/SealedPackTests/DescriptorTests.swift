@@ -52,7 +52,8 @@ import VaultErrors
     @Test func itSaysWhatStandsInThePack() throws {
         let parts = sealed.parts
         let truth = parts.descriptor(
-            id: "levels/one", version: 3, openedSize: UInt64(try Source.small().content.count))
+            id: "levels/one", version: 3, openedSize: UInt64(try Source.small().content.count),
+            entries: try Source.small().entryCount)
         var json = sealed.descriptor.json
         #expect(sealed.descriptor.slots.count == 1)
         json = changed("custom.assetvault.slots", .array([]), in: json)
@@ -65,6 +66,7 @@ import VaultErrors
         ]
         let inner = [
             "format", "id", "version", "policy", "tags", "traits", "openedSize", "contentKeyID", "pieces",
+            "entries",
             "index",
             "index.length", "index.sha256", "catalog", "catalog.length", "catalog.sha256", "slots",
         ]
@@ -75,7 +77,7 @@ import VaultErrors
     }
 
     @Test(arguments: [
-        "format", "version", "openedSize", "pieces", "index.length", "catalog.length",
+        "format", "version", "openedSize", "pieces", "entries", "index.length", "catalog.length",
     ]) func impossibleNumbers(_ name: String) {
         for value in [Int64.min, -1, .max, JSONValue.integerRange.upperBound + 1] {
             expectRefusal("custom.assetvault.\(name)", .integer(value))
@@ -93,11 +95,43 @@ import VaultErrors
         expectRefusal(vault + "pieces", .integer(1 << 32))
         expectRefusal(vault + "index.length", 36)
         expectRefusal(vault + "catalog.length", .integer(Int64(sealed.bytes.count)))
-        expectRefusal(vault + "catalog.length", .integer(1 << 31 + 1))
+        expectRefusal(vault + "catalog.length", .integer(1 << 26 + 1 << 17))
+        expectRefusal(vault + "entries", .integer(1 << 22 + 1))
         var json = changed(vault + "pieces", .integer(1 << 21 + 1), in: sealed.descriptor.json)
         json = changed(vault + "index.length", .integer(36 * (1 << 21 + 1)), in: json)
         json = changed("length", .integer(1 << 40), in: json)
         #expect(throws: VaultError.self) { try PackDescriptor(parsing: json, place: "test") }
+    }
+
+    /// A catalog is held in memory: 64 MiB and its codec, sealed.
+    @Test func largestCatalog() throws {
+        let vault = "custom.assetvault."
+        let largest: Int64 = 56 + (64 << 20 + 1) + 16 * 4097
+        func parse(_ count: Int64) throws -> PackDescriptor {
+            let json = changed("length", .integer(1 << 40), in: sealed.descriptor.json)
+            return try PackDescriptor(
+                parsing: changed(vault + "catalog.length", .integer(count), in: json), place: "test")
+        }
+        #expect(try parse(largest).catalogCount == UInt64(largest))
+        #expect(throws: VaultError.self) { try parse(largest + 1) }
+    }
+
+    /// Each slot may be a question to a key service.
+    @Test func slotsAreCounted() throws {
+        let slots = "custom.assetvault.slots"
+        for slot in [.object(sealed.descriptor.slots[0].json), ["alg": "X-LATER"]] as [JSONValue] {
+            let most = changed(
+                slots, .array([JSONValue](repeating: slot, count: 64)), in: sealed.descriptor.json)
+            #expect(throws: Never.self) { try PackDescriptor(parsing: most, place: "test") }
+            expectRefusal(slots, .array([JSONValue](repeating: slot, count: 65)))
+        }
+    }
+
+    @Test(arguments: ["", "a b", "../x", "a/b", "kid\u{0}", "-\n", String(repeating: "k", count: 65)])
+    func slotsOfImpossibleKeyIDs(_ id: String) {
+        var slot = sealed.descriptor.slots[0].json
+        slot["kid"] = .string(id)
+        expectRefusal("custom.assetvault.slots", .array([.object(slot)]))
     }
 
     @Test func wrongForms() {

@@ -171,7 +171,7 @@ import VaultErrors
         await place.expectRefusal(bytes, with: key, content: pack.content)
         // The descriptor of an honest maker, as far as it can fit.
         let parts = try pack.parts
-        let honest = parts.descriptor(id: "levels/one", version: 1, openedSize: 105)
+        let honest = parts.descriptor(id: "levels/one", version: 1, openedSize: 105, entries: 4)
         await place.expectRefusal(bytes, as: honest, with: key, content: pack.content)
     }
 
@@ -216,16 +216,37 @@ import VaultErrors
         try await expectRefusal(of: pack)
     }
 
+    /// What a reader reserves follows from what was downloaded: a catalog is refused before it expands too far.
+    @Test func expandsMoreThan16Times() async throws {
+        var pack = ForgedPack(key: TestKey(), files: [("a", [1, 2, 3])])
+        for number in 1000..<2000 {
+            let path = String(repeating: "d", count: 250) + "/\(number)"
+            pack.entries.append(ForgedPack.Entry(path: Array(path.utf8), end: 3))
+        }
+        let stored = try await place.read(try pack.parts.bytes, as: try pack.descriptor, with: key)
+        #expect(stored.count == 1001)
+        pack.packing = { catalog in
+            let message = try Self.compressed(catalog)
+            #expect((17...256).contains(catalog.count / (message.count - 5)))
+            return message
+        }
+        try await expectRefusal(of: pack)
+    }
+
     /// A forger without a signed descriptor to match: authentic for another pack, another version, another size.
     @Test(arguments: [
-        ("levels/two", 1, 105), ("levels/one", 2, 105), ("levels/one", 0, 105), ("levels/one", 1, 104),
+        ("levels/two", 1, 105, 4), ("levels/one", 2, 105, 4), ("levels/one", 0, 105, 4),
+        ("levels/one", 1, 104, 4),
+        ("levels/one", 1, 105, 3), ("levels/one", 1, 105, 5),
     ])
-    func differsFromTheDescriptor(id: String, version: UInt64, openedSize: UInt64) async throws {
+    func differsFromTheDescriptor(id: String, version: UInt64, openedSize: UInt64, entries: Int) async throws
+    {
         let parts = try honest().parts
-        let descriptor = parts.descriptor(id: id, version: version, openedSize: openedSize)
+        let descriptor = parts.descriptor(id: id, version: version, openedSize: openedSize, entries: entries)
         await place.expectRefusal(parts.bytes, as: descriptor, with: key, content: honest().content)
         _ = try await place.read(
-            parts.bytes, as: parts.descriptor(id: "levels/one", version: 1, openedSize: 105), with: key)
+            parts.bytes, as: parts.descriptor(id: "levels/one", version: 1, openedSize: 105, entries: 4),
+            with: key)
     }
 
     /// Another catalog, as long as the one that was signed, and as authentic.

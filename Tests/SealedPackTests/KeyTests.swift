@@ -1,5 +1,6 @@
 import SealedPack
 import StrictJSON
+import Synchronization
 import Testing
 import VaultCrypto
 import VaultErrors
@@ -52,6 +53,33 @@ import VaultKeys
         for descriptor in [nil, sealed.descriptor] {
             #expect(try await open(descriptor, try TestKey().provider).version == 1)
         }
+    }
+
+    @Test func nobodySealsForMoreKeysThanADescriptorHolds() async throws {
+        let slot = sealed.descriptor.slots[0]
+        let error = await #expect(throws: VaultError.self) {
+            _ = try await seal(
+                Source(files: ["a": [1]]), key: key, slots: [KeySlot](repeating: slot, count: 65))
+        }
+        #expect(error?.category == .usage)
+        let most = try await seal(
+            Source(files: ["a": [1]]), key: key, slots: [KeySlot](repeating: slot, count: 64))
+        #expect(most.descriptor.slots.count == 64)
+    }
+
+    /// Slots may repeat an ID as often as they like.
+    @Test func aKeyIDIsAskedForOnce() async throws {
+        let asked = Mutex<[String]>([])
+        let provider = ClosureKeyProvider { id throws(VaultError) in
+            asked.withLock { $0.append(id?.description ?? "all") }
+            return KeyRing()
+        }
+        let slots = sealed.descriptor.slots
+        var descriptor = sealed.descriptor
+        descriptor.slots =
+            [KeySlot](repeating: slots[0], count: 30) + [KeySlot](repeating: slots[1], count: 30)
+        await expectKeyError { try await open(descriptor, provider) }
+        #expect(asked.withLock { $0 } == [key.id.description, "first", "second"])
     }
 
     @Test func wrongKeys() async throws {

@@ -36,6 +36,13 @@ import VaultKeys
         #expect(try content(of: "seen") == "$HOME\n;*\n")
     }
 
+    @Test("an ID that would be an option is not asked for: packs choose the IDs")
+    func option() async throws {
+        let provider = try command("touch $DIR/ran; cat $DIR/ring")
+        for id in ["-", "-x", "--help"] { #expect(try await provider.keys(for: KeyID(id)).isEmpty) }
+        #expect(!FileManager.default.fileExists(atPath: folder.path.appending("ran").string))
+    }
+
     @Test("a SPEC is split at spaces, without a shell")
     func spec() async throws {
         let script = try folder.write(

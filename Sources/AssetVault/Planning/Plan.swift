@@ -45,7 +45,7 @@ struct Plan: Sendable {
                 addUnlisted(present, on: occasion, isNamed: named != nil)
             }
             if let next = present.waiting ?? present.loaded {
-                limits.countInstalled(next.openedSize, of: next)
+                limits.countInstalled(next.installedSize, of: next)
             }
         }
         // Sorting is stable: within a class the packs stay in the order offered.
@@ -67,7 +67,7 @@ struct Plan: Sendable {
     ) {
         let need = PackNeed(of: pack, from: stored, isAsked: isNamed || occasion.asksForAll)
         let priority = PackPriority(of: pack, hasFailed: stored.hasFailed, isNamed: isNamed, on: occasion)
-        let loadedSize = stored.loaded?.openedSize ?? 0
+        let loadedSize = stored.loaded?.installedSize ?? 0
         var nextSize = loadedSize
         switch need {
         case .nothing: break
@@ -79,7 +79,7 @@ struct Plan: Sendable {
             let transfer = PlannedTransfer(pack: pack, priority: priority, stage: stage)
             transfers.append(transfer)
             limits.countArrived(transfer)
-            nextSize = pack.openedSize
+            nextSize = pack.installedSize
         case .download where priority == .prefetch && lockedIDs.contains(pack.id): locked.append(pack)
         case .download(let reason):
             downloads.append(

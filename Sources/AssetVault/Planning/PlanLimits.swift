@@ -23,7 +23,7 @@ struct PlanLimits {
     }
 
     /// Counts a pack that is in use, or will be, whatever else is planned.
-    /// - Parameter bytes: its opened size, or that of the version that stays until then.
+    /// - Parameter bytes: its size once opened, or that of the version that stays until then.
     mutating func countInstalled(_ bytes: UInt64, of pack: PackDescriptor) {
         installedSizes[pack.offer.policy == .essential].add(bytes)
     }
@@ -45,10 +45,12 @@ struct PlanLimits {
         var installedSize = installedSizes[isEssential]
         installedSize.subtract(download.replacedSize)
         // What takes no more room than before is no reason to stay with an old version.
-        if pack.openedSize > download.replacedSize, let limit = installedSize.passed(by: pack.openedSize) {
+        if pack.installedSize > download.replacedSize,
+            let limit = installedSize.passed(by: pack.installedSize)
+        {
             return .overInstalledSize(limit, others: installedSize.used, isEssential: isEssential)
         }
-        installedSize.add(pack.openedSize)
+        installedSize.add(pack.installedSize)
         installedSizes[isEssential] = installedSize
         allowances[download.isEssential].add(pack.length)
         return nil

@@ -37,7 +37,7 @@ struct PlannedDownload: Sendable, Equatable {
     let pack: PackDescriptor
     let priority: PackPriority
     let reason: Reason
-    /// Opened bytes of the loaded version, which stays until this one can take its place.
+    /// What the loaded version takes opened, which stays until this one can take its place.
     let replacedSize: UInt64
 
     var isEssential: Bool { priority == .essential }

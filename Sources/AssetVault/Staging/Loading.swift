@@ -46,7 +46,7 @@ extension PackStaging {
             _ = consume control
             return
         }
-        try await makeRoom(for: pack.openedSize, of: pack.id, in: home)
+        try await makeRoom(for: pack.installedSize, of: pack.id, in: home)
         let tree = try ScratchFolder(in: home)
         // With it the next version can take pieces from the tree.
         let tail = try ScratchFile(for: layout.tail(of: pack))
@@ -65,7 +65,7 @@ extension PackStaging {
             StagingStep.descriptorSaved.reached()
             try tail.commit(permissions: 0o644, replacing: true)
             StagingStep.tailSaved.reached()
-            try tree.commit(to: version, permissions: 0o755)
+            try tree.commit(to: version, permissions: Umask.current.applied(to: 0o755))
             StagingStep.versionNamed.reached()
         }
         try publish(pack, as: .opened, listedBy: listing)

@@ -60,7 +60,7 @@ extension PackStaging {
                 let home = try? Folder(opening: layout.home(of: id)),
                 (try? isFree(loaded, in: home)) == true
             else { continue }
-            found.append((id, loaded.form == .opened ? loaded.pack.openedSize : loaded.pack.length))
+            found.append((id, loaded.form == .opened ? loaded.pack.installedSize : loaded.pack.length))
         }
         return found
     }

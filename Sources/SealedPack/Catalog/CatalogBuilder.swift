@@ -23,6 +23,7 @@ struct CatalogBuilder {
         piecesEnd += UInt64(count)
         pieces.appendBigEndian(piecesEnd)
         digest.append(to: &pieces)
+        try checkSize()
     }
 
     /// Entries come in the order of their paths' bytes.
@@ -32,14 +33,21 @@ struct CatalogBuilder {
             throw Self.tooLarge("it has more than 2^22 entries")
         }
         paths += path.utf8Bytes
-        guard let pathEnd = UInt32(exactly: paths.count) else {
-            throw Self.tooLarge("its paths take more than 4 GiB")
-        }
         entryCount += 1
         entriesEnd = end
-        entries.appendBigEndian(pathEnd)
+        entries.appendBigEndian(UInt32(truncatingIfNeeded: paths.count))
         entries += [kind.rawValue, 0, 0, 0]
         entries.appendBigEndian(entriesEnd)
+        try checkSize()
+    }
+
+    /// With the longest pack ID.
+    private func checkSize() throws(VaultError) {
+        let count =
+            CatalogFormat.fixedCount + PackID.maximumCount + pieces.count + entries.count + paths.count
+        guard count <= FormatLimits.maximumCatalogBytes else {
+            throw Self.tooLarge("the list of its files and pieces would take more than 64 MiB")
+        }
     }
 
     /// The catalog's bytes, table by table, so that no second copy of them is made.

@@ -6,8 +6,6 @@ import VaultFileSystem
 /// The catalog as a Cobblestone message, in a context that binds the header: codec 0 and the catalog's bytes, or codec 1,
 /// their number as u32, and a zstd frame that expands to them.
 enum CatalogMessage {
-    /// A frame that expands to more than so many times its length is refused: memory is bounded by what was downloaded.
-    private static let maximumExpansion = 256
     private static let headCount = 5
 
     static func context(header: PackHeader) -> [UInt8] {
@@ -19,9 +17,8 @@ enum CatalogMessage {
         let count = parts.reduce(0) { $0 + $1.count }
         var message = [PieceCodec.zstd.rawValue]
         message.appendBigEndian(UInt32(truncatingIfNeeded: count))
-        if count <= FormatLimits.maximumCatalogCount,
-            try Zstd.compress(joining: parts, level: 3, appendingTo: &message),
-            count <= Self.maximumExpansion * (message.count - headCount)
+        if try Zstd.compress(joining: parts, level: 3, appendingTo: &message),
+            count <= FormatLimits.maximumCatalogExpansion * (message.count - headCount)
         {
             return message
         }
@@ -90,8 +87,8 @@ enum CatalogMessage {
             return message
         case .zstd:
             guard let count = message.span.bigEndian(UInt32.self, at: 1),
-                count <= FormatLimits.maximumCatalogCount,
-                Int(count) <= maximumExpansion * (message.count - headCount)
+                count <= FormatLimits.maximumCatalogBytes,
+                Int(count) <= FormatLimits.maximumCatalogExpansion * (message.count - headCount)
             else { throw refuse("it states an impossible length") }
             return try Zstd.decompress(message.span.extracting(headCount...), exactly: Int(count))
         case nil: throw refuse("it has an unknown codec")

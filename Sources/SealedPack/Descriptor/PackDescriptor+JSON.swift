@@ -17,6 +17,7 @@ extension PackDescriptor {
             "openedSize": .integer(Int64(clamping: openedSize)),
             "contentKeyID": .string(contentKeyID.description),
             "pieces": .integer(Int64(pieceCount)),
+            "entries": .integer(Int64(entryCount)),
             "index": .object([
                 "length": .integer(Int64(pieceCount) * Int64(IndexRecord.count)),
                 "sha256": .string(indexDigest.hex),
@@ -63,6 +64,10 @@ extension PackDescriptor {
             throw Self.refusal("pieces", at: place)
         }
         pieceCount = pieces
+        guard let entries = UInt32(exactly: try vault.integer("entries", at: place)),
+            entries <= FormatLimits.maximumEntries
+        else { throw Self.refusal("entries", at: place) }
+        entryCount = entries
         let index = try vault.object("index", at: place)
         indexDigest = try Self.digest(of: index, at: "\(place): index")
         guard try Self.count("length", of: index, at: place) == UInt64(pieces) * UInt64(IndexRecord.count)
@@ -74,8 +79,14 @@ extension PackDescriptor {
         catalogDigest = try Self.digest(of: catalog, at: "\(place): catalog")
         openedSize = try Self.count("openedSize", of: vault, at: place)
         offer = try PackOffer(parsing: vault, place: place)
+        let values = try vault.array("slots", at: place)
+        guard values.count <= FormatLimits.maximumSlots else {
+            throw VaultError(
+                .corrupt, "it has \(values.count) slots, more than \(FormatLimits.maximumSlots)", at: place,
+                remedy: "get the descriptor again")
+        }
         var slots: [KeySlot] = []
-        for value in try vault.array("slots", at: place) {
+        for value in values {
             if let slot = try KeySlot(parsing: try value.asObject(at: place), place: place) {
                 slots.append(slot)
             }

@@ -16,6 +16,8 @@ public struct PackDescriptor: Sendable, Hashable {
     public let version: UInt64
     public let contentKeyID: ContentKeyID
     public let pieceCount: UInt32
+    /// Files and empty folders.
+    public let entryCount: UInt32
     public let indexDigest: Digest
     /// Bytes of the catalog's ciphertext.
     public let catalogCount: UInt64

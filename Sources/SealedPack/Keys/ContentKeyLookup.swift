@@ -3,7 +3,8 @@ public import VaultErrors
 public import VaultKeys
 
 extension KeyProvider {
-    /// The content key named `id`: injected by itself, or unwrapped from one of `slots`. Every candidate is tried,
+    /// The content key named `id`: injected by itself, or unwrapped from one of `slots`. Every candidate is tried, each key ID is
+    /// asked for once,
     /// and a key counts only when it reproduces `id`. Throws `.key` when none does.
     public func contentKey(_ id: ContentKeyID, slots: [KeySlot], place: String) async throws(VaultError)
         -> ContentKey
@@ -14,8 +15,11 @@ extension KeyProvider {
             }
         }
         var wrong: [KeyID] = []
+        var known: [KeyID: KeyRing] = [:]
         for slot in slots {
-            for candidate in try await keys(for: slot.keyID).vaultKeys {
+            let ring = if let ring = known[slot.keyID] { ring } else { try await keys(for: slot.keyID) }
+            known[slot.keyID] = ring
+            for candidate in ring.vaultKeys {
                 if let key = slot.unwrapped(under: candidate, expecting: id) { return key }
                 wrong.append(slot.keyID)
             }

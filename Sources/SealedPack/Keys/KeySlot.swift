@@ -33,6 +33,16 @@ public struct KeySlot: Hashable, Sendable {
         self.wrapped = wrapped
     }
 
+    /// Throws `.usage` for more slots than a descriptor may have.
+    public static func requireCount(_ count: Int, at place: String) throws(VaultError) {
+        guard count <= FormatLimits.maximumSlots else {
+            throw VaultError(
+                .usage, "a pack is sealed for \(FormatLimits.maximumSlots) vault keys at most, not \(count)",
+                at: place,
+                remedy: "give fewer keys")
+        }
+    }
+
     public var json: JSONObject {
         var object = JSONObject()
         object["kid"] = .string(keyID.description)

@@ -35,8 +35,13 @@ public final class OpenPack: Sendable {
             }
         }
         catalog = try unverified.verified(pieceCount: pack.pieceCount, indexDigest: pack.footer.indexDigest)
-        if let descriptor = pack.descriptor, descriptor.openedSize != catalog.contentCount {
-            throw refuse("the opened size differs from the descriptor")
+        if let descriptor = pack.descriptor {
+            guard descriptor.openedSize == catalog.contentCount else {
+                throw refuse("the opened size differs from the descriptor")
+            }
+            guard descriptor.entryCount == catalog.entryCount else {
+                throw refuse("the number of files differs from the descriptor")
+            }
         }
         id = unverified.id
         version = unverified.version

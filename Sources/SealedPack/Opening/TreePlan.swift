@@ -7,12 +7,14 @@ import VaultFileSystem
 struct TreePlan: ~Copyable {
     private let catalog: Catalog
     private var walk: FolderWalk
+    private let umask: Umask
     private var nextEntry = 0
     /// The file that goes on in the next piece.
     private var unfinished: (entry: Catalog.Entry, file: OpenFileReference)?
 
-    init(of catalog: Catalog, below root: borrowing Folder) throws(VaultError) {
+    init(of catalog: Catalog, below root: borrowing Folder, umask: Umask) throws(VaultError) {
         self.catalog = catalog
+        self.umask = umask
         walk = try FolderWalk(below: root.reopened())
     }
 
@@ -34,7 +36,7 @@ struct TreePlan: ~Copyable {
                 parts.append(TreePart(entry: entry, of: piece, file: nil))
                 position = entry.content.upperBound
             } else {
-                unfinished = (entry, OpenFileReference(try walk.folder.createFile(of: entry)))
+                unfinished = (entry, OpenFileReference(try walk.folder.createFile(of: entry, umask: umask)))
             }
         }
         return parts
@@ -53,13 +55,15 @@ struct TreePlan: ~Copyable {
         guard let entry = catalog.entry(nextEntry) else { return nil }
         nextEntry += 1
         try walk.enter(entry.path.segments.dropLast()) { (parent, name) throws(VaultError) in
-            if try parent.status(of: name) == nil { try parent.createFolder(name, permissions: 0o755) }
+            if try parent.status(of: name) == nil {
+                try parent.createFolder(name, permissions: umask.applied(to: 0o755))
+            }
             return try parent.openFolder(name)
         }
         if entry.kind == .emptyFolder {
-            try walk.folder.createFolder(entry.path.name, permissions: 0o755)
+            try walk.folder.createFolder(entry.path.name, permissions: umask.applied(to: 0o755))
         } else if entry.size == 0 {
-            _ = try walk.folder.createFile(of: entry)
+            _ = try walk.folder.createFile(of: entry, umask: umask)
         }
         return entry
     }
@@ -104,21 +108,26 @@ struct TreePart: Sendable {
 final class TreeFiles: Sendable {
     /// One for all: pieces come sorted, and most of them stay in the folder of those before.
     private let walk: Mutex<FolderWalk>
+    private let umask: Umask
 
-    init(below root: borrowing Folder) throws(VaultError) {
+    init(below root: borrowing Folder, umask: Umask) throws(VaultError) {
+        self.umask = umask
         walk = Mutex(try FolderWalk(below: root.reopened()))
     }
 
     func create(_ entry: Catalog.Entry) throws(VaultError) -> OpenFile {
         try walk.withLock { walk throws(VaultError) in
             try walk.enter(entry.path.segments.dropLast())
-            return try walk.folder.createFile(of: entry)
+            return try walk.folder.createFile(of: entry, umask: umask)
         }
     }
 }
 
 extension Folder {
-    fileprivate borrowing func createFile(of entry: Catalog.Entry) throws(VaultError) -> OpenFile {
-        try createFile(entry.path.name, permissions: entry.kind == .executable ? 0o755 : 0o644)
+    fileprivate borrowing func createFile(of entry: Catalog.Entry, umask: Umask) throws(VaultError)
+        -> OpenFile
+    {
+        try createFile(
+            entry.path.name, permissions: umask.applied(to: entry.kind == .executable ? 0o755 : 0o644))
     }
 }

@@ -4,13 +4,15 @@ public import VaultFileSystem
 extension OpenPack {
     /// Writes everything into one folder, which must be empty and private to the writer. Every step goes through folder
     /// descriptors that follow no link, and every file is created anew, so nothing is ever written elsewhere. Pieces are
-    /// opened and their files are written on all cores; a file gets no byte that was not proven. Throws `.corrupt`,
+    /// opened and their files are written on all cores; a file gets no byte that was not proven. What is made is as readable
+    /// as the umask lets it be, 0644 or 0755 at most: it was secret. Throws `.corrupt`,
     /// `.unwritable`, `.io`, and leaves what was written so far.
     public func extract(
         into root: borrowing Folder, progress: (UInt64) -> Void = { _ in }
     ) async throws(VaultError) {
-        var plan = try TreePlan(of: catalog, below: root)
-        let files = try TreeFiles(below: root)
+        let umask = Umask.current
+        var plan = try TreePlan(of: catalog, below: root, umask: umask)
+        let files = try TreeFiles(below: root, umask: umask)
         var number = 0
         var done: UInt64 = 0
         try await runInOrder(

@@ -65,8 +65,14 @@ extension SealingOrder {
         progress: (UInt64) -> Void = { _ in }
     ) async throws(VaultError) -> SealingResult {
         try checkPrevious()
+        try KeySlot.requireCount(slots.count, at: id.description)
         var cutter = try PieceCutter(source, key: key)
         var writer = try PackWriter(to: output, key: key)
+        // First: too many of them are refused at once.
+        for index in 0..<source.entries.count {
+            let entry = source.entries[index]
+            try writer.catalog.appendEntry(entry.path, kind: PackEntryKind(entry.kind), size: entry.size)
+        }
         let sealer = PieceSealer(key: key, compression: compression, previous: previous.map(PieceReuse.init))
         var done: UInt64 = 0
         try await runInOrder(
@@ -79,10 +85,6 @@ extension SealingOrder {
                 done += UInt64(piece.plainCount)
                 progress(done)
             })
-        for index in 0..<source.entries.count {
-            let entry = source.entries[index]
-            try writer.catalog.appendEntry(entry.path, kind: PackEntryKind(entry.kind), size: entry.size)
-        }
         let (reused, repeated, missed) = (writer.reusedPieces, writer.repeatedPieces, writer.missedPieces)
         let isSame = previous.map { writer.hasSameContent(as: $0) } ?? false
         let version = try version(isSame: isSame)

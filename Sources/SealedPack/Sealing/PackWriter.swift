@@ -59,8 +59,9 @@ struct PackWriter: ~Copyable {
         let sha256 = packDigest.finalize()
         return PackDescriptor(
             length: written, sha256: sha256, id: id, version: version, contentKeyID: key.id,
-            pieceCount: catalog.pieceCount, indexDigest: indexDigest, catalogCount: layout.catalogCount,
-            catalogDigest: catalogDigest, openedSize: catalog.contentCount, offer: offer, slots: slots)
+            pieceCount: catalog.pieceCount, entryCount: catalog.entryCount, indexDigest: indexDigest,
+            catalogCount: layout.catalogCount, catalogDigest: catalogDigest, openedSize: catalog.contentCount,
+            offer: offer, slots: slots)
     }
 
     private mutating func copyCatalog(of pack: PackFile) throws(VaultError) -> Digest {

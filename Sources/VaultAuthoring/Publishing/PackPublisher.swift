@@ -13,6 +13,8 @@ struct PackPublisher {
     let keys: any KeyProvider
     /// Instead of what the settings say.
     let compression: Compression?
+    /// How much an archive may unpack to.
+    let unpackingLimit: UnpackingLimit
     /// Has what the site's folder lacks.
     let host: HostedSite?
     /// Where new packs go: the site's targets, or a folder like them.
@@ -62,7 +64,8 @@ struct PackPublisher {
     private func source(of pack: VaultSettings.Pack) throws(VaultError) -> PackSource {
         // Never in the site: what is plain must not be uploaded, not even after a crash.
         let source = try PackSource(
-            vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.site)
+            vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.site,
+            limit: unpackingLimit)
         guard pack.filter == .all || !source.folder.entries.isEmpty else {
             throw VaultError(
                 .usage, "\"include\" and \"exclude\" of '\(pack.id)' leave nothing",

@@ -1,6 +1,7 @@
 public import SealedPack
 import SystemPackage
 public import UpdateFramework
+public import VaultArchive
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
@@ -118,7 +119,8 @@ public struct Publication: Sendable {
         after state: PublishedState, sealingInto output: FilePath, _ onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) -> PublicationProposal {
         let publisher = PackPublisher(
-            vault: vault, keys: order.keys, compression: order.compression, host: host, output: output)
+            vault: vault, keys: order.keys, compression: order.compression,
+            unpackingLimit: order.unpackingLimit, host: host, output: output)
         return try await PublicationProposal(
             for: vault, settings, after: state, by: publisher, onPack: onPack)
     }
@@ -137,6 +139,8 @@ public struct PublicationOrder: Sendable {
     public var offlineUntil: UTCTime?
     /// Of what is sealed anew, whatever the settings say; nil leaves it to them.
     public var compression: Compression?
+    /// How much a source that is an archive may unpack to.
+    public var unpackingLimit = UnpackingLimit.standard
 
     public init(keys: any KeyProvider, now: UTCTime) {
         self.keys = keys

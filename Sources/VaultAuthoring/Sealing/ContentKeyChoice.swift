@@ -16,8 +16,9 @@ public struct ContentKeyChoice: Sendable {
             key = try ContentKey.generate()
         }
         var slots: [KeySlot] = []
-        for vaultKey in try await keys.allKeys().vaultKeys
-        where !slots.contains(where: { $0.keyID == vaultKey.id }) {
+        let vaultKeys = try await keys.allKeys().vaultKeys
+        try KeySlot.requireCount(Set(vaultKeys.map(\.id)).count, at: "--keys")
+        for vaultKey in vaultKeys where !slots.contains(where: { $0.keyID == vaultKey.id }) {
             slots.append(try KeySlot(wrapping: key, under: vaultKey))
         }
         guard !slots.isEmpty else {

@@ -13,9 +13,10 @@ public struct PackSource: ~Copyable {
     ///   - path: a folder, or any archive that libarchive reads.
     ///   - filter: which of its files count.
     ///   - place: unpacked content is kept beside this path meanwhile, in a folder of mode 0700.
+    ///   - limit: how much an archive may unpack to.
     public init(
         _ path: FilePath, taking filter: SourceFilter = .all, unpackingBeside place: FilePath,
-        followLinks: Bool = false
+        followLinks: Bool = false, limit: UnpackingLimit = .standard
     ) throws(VaultError) {
         guard let status = try FileSystem.status(of: path, followingLinks: true) else {
             throw VaultError(
@@ -27,14 +28,16 @@ public struct PackSource: ~Copyable {
             return
         }
         let scratch = try ScratchFolder(beside: place)
-        let folder = try ArchiveUnpacking.unpack(path, into: scratch.path, taking: filter)
+        let folder = try ArchiveUnpacking.unpack(path, into: scratch.path, taking: filter, limit: limit)
         self.init(folder: folder, scratch: scratch)
     }
 
     /// Unpacks a tar from a pipe.
-    public init(unpacking stream: consuming OpenFile, beside place: FilePath) throws(VaultError) {
+    public init(
+        unpacking stream: consuming OpenFile, beside place: FilePath, limit: UnpackingLimit = .standard
+    ) throws(VaultError) {
         let scratch = try ScratchFolder(beside: place)
-        let folder = try ArchiveUnpacking.unpack(stream: stream, into: scratch.path)
+        let folder = try ArchiveUnpacking.unpack(stream: stream, into: scratch.path, limit: limit)
         self.init(folder: folder, scratch: scratch)
     }
 

@@ -6,10 +6,15 @@ struct LimitOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How many packs to work on at a time, at most.", valueName: "count"))
     var parallel = 4
 
-    @Option(help: ArgumentHelp("Bytes that essential packs may take once opened.", valueName: "bytes"))
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that essential packs may take once opened, 4 KiB counted for each file beside its content.",
+            valueName: "bytes"))
     var essentialSize: UInt64?
 
-    @Option(help: ArgumentHelp("Bytes that all other packs may take once opened.", valueName: "bytes"))
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that all other packs may take once opened, counted likewise.", valueName: "bytes"))
     var installedSize: UInt64?
 
     func validate() throws {

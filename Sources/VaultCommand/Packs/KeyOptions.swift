@@ -11,11 +11,11 @@ struct KeyOptions: ParsableArguments {
             valueName: "spec"))
     var specs: [String] = []
 
-    /// Nil when no source was given.
+    /// Nil when no source was given. A source is asked once for each key ID: packs choose the IDs, and a command may cost.
     func provider() throws(VaultError) -> (any KeyProvider)? {
         guard !specs.isEmpty else { return nil }
-        return ChainedKeyProvider(
-            try specs.map { text throws(VaultError) in try KeySpec(parsing: text).provider() })
+        let providers = try specs.map { text throws(VaultError) in try KeySpec(parsing: text).provider() }
+        return CachingKeyProvider(ChainedKeyProvider(providers))
     }
 
     func required() throws(VaultError) -> any KeyProvider {

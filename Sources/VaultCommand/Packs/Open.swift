@@ -10,7 +10,8 @@ struct Open: AsyncParsableCommand {
         abstract: "Open a pack into a folder, or as a tar.",
         discussion: """
             All or nothing: the folder appears when every byte was decrypted and proven. The content key comes from \
-            the descriptor beside the pack, or from --descriptor, or from a site's signed metadata.
+            the descriptor beside the pack, or from --descriptor, or from a site's signed metadata. Files get mode 0644 or \
+            0755, less what the umask takes away.
 
             EXAMPLE
               assetvault open level-one.avpack -o level-one --keys file:vault.jwks
@@ -50,7 +51,7 @@ struct Open: AsyncParsableCommand {
         let scratch = try ScratchFile(for: FilePath(tar))
         let file = try OpenFile(duplicating: scratch.file.descriptor, named: FilePath(tar))
         try await writeTar(of: source, to: file, progress)
-        try scratch.commit(permissions: 0o644, replacing: force)
+        try scratch.commit(permissions: Umask.current.applied(to: 0o644), replacing: force)
     }
 
     private func open(_ source: OpenPack, into target: FilePath, _ progress: ProgressBar)
@@ -58,7 +59,9 @@ struct Open: AsyncParsableCommand {
     {
         let tree = try ScratchFolder(beside: target.withoutTrailingSlash)
         try await source.extract(into: tree.folder) { progress.show($0) }
-        try tree.commit(to: target.withoutTrailingSlash, permissions: 0o755, replacingEmptyFolder: true)
+        try tree.commit(
+            to: target.withoutTrailingSlash, permissions: Umask.current.applied(to: 0o755),
+            replacingEmptyFolder: true)
     }
 
     private func writeTar(of source: OpenPack, to file: consuming OpenFile, _ progress: ProgressBar)

@@ -50,6 +50,8 @@ struct Seal: AsyncParsableCommand {
 
     @OptionGroup var effort: CompressionOptions
 
+    @OptionGroup var unpacking: UnpackingOptions
+
     @Flag(help: "Pack what links point to, instead of refusing them.")
     var followLinks = false
 
@@ -115,8 +117,12 @@ struct Seal: AsyncParsableCommand {
     }
 
     private func openSource(beside place: FilePath) throws(VaultError) -> PackSource {
-        if source == "-" { return try PackSource(unpacking: try OutputRule.standardInput(), beside: place) }
-        return try PackSource(FilePath(source), unpackingBeside: place, followLinks: followLinks)
+        guard source != "-" else {
+            return try PackSource(
+                unpacking: try OutputRule.standardInput(), beside: place, limit: unpacking.limit)
+        }
+        return try PackSource(
+            FilePath(source), unpackingBeside: place, followLinks: followLinks, limit: unpacking.limit)
     }
 }
 

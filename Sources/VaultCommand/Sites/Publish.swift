@@ -58,6 +58,8 @@ struct Publish: AsyncParsableCommand {
 
     @OptionGroup var effort: CompressionOptions
 
+    @OptionGroup var unpacking: UnpackingOptions
+
     @Option(
         name: .customLong("offline-until"),
         help: ArgumentHelp(
@@ -103,6 +105,7 @@ struct Publish: AsyncParsableCommand {
         var order = PublicationOrder(keys: provider, now: .now)
         order.passphrase = try signing.passphrase()
         order.compression = effort.compression
+        order.unpackingLimit = unpacking.limit
         order.offlineUntil = try offlineUntil.map { text throws(VaultError) in try Self.day(text) }
         if let host { order.host = Site(try SiteLocation(host), transport: try connection.transport()) }
         let publish = dryRun ? Publication.preview : Publication.run

@@ -25,7 +25,9 @@ public struct CommandKeyProvider: KeyProvider {
     }
 
     public func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
-        try await answer(to: arguments + [id.description]).keys(for: id)
+        // Packs name key IDs, and a command would take this one for an option of its own.
+        guard !id.description.hasPrefix("-") else { return KeyRing() }
+        return try await answer(to: arguments + [id.description]).keys(for: id)
     }
 
     public func allKeys() async throws(VaultError) -> KeyRing {

@@ -8,7 +8,7 @@ import VaultTransport
 /// The descriptor of a pack that nobody sealed: its digest follows from its ID and version.
 func pack(
     _ id: String, version: Int64 = 2, _ policy: PackPolicy = .prefetch, bytes: UInt64 = 1_000,
-    opened: UInt64 = 2_000, tags: [String] = []
+    opened: UInt64 = 2_000, entries: Int64 = 0, tags: [String] = []
 ) throws -> PackDescriptor {
     let digest = SHA256.hash(Array("\(id) \(version)".utf8).span).hex
     func part(_ length: Int64) -> JSONValue {
@@ -17,7 +17,8 @@ func pack(
     let vault: JSONObject = [
         "format": 1, "id": .string(id), "version": .integer(version), "policy": .string(policy.rawValue),
         "tags": .array(tags.map(JSONValue.string)), "traits": [:], "openedSize": .integer(Int64(opened)),
-        "contentKeyID": "AAAAAAAAAAAAAAAAAAAAAA", "pieces": 1, "index": part(36),
+        "contentKeyID": "AAAAAAAAAAAAAAAAAAAAAA", "pieces": 1, "entries": .integer(entries),
+        "index": part(36),
         "catalog": part(1), "slots": [],
     ]
     let target: JSONObject = [

@@ -92,6 +92,16 @@ import Testing
         }
     }
 
+    /// A million empty files are no way past a limit: each takes a block of the disk.
+    @Test(arguments: [(1_000_000, false), (10, true)]) func filesCount(_ entries: Int64, _ isAllowed: Bool)
+        throws
+    {
+        let policy = PlanningPolicy(installedSize: 42_000)
+        let plan = try Plan([], [try pack("a", opened: 1_000, entries: entries)], .app(.automatic), policy)
+        #expect(plan.downloaded == (isAllowed ? ["a"] : []))
+        #expect(plan.refused == (isAllowed ? [] : ["a"]))
+    }
+
     /// Who else takes up 700 bytes: a pack that is stored, in whatever way.
     @Test(arguments: ["loaded", "waiting", "unlisted", "unlisted waiting", "not named", "not named waiting"])
     func whatIsThereCounts(_ word: String) throws {

@@ -123,6 +123,54 @@ struct KeyTests {
         try await opens("exec:\(bench.folder["program"])")
     }
 
+    /// The pack names the IDs, and may name one as often as it likes.
+    @Test func aCommandIsAskedOnceForEachID() async throws {
+        try await bench.seal()
+        var target: JSONObject = try bench.folder.json("level.avpack.json")
+        let vault = try bench.descriptor()
+        let slot = try vault.array("slots", at: "")[0].asObject(at: "")
+        let named: [String: JSONValue] = Dictionary(
+            uniqueKeysWithValues: [Bench.keyID, "other", "--help"].map { id in
+                var slot = slot
+                slot["kid"] = .string(id)
+                return (id, .object(slot))
+            })
+        let slots = (0..<20).flatMap { _ in ["other", "--help"] } + [Bench.keyID]
+        var changed = vault
+        changed["slots"] = .array(slots.compactMap { named[$0] })
+        target["custom"] = .object(["assetvault": .object(changed)])
+        try bench.folder.write("level.avpack.json", JSONValue.object(target).canonical())
+        let log = bench.folder["asked"]
+        try bench.folder.write(
+            "program",
+            "#!/bin/sh\necho \"$1\" >> '\(log)'\ntest \"$1\" != \(Bench.keyID) || cat '\(bench.keyFile)'\n",
+            permissions: 0o755)
+        try await Command.run("cat", bench.pack, "run.sh", "--keys", "exec:\(bench.folder["program"])")
+            .succeeded()
+        let asked = try String(decoding: bench.folder.bytes("asked"), as: UTF8.self).split(separator: "\n")
+        let contentKey = try vault.string("contentKeyID", at: "")
+        #expect(
+            asked.map(String.init)
+                == (contentKey.hasPrefix("-") ? [] : [contentKey]) + ["other", Bench.keyID])
+    }
+
+    /// Each slot is a question that every client asks.
+    @Test func sealsFor64KeysAtMost() async throws {
+        func write(_ count: Int) throws {
+            let keys = (0..<count).map { Bench.jwk(Bench.noise(32, seed: UInt64($0) + 2), id: "key-\($0)") }
+            try bench.folder.write(
+                "many.jwks", #"{"keys":[\#(keys.joined(separator: ","))]}"#, permissions: 0o600)
+        }
+        let seal = ["seal", bench.level, "-o", bench.pack, "--keys", "file:\(bench.folder["many.jwks"])"]
+        try write(65)
+        try await bench.unchanged {
+            try await Command.run(seal).failed(64, naming: "64", "65", "--keys")
+        }
+        try write(64)
+        try await Command.run(seal).succeeded()
+        #expect(try bench.descriptor().array("slots", at: "").count == 64)
+    }
+
     /// The first source holds another key of the same name.
     @Test func severalSources() async throws {
         try await bench.seal()

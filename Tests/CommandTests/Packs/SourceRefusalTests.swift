@@ -79,6 +79,30 @@ struct SourceRefusalTests {
         }
     }
 
+    /// 10 KiB that unpack to 40 GiB, which would be sealed to the last zero.
+    @Test func archivesThatUnpackToTooMuchAreRefused() async throws {
+        let script = "truncate -s 40G hole && tar cSf hole.tar hole && rm hole"
+        try await Tool.run(["/bin/sh", "-ec", script], workingDirectory: bench.folder.path).succeeded()
+        try await bench.unchanged {
+            try await Command.run(["seal", bench.folder["hole.tar"], "-o", bench.pack] + bench.keys)
+                .failed(74, naming: "hole.tar", "times its own length", "--max-unpacked")
+        }
+    }
+
+    @Test func howMuchAnArchiveUnpacksToIsForItsUserToSay() async throws {
+        try await Tool.run("tar", "cf", bench.folder["level.tar"], "-C", bench.level, ".")
+        let seal = ["seal", bench.folder["level.tar"], "-o", bench.pack] + bench.keys
+        try await bench.unchanged {
+            try await Command.run(seal + ["--max-unpacked", "200000"])
+                .failed(74, naming: "more than 200000 bytes", "--max-unpacked")
+        }
+        try await Command.run(seal + ["--max-unpacked", "200100"]).succeeded()
+        try await Command.run("init", bench.folder["vault"]).succeeded()
+        let publish = ["publish", bench.folder["vault"], "--pack", "one=\(bench.folder["level.tar"])"]
+        try await Command.run(publish + ["--max-unpacked", "200000"]).failed(74, naming: "--max-unpacked")
+        try await Command.run(publish + ["--max-unpacked", "200100"]).succeeded()
+    }
+
     @Test func linksAreFollowedWhenAsked() async throws {
         let plain = bench.folder["plain"]
         try await Tool.run("cp", "-r", bench.level, plain)

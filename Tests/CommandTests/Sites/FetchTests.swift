@@ -47,6 +47,22 @@ struct FetchTests {
         #expect(try workshop.files(in: "shared").filter { $0.hasSuffix(".avpack") } == [])
     }
 
+    /// What was secret is nobody else's for being opened; a store holds nothing else that is.
+    @Test(arguments: [0o022, 0o077] as [UInt16]) func openedPacksRespectTheUmask(_ umask: UInt16) async throws
+    {
+        try await Command.run(
+            ["fetch", workshop.site, "--store", workshop.store, "--trust", workshop.root] + workshop.keys,
+            umask: umask
+        ).succeeded()
+        let tree = try Tree(await workshop.path(of: "worlds/level-1"))
+        #expect(tree.permissions["run.sh"] == 0o755 & ~umask)
+        #expect(tree.permissions["maps/start.json"] == 0o644 & ~umask)
+        #expect(tree.permissions["empty/inner"] == 0o755 & ~umask)
+        let home = "store/permanent/worlds/level-1"
+        let version = try folder.names(in: home).first { $0.hasPrefix("@") && !$0.contains(".") }
+        #expect(try folder.permissions("\(home)/\(try #require(version))") == 0o755 & ~umask)
+    }
+
     @Test func withAKeyAtOnceThroughNginx() async throws {
         try await Nginx.run(over: workshop.site, in: folder) { nginx in
             try await workshop.fetch(nginx.url).succeeded()

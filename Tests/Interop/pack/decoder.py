@@ -73,7 +73,7 @@ def catalog_bytes(message):
         return message[1:]
     need(len(message) >= 5, "the catalog states no length")
     count, frame = int.from_bytes(message[1:5], "big"), message[5:]
-    need(count <= min(CATALOG_LIMIT, 256 * len(frame)), "the catalog states an impossible length")
+    need(count <= min(CATALOG_LIMIT, 16 * len(frame)), "the catalog states an impossible length")
     plaintext = expand(frame, count)
     need(len(plaintext) == count, "the catalog has another length than it states")
     return plaintext
@@ -142,6 +142,7 @@ class Pack:
         self.header, self.catalog_salt = file[:HEADER_COUNT], catalog[:24]
         self.catalog_message = cobblestone_open(keys.catalog, CATALOG_CONTEXT + file[:HEADER_COUNT], catalog)
         self.catalog = Catalog(catalog_bytes(self.catalog_message))
+        need(len(self.catalog.entries) == descriptor.entries, "the catalog has another number of entries")
         need(self.catalog.index_digest == descriptor.index_digest, "the catalog is of another index")
         need((self.catalog.id, self.catalog.version) == (descriptor.id, descriptor.version), "another pack's catalog")
         need(len(self.catalog.pieces) == descriptor.pieces, "the catalog has another number of pieces")

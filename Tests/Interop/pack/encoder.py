@@ -120,7 +120,7 @@ def message_of(piece):
 def catalog_message(plain):
     """A catalog as codec and data."""
     frame = zstandard.ZstdCompressor(level=3, write_checksum=False).compress(plain)
-    if len(frame) < len(plain) <= 256 * len(frame):
+    if len(frame) < len(plain) <= 16 * len(frame):
         return b"\1" + struct.pack(">I", len(plain)) + frame
     return b"\0" + plain
 
@@ -153,6 +153,7 @@ def seal(entries, keys, pack_id, version, slots):
         "custom": {"assetvault": {
             "format": 1, "id": pack_id, "version": version, "policy": "prefetch", "tags": [], "traits": {},
             "openedSize": len(content), "contentKeyID": base64url(keys.id), "pieces": len(pieces),
+            "entries": len(entries),
             "index": {"length": RECORD_COUNT * len(pieces), "sha256": sha256(index).hex()},
             "catalog": {"length": len(catalog), "sha256": sha256(catalog).hex()},
             "slots": [

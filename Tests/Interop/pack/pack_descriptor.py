@@ -8,7 +8,7 @@ import re
 
 from cryptography.hazmat.primitives.keywrap import InvalidUnwrap, aes_key_unwrap
 
-from pack_format import INTEGER_LIMIT, RECORD_COUNT, Keys
+from pack_format import ENTRIES_LIMIT, INTEGER_LIMIT, RECORD_COUNT, SLOTS_LIMIT, Keys
 
 
 class Corrupt(Exception):
@@ -87,12 +87,15 @@ class Descriptor:
         self.opened_size = member(custom, "openedSize", int)
         self.key_id = base64url(member(custom, "contentKeyID", str), 16)
         self.pieces = member(custom, "pieces", int)
+        self.entries = member(custom, "entries", int)
+        need(self.entries <= ENTRIES_LIMIT, "too many entries")
         index, catalog = member(custom, "index", dict), member(custom, "catalog", dict)
         self.index_digest = digest(index, "sha256")
         need(member(index, "length", int) == RECORD_COUNT * self.pieces, "index.length is not 36 x pieces")
         self.catalog_count, self.catalog_digest = member(catalog, "length", int), digest(catalog, "sha256")
         self.slots = []
-        for slot in member(custom, "slots", list):
+        need(len(member(custom, "slots", list)) <= SLOTS_LIMIT, "too many slots")
+        for slot in custom["slots"]:
             need(type(slot) is dict, "a slot is no object")
             if member(slot, "alg", str) == "A256KW":
                 kid = member(slot, "kid", str)

@@ -104,7 +104,8 @@ struct ForgedPack {
     var descriptor: JSONObject {
         get throws {
             try parts.descriptor(
-                id: String(decoding: id, as: UTF8.self), version: version, openedSize: entries.last?.end ?? 0)
+                id: String(decoding: id, as: UTF8.self), version: version, openedSize: entries.last?.end ?? 0,
+                entries: entries.count)
         }
     }
 }

@@ -67,14 +67,14 @@ struct PackParts {
     }
 
     /// The target object that describes exactly this pack.
-    func descriptor(id: String, version: UInt64, openedSize: UInt64) -> JSONObject {
+    func descriptor(id: String, version: UInt64, openedSize: UInt64, entries: Int = 0) -> JSONObject {
         let bytes = bytes
         let vault: JSONObject = [
             "format": 1, "id": .string(id), "version": .integer(Int64(clamping: version)),
             "policy": "prefetch",
             "tags": .array([]), "traits": .object([:]), "openedSize": .integer(Int64(clamping: openedSize)),
             "contentKeyID": .string(Base64URL.encode(header.span.extracting(16..<32))),
-            "pieces": .integer(Int64(index.count / 36)),
+            "pieces": .integer(Int64(index.count / 36)), "entries": .integer(Int64(entries)),
             "index": ["length": .integer(Int64(index.count)), "sha256": .string(hex(index.sha256))],
             "catalog": ["length": .integer(Int64(catalog.count)), "sha256": .string(hex(catalog.sha256))],
             "slots": .array([]),

@@ -45,6 +45,8 @@ struct Source {
     var executables: Set<String> = []
     var emptyFolders: [String] = []
 
+    var entryCount: Int { files.count + emptyFolders.count }
+
     /// Writes it below `name`, in the order of `paths` or in any.
     func write(to folder: TemporaryFolder, as name: String, order paths: [String]? = nil) throws -> FilePath {
         let root = try folder.makeFolder(name)

@@ -1,0 +1,15 @@
+import ArgumentParser
+import VaultArchive
+
+/// How much an archive may unpack to.
+struct UnpackingOptions: ParsableArguments {
+    @Option(
+        help: ArgumentHelp(
+            """
+            How many bytes an archive may unpack to, however small it is; by default 64 GiB, and more than 256 MiB only up \
+            to 100 times the archive's own length.
+            """, valueName: "bytes"))
+    var maxUnpacked: UInt64?
+
+    var limit: UnpackingLimit { maxUnpacked.map { UnpackingLimit(total: $0) } ?? .standard }
+}

@@ -1,0 +1,38 @@
+import Testing
+import VaultArchive
+import VaultCrypto
+import VaultErrors
+
+@testable import SealedPack
+
+/// What a client could not hold in memory is not sealed.
+@Suite struct CatalogSizeTests {
+    /// 16 segments of 255 bytes or fewer, 4,096 bytes in all.
+    private func path(_ number: Int) throws -> EntryPath {
+        let name = String(String(100_000 + number).suffix(5))
+        return try EntryPath(
+            ([name + String(repeating: "n", count: 250)]
+                + [String](repeating: String(repeating: "n", count: 255), count: 15)).joined(separator: "/"))
+    }
+
+    @Test func moreThan64MiBOfPathsAreRefusedAtOnce() throws {
+        var catalog = CatalogBuilder()
+        let error = #expect(throws: VaultError.self) {
+            for number in 0..<(1 << 14) { try catalog.appendEntry(try path(number), kind: .file, size: 0) }
+        }
+        #expect(error?.category == .usage)
+        #expect(error?.problem.contains("64 MiB") == true)
+        #expect(error?.remedy.contains("several packs") == true)
+        // 16,384 paths would have been 64 MiB without any record.
+        #expect(catalog.entryCount > 16_200)
+    }
+
+    @Test func soAreTooManyPieces() throws {
+        var catalog = CatalogBuilder()
+        let digest = SHA256.hash([UInt8]().span)
+        #expect(throws: VaultError.self) {
+            for _ in 0..<FormatLimits.maximumPieces { try catalog.appendPiece(count: 1, digest: digest) }
+        }
+        #expect(catalog.pieceCount > 1_600_000)
+    }
+}

@@ -1,0 +1,54 @@
+import Synchronization
+import Testing
+import VaultErrors
+import VaultKeys
+
+@Suite("Key providers asked once") struct CachingProviderTests {
+    /// Counts what it is asked, and has the key "one".
+    final class Counted: KeyProvider {
+        let asked = Mutex<[String]>([])
+        let key: KeyRing
+
+        init() throws { key = try ring(SampleKey(value: 7).vaultJWK("one")) }
+
+        func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
+            asked.withLock { $0.append(id.description) }
+            await Task.yield()
+            if id.description == "failing" {
+                throw VaultError(.key, "no answer", at: "service", remedy: "wait")
+            }
+            return key.keys(for: id)
+        }
+
+        func allKeys() async throws(VaultError) -> KeyRing {
+            asked.withLock { $0.append("all") }
+            await Task.yield()
+            return key
+        }
+    }
+
+    @Test("each ID once, whatever the answer is")
+    func once() async throws {
+        let counted = try Counted()
+        let provider = CachingKeyProvider(counted)
+        for _ in 0..<3 {
+            #expect(try await provider.keys(for: KeyID("one")).ids == ["one"])
+            #expect(try await provider.keys(for: KeyID("two")).isEmpty)
+            #expect(try await provider.allKeys().ids == ["one"])
+            let error = await failure { _ = try await provider.keys(for: KeyID("failing")) }
+            #expect(error?.problem == "no answer")
+        }
+        #expect(counted.asked.withLock { $0 } == ["one", "two", "all", "failing"])
+    }
+
+    @Test("once for all who ask at the same time")
+    func concurrent() async throws {
+        let counted = try Counted()
+        let provider = CachingKeyProvider(counted)
+        try await withThrowingTaskGroup(of: [String].self) { group in
+            for _ in 0..<50 { group.addTask { try await provider.keys(for: KeyID("one")).ids } }
+            for try await ids in group { #expect(ids == ["one"]) }
+        }
+        #expect(counted.asked.withLock { $0 } == ["one"])
+    }
+}
