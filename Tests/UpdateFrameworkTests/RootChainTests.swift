@@ -20,7 +20,8 @@ import VaultErrors
                 == 4)
         for version in 1...4 {
             let stored = try #require(client.bytes("root_history/\(version).root.json"))
-            #expect(stored == (version == 1 ? repository.firstRoot : repository.files["\(version).root.json"]))
+            #expect(
+                stored == (version == 1 ? repository.firstRoot : repository.files["\(version).root.json"]))
         }
     }
 

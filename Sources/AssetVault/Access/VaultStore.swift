@@ -11,14 +11,19 @@ public import VaultKeys
 public final class VaultStore: Sendable {
     let layout: StoreLayout
     let keys: (any KeyProvider)?
+    let trustedRoot: [UInt8]?
     let openPacks = OpenPacks()
     /// The versions of which somebody has a URL.
     let shown = Mutex<[FilePath: PackLease]>([:])
 
-    /// - Parameter keys: for sealed packs.
-    public init(_ layout: StoreLayout, keys: (any KeyProvider)? = nil) {
+    /// - Parameters:
+    ///   - keys: for sealed packs.
+    ///   - trustedRoot: the site's root file, for a store that only a downloader of another user has worked on yet: what such
+    ///     a one brought is verified from there before it is opened.
+    public init(_ layout: StoreLayout, keys: (any KeyProvider)? = nil, trustedRoot: [UInt8]? = nil) {
         self.layout = layout
         self.keys = keys
+        self.trustedRoot = trustedRoot
     }
 
     /// All packs that were ever staged here, and those that the site listed when it was last asked, in order of their IDs.

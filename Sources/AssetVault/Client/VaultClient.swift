@@ -26,7 +26,8 @@ public actor VaultClient {
         self.configuration = configuration
         staging = PackStaging(layout: configuration.store, role: .app, patience: configuration.patience)
         access = SiteAccess(configuration, as: .app)
-        store = VaultStore(configuration.store, keys: configuration.keys)
+        store = VaultStore(
+            configuration.store, keys: configuration.keys, trustedRoot: configuration.trustedRoot)
     }
 
     /// What happens to any pack, from now on.
@@ -78,7 +79,7 @@ public actor VaultClient {
     /// Where the site can't be asked, what was brought before still opens: that needs its key alone. What can't be opened is
     /// reported by its updates.
     private func openWhatWaits(of selection: PackSelection) async {
-        guard configuration.keys != nil else { return }
+        guard configuration.keys != nil, (try? access.trust.pin()) != nil else { return }
         let named: [PackID]? = if case .only(let ids) = selection { ids } else { nil }
         _ = try? await unlock(named)
     }
@@ -105,6 +106,8 @@ public actor VaultClient {
         let run = StagingRun(
             stager: stager, controls: controls, width: configuration.packsAtOnce)
         let outcomes = try await run.run(plan, selected.offers, on: occasion)
+        // What can't be removed costs room, and nothing else.
+        try? await staging.removeSuperseded(by: selected.offers)
         if let refusal = selected.refusals.first { throw refusal }
         for outcome in outcomes { _ = try outcome.result.get() }
         if let refusal = plan.refusals.first { throw refusal.error }

@@ -38,7 +38,10 @@ struct DownloadFile {
     /// The finished file, proven once more, though whoever has it stands still; nil where there is none.
     func finishedFile() throws(VaultError) -> OpenFileReference? {
         let path = layout.finishedDownload(of: pack)
-        guard let found = try FileSystem.status(of: path), EphemeralName.isOurs(found) else { return nil }
+        guard let found = try FileSystem.status(of: path), try EphemeralName.isReadable(found, at: path)
+        else {
+            return nil
+        }
         do throws(VaultError) {
             let file = OpenFileReference(try OpenFile(reading: path))
             return try pack.isProven(by: file.file) ? file : nil
@@ -53,7 +56,7 @@ struct DownloadFile {
         let places = layout.partialDownloads(of: pack)
         let own = places.firstIndex(of: place) ?? places.endIndex
         return places.dropFirst(own + 1).contains { later in
-            guard let file = try? OpenFile(updating: later) else { return false }
+            guard let file = try? EphemeralName.lockableFile(later) else { return false }
             return (try? file.tryLock(exclusive: true)) == false
         }
     }
@@ -70,12 +73,16 @@ struct DownloadFile {
 
     private func claim(_ path: FilePath) throws(VaultError) -> OpenFileReference {
         try EphemeralName.discardForeign(path)
-        let isThere = try FileSystem.exists(path)
+        let found = try FileSystem.status(of: path)
+        // Another user's file is only read from.
+        if let found, !EphemeralName.isOurs(found) { throw isTaken }
+        let isThere = found != nil
         let file: OpenFile
         do throws(VaultError) {
             file =
                 isThere
-                ? try OpenFile(updating: path) : try OpenFile(creating: path, permissions: AreaPermissions(of: layout.ephemeral).files)
+                ? try OpenFile(updating: path)
+                : try OpenFile(creating: path, permissions: AreaPermissions(of: layout.ephemeral).files)
         } catch {
             // Made or moved on since it was looked for.
             throw try FileSystem.exists(path) == isThere ? error : isTaken
@@ -127,7 +134,9 @@ struct DownloadFile {
         var most: UInt64?
         for path in layout.partialDownloads(of: pack) {
             // One that is not ours is thrown away by whoever downloads next.
-            guard let found = try FileSystem.status(of: path), EphemeralName.isOurs(found) else { continue }
+            guard let found = try FileSystem.status(of: path),
+                try EphemeralName.isReadable(found, at: path)
+            else { continue }
             do throws(VaultError) {
                 let file = try OpenFile(reading: path)
                 let count = try file.dataRanges(in: 0..<pack.length).reduce(0) { $0 + UInt64($1.count) }

@@ -12,7 +12,8 @@ struct ForegroundMark {
     /// Asks for the download as long as the value is there; nil while somebody else asks.
     func raise() throws(VaultError) -> FileLock? {
         try EphemeralName.discardForeign(path)
-        return try FileLock.tryAcquire(path, .exclusive)
+        let permissions = try AreaPermissions(of: layout.ephemeral).files
+        return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)
     }
 
     /// Returns when the mark is raised, or the task is cancelled.
@@ -23,7 +24,10 @@ struct ForegroundMark {
     }
 
     func isRaised() throws(VaultError) -> Bool {
-        guard let found = try FileSystem.status(of: path), EphemeralName.isOurs(found) else { return false }
+        guard let found = try FileSystem.status(of: path), try EphemeralName.isReadable(found, at: path)
+        else {
+            return false
+        }
         do throws(VaultError) {
             return try FileLock.tryAcquire(path, .shared) == nil
         } catch {

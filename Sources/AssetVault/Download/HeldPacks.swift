@@ -98,7 +98,8 @@ final class HeldPacks: Sendable {
         var found: [OpenFileReference] = []
         for name in names.map({ String(decoding: $0, as: UTF8.self) }) {
             guard StoreLayout.digest(inDownload: name) != nil, name != own.lastComponent?.string,
-                let status = try? folder.status(of: name), EphemeralName.isOurs(status),
+                let status = try? folder.status(of: name),
+                (try? EphemeralName.isReadable(status, at: layout.ephemeral.appending(name))) == true,
                 let file = try? folder.openFile(name)
             else { continue }
             found.append(OpenFileReference(file))

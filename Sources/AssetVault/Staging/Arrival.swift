@@ -14,7 +14,8 @@ extension PackStaging {
         guard try !FileSystem.exists(target) else { return nil }
         let verified = try file.file.status()
         do throws(VaultError) {
-            let verify: @Sendable (borrowing OpenFile) throws(VaultError) -> Void = { copy throws(VaultError) in
+            let verify: @Sendable (borrowing OpenFile) throws(VaultError) -> Void = {
+                copy throws(VaultError) in
                 guard try !copy.status().isSameFile(as: verified) else { return }
                 guard try copy.sha256() == pack.sha256 else {
                     throw VaultError(

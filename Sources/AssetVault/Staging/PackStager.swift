@@ -120,7 +120,7 @@ struct PackStager: Sendable {
         guard record.waiting == nil, record.loaded == nil, try staging.records.waits(id) else { return }
         throw VaultError(
             .untrusted, "what waits is not what the site's metadata list, as far as they were verified here",
-            at: id.description, remedy: "fetch the pack")
+            at: id.description, remedy: "fetch the pack, or give the site's root file (--trust ROOT.json)")
     }
 
     private func damaged(_ id: PackID, _ remedy: String) -> VaultError {

@@ -99,7 +99,7 @@ extension PackStaging {
     }
 
     private func discardIfFree(_ path: FilePath) throws(VaultError) {
-        guard let file = try? OpenFile(updating: path), try file.tryLock(exclusive: true),
+        guard let file = try? EphemeralName.lockableFile(path), try file.tryLock(exclusive: true),
             try FileSystem.status(of: path)?.isSameFile(as: file.status()) == true
         else { return }
         try FileSystem.unlink(path)
@@ -117,6 +117,22 @@ extension PackStaging {
             if let brought = other.waiting, other.listing > record.listing { kept.append(brought) }
         }
         try removeWaiting(of: id, except: kept)
+    }
+
+    /// Removes what waits beside packs that are loaded just as the site lists them now: older versions that somebody put
+    /// there again, or that were brought for nothing.
+    func removeSuperseded(by offers: [OfferedPack]) async throws(VaultError) {
+        let waiting = Set(try records.waitingIDs())
+        let superseding = offers.filter { waiting.contains($0.pack.id) }
+        guard !superseding.isEmpty else { return }
+        let control = try await lock()
+        defer { withExtendedLifetime(control) {} }
+        for offer in superseding {
+            guard let record = try? records.record(of: offer.pack.id), let form = record.loaded?.form,
+                record.isLoaded(offer.pack, as: form, listedBy: offer.version)
+            else { continue }
+            try removeWaiting(of: offer.pack.id, except: [])
+        }
     }
 
     /// Packs that wait for their key, but for some.

@@ -34,7 +34,7 @@ extension PackStaging {
         guard role == .app, !record.isRemoved else { return record }
         // What a downloader brought is shown, and believed by nothing that is done.
         if record.waiting == nil, let brought = try described(in: layout.waiting(of: id), of: id),
-            brought.sha256 != record.loaded?.pack.sha256
+            record.loaded.map({ $0.pack.version < brought.version }) ?? true
         {
             record.waiting = brought
         }

@@ -50,7 +50,8 @@ extension VaultStore {
         var stager = PackStager(
             staging: staging, transport: FileTransport(), retries: RetryPolicy(),
             role: .app(keys: keys, form), openings: Turns(1), observer: observer)
-        stager.storedListing = try await StoredListing(of: TrustAreas(layout: layout, role: .app))
+        stager.storedListing = try await StoredListing(
+            of: TrustAreas(layout: layout, role: .app), trusting: trustedRoot)
         let run = StagingRun(stager: stager, controls: controls, width: 1)
         try await staging.recover()
         var loaded: [PackID] = []

@@ -8,6 +8,9 @@ struct AreaPermissions {
     let folders: UInt16
     let files: UInt16
 
+    /// Whether a group shares the area.
+    var areShared: Bool { folders & 0o070 == 0o070 }
+
     /// Where nobody made the area yet it is this user's alone. Nobody else may ever write a file, only the folders.
     init(of area: FilePath) throws(VaultError) {
         let mode = try FileSystem.status(of: area, followingLinks: true)?.permissions ?? 0o700

@@ -13,7 +13,13 @@ struct StoredListing: Sendable {
 
     /// What the app has, and what a downloader refreshed since. Nil where there are no metadata that hold together: the store
     /// was never refreshed, or was cut off while it was.
-    init?(of areas: TrustAreas) async throws(VaultError) {
+    ///
+    /// - Parameter trustedRoot: pinned where the app has no root yet.
+    init?(of areas: TrustAreas, trusting trustedRoot: [UInt8]?) async throws(VaultError) {
+        if let trustedRoot {
+            try areas.prepare()
+            try await areas.own.pin(trustedRoot)
+        }
         do throws(VaultError) {
             try await areas.adoptPin()
             // What can't be taken over from a downloader leaves what the app has.

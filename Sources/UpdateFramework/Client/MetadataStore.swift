@@ -75,7 +75,8 @@ public struct MetadataStore: Sendable {
     }
 
     private func write(_ bytes: [UInt8], to name: String) throws(VaultError) {
-        try DurableFile.write(bytes.span, to: folder.appending(name), permissions: filePermissions, replacing: true)
+        try DurableFile.write(
+            bytes.span, to: folder.appending(name), permissions: filePermissions, replacing: true)
     }
 
     private var filePermissions: UInt16 { permissions & 0o666 }

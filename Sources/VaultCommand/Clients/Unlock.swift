@@ -2,7 +2,9 @@ import ArgumentParser
 import AssetVault
 import SealedPack
 import SystemPackage
+import UpdateFramework
 import VaultErrors
+import VaultFileSystem
 
 struct Unlock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -25,6 +27,12 @@ struct Unlock: AsyncParsableCommand {
 
     @OptionGroup var form: FormOptions
 
+    @Option(
+        help: ArgumentHelp(
+            "The site's root file; needed where only a downloader of another user was given it.",
+            valueName: "root.json"))
+    var trust: String?
+
     @Option(help: ArgumentHelp("How long to wait for the key to come.", valueName: "seconds"))
     var wait: Double = 0
 
@@ -37,8 +45,11 @@ struct Unlock: AsyncParsableCommand {
             try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
         let keys = try keys.required()
         let store = try store.existingLayout()
+        let root = try trust.map { path throws(VaultError) in
+            try DurableFile.read(FilePath(path), limit: MetadataRole.root.sizeLimit)
+        }
         let loaded = try await FetchProgress().whileShowing { show throws(VaultError) in
-            try await VaultStore(store).unlock(
+            try await VaultStore(store, trustedRoot: root).unlock(
                 named, with: keys, as: form.form, patience: .seconds(wait), onUpdate: show)
         }
         if loaded.isEmpty { Talk.note("no pack waits for its key") }

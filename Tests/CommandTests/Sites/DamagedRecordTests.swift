@@ -30,7 +30,8 @@ struct DamagedRecordTests {
             garbled[bytes.count / 2] ^= 1
             try folder.write(Self.record, garbled)
         case .noJSON: try folder.write(Self.record, Bytes.random(1000, seed: 1))
-        case .anotherPacks: try folder.write(Self.record, try folder.bytes("store/permanent/@trust/root.json"))
+        case .anotherPacks:
+            try folder.write(Self.record, try folder.bytes("store/permanent/@trust/root.json"))
         case .oversized: try await Tool.run("truncate", "--size", "200M", folder[Self.record])
         }
     }

@@ -1,0 +1,211 @@
+import Foundation
+import SealedPack
+import StrictJSON
+import SystemPackage
+import Testing
+import VaultCrypto
+
+/// App and downloader as two users of one group: what the downloader's user may write decides nothing in the app.
+@Suite(.enabled(if: geteuid() == 0, "only root may run commands as other users"), .timeLimit(.minutes(3)))
+struct TwoUsersTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    private let app = 64_001
+    private let downloader = 64_002
+    private let group = 64_003
+
+    /// Version 1 of a pack is published; `ephemeral/` and `shared/` are the group's, `permanent/` is the app's.
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "version 1")
+        try folder.write("level/noise", Bytes.random(300_000, seed: 1))
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await letRead()
+        let own = "install -d -m"
+        try await shell(
+            """
+            \(own) 755 -o \(app) -g \(group) '\(workshop.store)' '\(workshop.store)/permanent'
+            \(own) 2770 -o \(downloader) -g \(group) '\(workshop.store)/ephemeral' '\(workshop.store)/shared'
+            install -m 755 '\(Command.path)' '\(folder["assetvault"])'
+            install -m 600 -o \(app) '\(folder["vault/keys/vault.jwks"])' '\(folder["app.jwks"])'
+            """)
+    }
+
+    private var keys: [String] { ["--keys", "file:\(folder["app.jwks"])"] }
+
+    private func shell(_ script: String) async throws {
+        try await Tool.run(Command.shell("set -e\n" + script)).succeeded()
+    }
+
+    private func run(_ arguments: [String], as user: Int) async throws -> CommandResult {
+        try await Tool.run(
+            [
+                "setpriv", "--reuid=\(user)", "--regid=\(group)", "--clear-groups", folder["assetvault"],
+            ] + arguments)
+    }
+
+    private func fetch(_ more: String..., withTrust: Bool = true) async throws -> CommandResult {
+        let trust = withTrust ? ["--trust", workshop.root] : []
+        return try await run(
+            ["fetch", workshop.site, "--store", workshop.store] + trust + keys + more, as: app)
+    }
+
+    private func download() async throws -> CommandResult {
+        try await run(
+            [
+                "downloader", workshop.site, "--store", workshop.store, "--trust", workshop.root, "--request",
+                "install",
+            ], as: downloader)
+    }
+
+    private func publish(_ version: Int) async throws {
+        try folder.write("level/file", "version \(version)")
+        try await workshop.publish()
+        try await letRead()
+    }
+
+    /// Everybody may read what is published.
+    private func letRead() async throws {
+        try await Tool.run("chmod", "a+rX", folder[""], workshop.vault, workshop.root).succeeded()
+        try await Tool.run("chmod", "-R", "a+rX", workshop.site).succeeded()
+    }
+
+    private func expectLoaded(_ version: Int, at location: SourceLocation = #_sourceLocation) async throws {
+        let status = try await workshop.status()["level"]
+        #expect(status?.state == "loaded" && status?.version == Int64(version), sourceLocation: location)
+        #expect(
+            try folder.bytes("store/permanent/level/current/file") == Array("version \(version)".utf8),
+            sourceLocation: location)
+    }
+
+    /// The downloader brings, and writes nothing in permanent storage; the app opens without asking the host again.
+    @Test(arguments: ["unlock", "fetch", "sealed"]) func theyWorkTogether(way: String) async throws {
+        try await download().succeeded()
+        #expect(try Tree("\(workshop.store)/permanent").entries.isEmpty)
+        let store = ["--store", workshop.store]
+        switch way {
+        case "unlock":
+            // The root that the downloader was given is not the app's.
+            try await run(["unlock", "level"] + store + keys, as: app).failed(76, naming: "level")
+            try await run(["unlock", "level", "--trust", workshop.root] + store + keys, as: app)
+                .succeeded()
+            try await expectLoaded(1)
+        case "fetch":
+            try await fetch().succeeded()
+            try await expectLoaded(1)
+        default:
+            try await fetch("--sealed").succeeded()
+            let owner = try await Tool.run(
+                "stat", "-L", "-c", "%u", folder["store/permanent/level/current"])
+            #expect(owner.text == "\(app)\n", "a file of the downloader's could be changed by it")
+        }
+        #expect(try workshop.files(in: "shared/packs") == [])
+        try await publish(2)
+        try await download().succeeded()
+        try await fetch("--opened").succeeded()
+        try await expectLoaded(2)
+    }
+
+    /// An old pack comes back, with a record that claims the newest metadata there can be.
+    @Test func anOldPackThatIsPutBack() async throws {
+        try await download().succeeded()
+        try await shell("cp -a '\(workshop.store)/shared' '\(folder["old"])'")
+        try await fetch().succeeded()
+        try await publish(2)
+        try await fetch().succeeded()
+        try await expectLoaded(2)
+        try await shell(
+            """
+            rm -rf '\(workshop.store)/shared/packs' '\(workshop.store)/shared/@state'
+            cp -a '\(folder["old"])/packs' '\(folder["old"])/@state' '\(workshop.store)/shared/'
+            """)
+        try claim("store/shared/@state/level/@record.json")
+        try await fetch().succeeded()
+        try await expectLoaded(2)
+        _ = try await run(["unlock", "--store", workshop.store] + keys, as: app)
+        try await expectLoaded(2)
+        // And the next publication comes as ever.
+        try await publish(3)
+        try await fetch().succeeded()
+        try await expectLoaded(3)
+    }
+
+    /// A record that says that the app removed a pack, or can do without it, is the downloader's own opinion.
+    @Test func aRecordThatDecidesForTheApp() async throws {
+        try await download().succeeded()
+        try await fetch().succeeded()
+        let record = "store/shared/@state/level/@record.json"
+        try claim(record) { json in
+            json["removed"] = .bool(true)
+            json["purgeable"] = .bool(true)
+        }
+        try await fetch().succeeded()
+        try await expectLoaded(1)
+        // Marks of work make the app look at everything.
+        try await shell(
+            "mkdir -p '\(workshop.store)/shared/@work'; touch '\(workshop.store)/shared/@work/.assetvault-0-0.tmp'"
+        )
+        try await fetch().succeeded()
+        try await expectLoaded(1)
+    }
+
+    /// Another site's metadata in shared storage, its root and its pack sealed for the same key included.
+    @Test func metadataOfAnotherSite() async throws {
+        try await fetch().succeeded()
+        let other = try await Workshop()
+        try await Tool.run(
+            "cp", workshop.folder["vault/keys/vault.jwks"], other.folder["vault/keys/vault.jwks"]
+        )
+        .succeeded()
+        try other.folder.write("level/file", "evil")
+        for _ in 0..<3 { try await other.publish("--pack", "level=\(other.folder["level"])") }
+        try await Command.run(
+            "downloader", other.site, "--store", other.store, "--trust", other.root, "--request", "install"
+        ).succeeded()
+        try await shell(
+            """
+            rm -rf '\(workshop.store)/shared/'@* '\(workshop.store)/shared/packs'
+            cp -a '\(other.store)/shared/.' '\(workshop.store)/shared/'
+            chown -R \(downloader):\(group) '\(workshop.store)/shared'; chmod -R g+rwX '\(workshop.store)/shared'
+            """)
+        _ = try await run(["unlock", "--store", workshop.store] + keys, as: app)
+        try await expectLoaded(1)
+        try await fetch(withTrust: false).succeeded()
+        try await expectLoaded(1)
+    }
+
+    /// What an app has no root for it never opens, whatever a downloader's metadata say.
+    @Test func aPinOfAnotherUser() async throws {
+        try await download().succeeded()
+        try await fetch(withTrust: false).failed(76, naming: "--trust")
+        #expect(try await workshop.status()["level"]?.version == nil)
+    }
+
+    /// The pack is changed after the downloader verified it: it never becomes live, and comes again.
+    @Test(arguments: [["--sealed"], []]) func aPackThatIsChangedWhileItWaits(form: [String]) async throws {
+        try await download().succeeded()
+        let waiting = try #require(try workshop.files(in: "shared/packs").first { $0.hasSuffix(".avpack") })
+        try await shell(
+            "printf x | dd of='\(workshop.store)/shared/packs/\(waiting)' bs=1 seek=2000 conv=notrunc 2>/dev/null"
+        )
+        try await run(
+            ["fetch", workshop.site, "--store", workshop.store, "--trust", workshop.root] + keys + form,
+            as: app
+        ).succeeded()
+        let status = try await workshop.status()["level"]
+        #expect(status?.state == "loaded" && status?.version == 1)
+        if form.isEmpty { try await expectLoaded(1) }
+    }
+
+    /// Puts a record right after a change, and lets it claim the highest listing that can be written.
+    private func claim(_ record: String, _ change: (inout JSONObject) -> Void = { _ in }) throws {
+        var json: JSONObject = try folder.json(record)
+        json["rootVersion"] = .integer((1 << 53) - 1)
+        json["snapshotVersion"] = .integer((1 << 53) - 1)
+        change(&json)
+        json["checksum"] = nil
+        json["checksum"] = .string(SHA256.hash(JSONValue.object(json).canonical().span).hex)
+        try folder.write(record, JSONValue.object(json).canonical())
+    }
+}
