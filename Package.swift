@@ -37,6 +37,7 @@ let package = Package(
     name: "AssetVault",
     products: [
         .library(name: "AssetVault", targets: ["AssetVault"]),
+        .library(name: "AssetVaultFoundation", targets: ["AssetVaultFoundation"]),
         .executable(name: "assetvault", targets: ["VaultCommand"]),
     ],
     dependencies: [
@@ -104,6 +105,8 @@ let package = Package(
                 "SealedPack",
                 "UpdateFramework", "VaultTransport", "VaultSite",
             ], packages: [system, .product(name: "DequeModule", package: "swift-collections")]),
+        // Apart, so that who does without all of Foundation needs not carry it.
+        module("AssetVaultFoundation", uses: ["AssetVault"], packages: [system]),
         module(
             "VaultAuthoring",
             uses: [
@@ -163,7 +166,7 @@ let package = Package(
             "AssetVault",
             uses: [
                 "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultKeys", "SealedPack",
-                "UpdateFramework", "VaultTransport", "VaultAuthoring", "FaultServer",
+                "UpdateFramework", "VaultTransport", "VaultAuthoring", "FaultServer", "AssetVaultFoundation",
             ], packages: [system]),
         tests(
             "SealedPack",

@@ -178,6 +178,13 @@ static inline int vault_stat(int folder, const char *path, int follow, struct st
     VAULT_RETRY(int, fstatat(folder, path, status, follow ? 0 : AT_SYMLINK_NOFOLLOW));
 }
 
+// Sets the time of the last change of an entry, of a link's own; without seconds it becomes now. A hint, too.
+static inline void vault_set_modified(int folder, const char *name, const int64_t *seconds) {
+    struct timespec times[2] = {{0, UTIME_OMIT}, {0, UTIME_NOW}};
+    if (seconds != NULL) times[1] = (struct timespec){*seconds, 0};
+    (void)utimensat(folder, name, times, AT_SYMLINK_NOFOLLOW);
+}
+
 // The time of the last change becomes now. A hint, so nothing is reported.
 static inline void vault_touch(int file) {
     (void)futimens(file, NULL);

@@ -9,7 +9,7 @@ extension VaultError.Category {
         case .missing: 66
         case .unavailable: 69
         case .unwritable: 73
-        case .io: 74
+        case .io, .diskFull, .limit, .cancelled: 74
         case .busy: 75
         case .untrusted: 76
         case .key: 77

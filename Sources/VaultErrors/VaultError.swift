@@ -16,8 +16,14 @@ public struct VaultError: Error, Sendable, Equatable {
         case unavailable
         /// An output exists already or can't be made (73).
         case unwritable
-        /// Reading or writing failed, or there is no room: the disk is full, or a limit on sizes is reached (74).
+        /// Reading or writing failed (74).
         case io
+        /// There is no room: the disk is full (74).
+        case diskFull
+        /// A limit that was set on sizes would be passed (74).
+        case limit
+        /// The task was cancelled, or the work on one pack was given up (74).
+        case cancelled
         /// Somebody else holds what is needed; try again later (75).
         case busy
         /// Signatures, rollback or expiry forbid believing this (76).
@@ -45,10 +51,15 @@ public struct VaultError: Error, Sendable, Equatable {
 extension VaultError {
     /// The task was cancelled; what was done so far stays for the next attempt.
     public static func cancelled(_ place: String) -> VaultError {
-        VaultError(.io, "the work was cancelled", at: place, remedy: "start it again when it is wanted")
+        VaultError(
+            .cancelled, "the work was cancelled", at: place, remedy: "start it again when it is wanted")
     }
 
-    public var isCancellation: Bool { self == .cancelled(place) }
+    /// What `CancellationError` is elsewhere: typed errors can't be of that type.
+    public var isCancellation: Bool { category == .cancelled }
+
+    /// Whether a disk failed or is full, rather than what was read being wrong.
+    public var isOfStorage: Bool { category == .io || category == .diskFull }
 }
 
 extension VaultError: CustomStringConvertible {

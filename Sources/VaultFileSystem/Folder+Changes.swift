@@ -82,6 +82,16 @@ extension Folder {
         try synchronize()
     }
 
+    /// Sets the time of an entry's last change, of a link's own: whole seconds since 1970, nil for now. A hint: no error shows.
+    public func setModified(_ name: some FileName, to seconds: Int64?) {
+        guard let name = try? CheckedName(name, in: self) else { return }
+        if var seconds {
+            unsafe vault_set_modified(descriptor, name.characters, &seconds)
+        } else {
+            unsafe vault_set_modified(descriptor, name.characters, nil)
+        }
+    }
+
     /// What a symbolic link points to, unchecked; nil when there is none. Throws `.corrupt` when it is
     /// something else than a link.
     public func readLink(_ name: some FileName) throws(VaultError) -> FilePath? {

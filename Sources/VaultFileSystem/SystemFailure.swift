@@ -31,9 +31,9 @@ extension VaultError {
     private static func meaning(of code: Int32, _ purpose: Purpose) -> (Category, String, String) {
         switch (code, purpose) {
         case (ENOSPC, _):
-            (.io, "disk full", "free some space and try again")
+            (.diskFull, "disk full", "free some space and try again")
         case (EDQUOT, _):
-            (.io, "disk full for this user (quota)", "free some space and try again")
+            (.diskFull, "disk full for this user (quota)", "free some space and try again")
         case (EEXIST, _), (ENOTEMPTY, _):
             (.unwritable, "it exists already", "remove it or choose another name")
         case (ENOENT, .creating):

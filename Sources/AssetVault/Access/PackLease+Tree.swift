@@ -10,7 +10,7 @@ import VaultFileSystem
 #endif
 
 extension PackLease {
-    /// Where a file of an opened pack is: right as long as the lease lives. Throws `.usage` for a sealed pack, `.missing`
+    /// Where a file of an opened pack is, absolute: right as long as the lease lives. Throws `.usage` for a sealed pack, `.missing`
     /// for an unknown file.
     public func url(for path: EntryPath) throws(VaultError) -> URL {
         switch staged {
@@ -20,7 +20,7 @@ extension PackLease {
                 .usage, "the pack '\(id)' is kept sealed: none of its files stands anywhere in plain",
                 at: path.string, remedy: "read it with 'contents', 'reader' or 'descriptor'")
         }
-        return URL(filePath: root.appending(path.string).string, directoryHint: .notDirectory)
+        return URL(filePath: root.appending(path.string).string, directoryHint: .notDirectory).absoluteURL
     }
 
     /// Opens a file of the tree, folder by folder, so that no link that somebody planted leads out of it.
@@ -40,11 +40,14 @@ extension PackLease {
         case .folder where !isLast:
             return try openFile(segments.dropFirst(), of: path, in: try folder.openFolder(name))
         case .file, .folder: throw hasNo(path)
-        case .link, .pipe, .socket, .device:
-            throw VaultError(
-                .corrupt, "the tree of the pack '\(id)' holds what no pack holds",
-                at: folder.path.appending(name).string, remedy: "remove the tree and fetch the pack again")
+        case .link, .pipe, .socket, .device: throw holdsForeign(folder.path.appending(name))
         }
+    }
+
+    func holdsForeign(_ path: FilePath) -> VaultError {
+        VaultError(
+            .corrupt, "the tree of the pack '\(id)' holds what no pack holds", at: path.string,
+            remedy: "remove the tree and fetch the pack again")
     }
 
     func hasNo(_ path: EntryPath) -> VaultError {

@@ -43,12 +43,16 @@ extension VaultStore {
         case .tree(let tree): return try AssetReader(path, in: lease, try lease.openFile(path, in: tree))
         case .pack: break
         }
+        return try AssetReader(path, in: lease, try await openPack(of: lease, toRead: path.string))
+    }
+
+    func openPack(of lease: PackLease, toRead place: String) async throws(VaultError) -> OpenPack {
         guard let keys else {
             throw VaultError(
-                .key, "the pack '\(lease.id)' is kept sealed, and no key was given", at: path.string,
+                .key, "the pack '\(lease.id)' is kept sealed, and no key was given", at: place,
                 remedy: "give a key provider")
         }
-        return try AssetReader(path, in: lease, try await openPacks.pack(of: lease, keys: keys))
+        return try await openPacks.pack(of: lease, keys: keys)
     }
 
     /// A descriptor to read one file by, at its start, for code that wants an open file; the caller closes it. It stays

@@ -13,6 +13,7 @@ public final class VaultStore: Sendable {
     let keys: (any KeyProvider)?
     let trustedRoot: [UInt8]?
     let openPacks = OpenPacks()
+    private let uses = UseNotes()
     /// The versions of which somebody has a URL.
     let shown = Mutex<[FilePath: PackLease]>([:])
 
@@ -35,6 +36,7 @@ public final class VaultStore: Sendable {
             do throws(VaultError) { found.append(try status(of: id, record)) } catch {
                 var failed = record
                 failed.failure = error.description
+                failed.failureCategory = error.category
                 found.append(PackStatus(id: id, failed, arrival: nil, isThere: true))
             }
         }
@@ -105,6 +107,8 @@ public final class VaultStore: Sendable {
     /// The live version of a pack, kept as it is as long as the lease lives: for reading several files that belong
     /// together. Throws `.missing` before it is loaded.
     @concurrent public func lease(of id: PackID) async throws(VaultError) -> PackLease {
-        try await PackLease.acquire(id, in: layout)
+        let lease = try await PackLease.acquire(id, in: layout)
+        uses.note(id, in: layout)
+        return lease
     }
 }

@@ -6,4 +6,6 @@ public enum PackSelection: Sendable {
     case automatic
     case all
     case only([PackID])
+    /// Those that bear any of these tags, as if each were named.
+    case tagged(Set<String>)
 }

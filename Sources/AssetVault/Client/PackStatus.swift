@@ -1,4 +1,5 @@
 public import SealedPack
+public import VaultErrors
 
 /// Where a pack stands in a store.
 public enum PackState: Sendable, Hashable {
@@ -14,8 +15,9 @@ public enum PackState: Sendable, Hashable {
     case opening
     /// In permanent storage, ready for use.
     case loaded
-    /// The last attempt failed; a version that was loaded before still is.
-    case failed(reason: String)
+    /// The last attempt failed; a version that was loaded before still is. The category is nil for what an earlier release
+    /// recorded.
+    case failed(VaultError.Category?, reason: String)
     /// Being removed: a version of it is still in use.
     case removing
 
@@ -62,7 +64,7 @@ extension PackStatus {
             if record.isRemoved {
                 isThere ? .removing : .absent
             } else if let failure = record.failure {
-                .failed(reason: failure)
+                .failed(record.failureCategory, reason: failure)
             } else if record.isOpening {
                 .opening
             } else if let arriving = record.arriving, let arrival {

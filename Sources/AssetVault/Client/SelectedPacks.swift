@@ -9,6 +9,8 @@ struct SelectedPacks {
     let offers: [OfferedPack]
     /// Delegated roles that are not believed: what they may list is unknown.
     let refusals: [VaultError]
+    /// With the IDs of what was chosen otherwise.
+    let selection: PackSelection
 
     /// Throws `.missing` for a named pack that the site does not list.
     init(_ selection: PackSelection, of access: SiteAccess, in listing: SiteAccess.Listing)
@@ -18,14 +20,27 @@ struct SelectedPacks {
         guard case .only(let ids) = selection else {
             let tree = try await access.trust.tree(of: listing.chain, from: listing.site, now: listing.now)
             refusals = tree.refusals.map(\.error)
-            for published in PublishedPacks(of: tree).listings {
+            for published in PublishedPacks(of: tree).listings where selection.mayTake(published.pack) {
                 offers.append(try access.offer(published, in: listing))
             }
             self.offers = offers
+            if case .tagged = selection {
+                self.selection = .only(offers.map(\.pack.id))
+            } else {
+                self.selection = selection
+            }
             return
         }
         for id in ids { offers.append(try await access.offer(of: id, in: listing)) }
         self.offers = offers
         refusals = []
+        self.selection = selection
+    }
+}
+
+extension PackSelection {
+    fileprivate func mayTake(_ pack: PackDescriptor) -> Bool {
+        guard case .tagged(let tags) = self else { return true }
+        return pack.tags.contains(where: tags.contains)
     }
 }

@@ -23,7 +23,8 @@ struct SiteAccess: Sendable {
     }
 
     init(_ configuration: VaultConfiguration, as role: StoreRole) {
-        mirrors = configuration.locations.map { Site($0, transport: configuration.transport) }
+        let transport = configuration.effectiveTransport
+        mirrors = configuration.locations.map { Site($0, transport: transport) }
         areas = TrustAreas(layout: configuration.store, role: role)
         trust = areas.own
         trustedRoot = configuration.trustedRoot

@@ -4,10 +4,13 @@ public import VaultTransport
 
 /// What happens to a pack, as it happens.
 public enum StatusUpdate: Sendable, Equatable {
+    /// A download is to come: told for all of a plan before the first begins.
+    case planned(PackID, PackPolicy, total: UInt64)
     /// A download begins, or goes on where an earlier one stopped.
     case began(PackID)
-    /// Bytes of a download that are there, and bytes in all; not told for every byte.
-    case progress(PackID, bytes: UInt64, total: UInt64)
+    /// Bytes that were just written, bytes of the download that are there with them, and bytes in all; not told for every
+    /// byte. The first one tells what was there before: nothing was written for it.
+    case progress(PackID, written: UInt64, bytes: UInt64, total: UInt64)
     /// The host sends no parts of files: all of the pack comes, also what is there already.
     case sentWhole(PackID, SiteLocation)
     /// A file that is there is proven once more.
@@ -25,7 +28,8 @@ public enum StatusUpdate: Sendable, Equatable {
 
     public var id: PackID {
         switch self {
-        case .began(let id), .progress(let id, _, _), .sentWhole(let id, _), .verifying(let id),
+        case .planned(let id, _, _), .began(let id), .progress(let id, _, _, _), .sentWhole(let id, _),
+            .verifying(let id),
             .opening(let id, _, _),
             .transferring(let id), .lacksKey(let id, _), .finished(let id, _), .failed(let id, _):
             id
@@ -40,11 +44,14 @@ public enum StatusUpdate: Sendable, Equatable {
         }
     }
 
-    /// Whether this makes an earlier update worthless.
-    func supersedes(_ earlier: StatusUpdate) -> Bool {
+    /// One update that says what this one and an earlier one of the same pack say, where one is enough.
+    func merged(with earlier: StatusUpdate) -> StatusUpdate? {
         switch (self, earlier) {
-        case (.progress, .progress), (.opening, .opening): id == earlier.id
-        default: false
+        case (.progress(let id, let more, let bytes, let total), .progress(_, let written, _, _)):
+            let (sum, overflows) = written.addingReportingOverflow(more)
+            return .progress(id, written: overflows ? .max : sum, bytes: bytes, total: total)
+        case (.opening, .opening): return self
+        default: return nil
         }
     }
 }

@@ -11,12 +11,15 @@ public struct StatusUpdates: AsyncSequence, Sendable {
         broadcast.add(subscription)
     }
 
+    /// Ends this sequence, after what was told so far; the others go on.
+    public func end() { subscription.end() }
+
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
 
     public struct Iterator: AsyncIteratorProtocol {
         fileprivate let subscription: Subscription
 
-        /// Nil when the client is gone, or the task is cancelled.
+        /// Nil when the sequence was ended, the client is gone, or the task is cancelled.
         public func next() async -> StatusUpdate? { await subscription.next() }
 
         public func next(isolation actor: isolated (any Actor)?) async -> StatusUpdate? {

@@ -11,7 +11,11 @@ struct UnreadUpdates: Sendable {
     mutating func add(_ update: StatusUpdate) {
         var own = updates[update.id] ?? []
         if own.isEmpty { turns.append(update.id) }
-        if let last = own.last, update.supersedes(last) { own.removeLast() }
+        var update = update
+        if let last = own.last, let merged = update.merged(with: last) {
+            own.removeLast()
+            update = merged
+        }
         // An end that was followed by another one is old news, and so is the way there.
         if update.isEnd, let end = own.lastIndex(where: \.isEnd) { own.removeSubrange(...end) }
         own.append(update)

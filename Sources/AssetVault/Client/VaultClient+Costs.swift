@@ -37,7 +37,7 @@ extension VaultClient {
         let stored = try await staging.surveyedPacks(for: selected.offers, as: wantedForm)
         let missingKeys = await missingKeys(among: selected.offers, with: stored)
         let plan = plan(
-            for: selected, on: .app(selection), with: stored, locked: Set(missingKeys.keys))
+            for: selected, on: .app(selected.selection), with: stored, locked: Set(missingKeys.keys))
         let offers = Dictionary(
             selected.offers.map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
         let stager = stager

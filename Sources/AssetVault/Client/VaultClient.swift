@@ -89,7 +89,7 @@ public actor VaultClient {
     func stage(_ selection: PackSelection) async throws(VaultError) -> [VaultError] {
         guard let listing else { return [] }
         let selected = try await SelectedPacks(selection, of: access, in: listing)
-        let occasion = PlanningOccasion.app(selection)
+        let occasion = PlanningOccasion.app(selected.selection)
         let stored = try await staging.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
         let missingKeys = await missingKeys(among: selected.offers, with: stored)
@@ -142,7 +142,7 @@ public actor VaultClient {
     /// A stager in the app's role.
     var stager: PackStager {
         PackStager(
-            staging: staging, transport: configuration.transport, retries: configuration.retries,
+            staging: staging, transport: configuration.effectiveTransport, retries: configuration.retries,
             role: .app(keys: configuration.keys, configuration.form), openings: openings, observer: observer)
     }
 

@@ -37,6 +37,11 @@ public struct VaultConfiguration: Sendable {
         self.transport = transport
     }
 
+    /// The transport, held to the hosts that the policy allows.
+    var effectiveTransport: any Transport {
+        policy.allowedHosts.map { RestrictedTransport(transport, to: $0) } ?? transport
+    }
+
     /// All hosts that may be asked.
     var locations: [SiteLocation] { ([site] + mirrors).filter(policy.allows) }
 

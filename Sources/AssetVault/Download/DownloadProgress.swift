@@ -16,10 +16,13 @@ final class DownloadProgress: Sendable {
     var count: UInt64? { told.withLock { $0 } }
 
     func tell(_ count: UInt64) {
-        let isNew = told.withLock { told in
+        let before = told.withLock { told in
             defer { told = count }
-            return told != count
+            return told
         }
-        if isNew { observer(.progress(pack.id, bytes: count, total: pack.length)) }
+        guard before != count else { return }
+        // A piece that turned out wrong is there no more.
+        let written = before.map { count - min($0, count) } ?? 0
+        observer(.progress(pack.id, written: written, bytes: count, total: pack.length))
     }
 }

@@ -22,7 +22,7 @@ struct DownloaderWork: Sendable {
             policy: configuration.policy, sources: configuration.locations,
             metadataBytes: try access.metadataBytes())
         let stager = PackStager(
-            staging: staging, transport: configuration.transport, retries: configuration.retries,
+            staging: staging, transport: configuration.effectiveTransport, retries: configuration.retries,
             role: .downloader, openings: Turns(1), observer: observer)
         let run = StagingRun(stager: stager, controls: WorkControls(), width: width)
         var outcomes = try await run.run(plan, selected.offers, on: .downloader(request))

@@ -30,18 +30,19 @@ struct PlanLimits {
 
     /// Counts a pack that has come with the initial set: a downloader that was killed goes on with the same set.
     mutating func countArrived(_ transfer: PlannedTransfer) {
-        allowances[transfer.priority == .essential].add(transfer.pack.length)
+        allowances[transfer.pack.offer.policy == .essential].add(transfer.pack.length)
     }
 
-    /// Counts a download, unless something forbids it. All its bytes count, also those that are there already.
+    /// Counts a download, unless something forbids it. All its bytes count, also those that are there already. An essential
+    /// pack that failed comes as any other, and stays in the initial set in which it was: it takes nothing from the others.
     mutating func admit(_ download: PlannedDownload) -> PlanRefusal.Reason? {
         guard hasAllowedSource else { return .noAllowedSource(sources) }
         let pack = download.pack
-        let allowance = allowances[download.isEssential]
-        if isInitial, let limit = allowance.passed(by: pack.length) {
-            return .overAllowance(limit, taken: allowance.used, isEssential: download.isEssential)
-        }
         let isEssential = pack.offer.policy == .essential
+        let allowance = allowances[isEssential]
+        if isInitial, let limit = allowance.passed(by: pack.length) {
+            return .overAllowance(limit, taken: allowance.used, isEssential: isEssential)
+        }
         var installedSize = installedSizes[isEssential]
         installedSize.subtract(download.replacedSize)
         // What takes no more room than before is no reason to stay with an old version.
@@ -52,7 +53,7 @@ struct PlanLimits {
         }
         installedSize.add(pack.installedSize)
         installedSizes[isEssential] = installedSize
-        allowances[download.isEssential].add(pack.length)
+        allowances[isEssential].add(pack.length)
         return nil
     }
 }

@@ -27,10 +27,10 @@ extension PlanRefusal: CustomStringConvertible {
     /// One line: which pack, the problem, the remedy.
     var description: String { "\(pack.id): \(problem); \(remedy)".escapingControls }
 
-    /// A limit that is reached is like a disk that is full; hosts that may not be asked are a mistake in the configuration.
+    /// Hosts that may not be asked are a mistake in the configuration.
     private var category: VaultError.Category {
         switch reason {
-        case .overAllowance, .overInstalledSize: .io
+        case .overAllowance, .overInstalledSize: .limit
         case .noAllowedSource: .usage
         }
     }

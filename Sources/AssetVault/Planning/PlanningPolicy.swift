@@ -11,7 +11,8 @@ public struct PlanningPolicy: Sendable {
     /// Bytes of all other packs once opened.
     public var installedSize: UInt64?
 
-    /// The only hosts that metadata and packs may come from. Give them to the transport, too, which alone sees redirects.
+    /// The only hosts that metadata and packs may come from, by redirects too. A transport of the app's own is handed them
+    /// with each request (``TransportRequest/allowedHosts``).
     public var allowedHosts: AllowedHosts?
 
     /// Whether prefetch packs come also where none of the app's keys is theirs, to wait for it. Essential packs and those

@@ -99,7 +99,9 @@ extension PackStaging {
                 try records.save(record, of: pack.id)
             }
             try saveDescriptor(of: pack, beside: layout.version(pack, as: form))
+            let lastUse = LastUse(in: home)
             try home.replaceLink("current", target: FilePath(layout.versionName(of: pack, as: form)))
+            lastUse.note(in: home)
             StagingStep.currentSwung.reached()
             record.loaded = PackRecord.Loaded(pack: pack, form: form)
             record.form = record.form ?? form

@@ -74,6 +74,7 @@ struct PackStaging: Sendable {
             // In use and nothing under way: it is only not certain that this would outlast a power failure.
             guard record.loaded == nil || record.waiting != nil || record.arriving != nil else { return }
             record.failure = error.problem
+            record.failureCategory = error.category
             record.isOpening = false
         }
     }

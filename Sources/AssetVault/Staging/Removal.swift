@@ -24,7 +24,7 @@ extension PackStaging {
         record.isRemoved = true
         do throws(VaultError) { try records.save(record, of: id) } catch {
             // On a full disk what goes away makes the room; the record is saved at the end.
-            guard error.category == .io else { throw error }
+            guard error.isOfStorage else { throw error }
         }
         StagingStep.removalRecorded.reached()
         // What is left of an attempt to open it must not keep it here.

@@ -32,9 +32,8 @@ extension PackStager {
             let damaged = layout.version(pack, as: .sealed)
             try? FileMove.copy(damaged, of: pack.length, to: part, permissions: 0o600) { _ in }
         }
-        let whole = try await download.complete(file.claim()) { count in
-            observer(.progress(pack.id, bytes: count, total: pack.length))
-        }
+        let progress = DownloadProgress(of: pack, observer)
+        let whole = try await download.complete(file.claim()) { progress.tell($0) }
         return try await staging.replaceLive(pack, by: whole)
     }
 }

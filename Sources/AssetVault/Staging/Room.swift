@@ -13,7 +13,7 @@ extension PackStaging {
         try FileSystem.availableSpace(at: folder) >= Self.spareRoom + min(count, .max - Self.spareRoom)
     }
 
-    /// Throws `.io`, and removes nothing, where all that may go away would not make enough room.
+    /// Throws `.diskFull`, and removes nothing, where all that may go away would not make enough room.
     func makeRoom(for count: UInt64, of pack: PackID, in folder: FilePath) async throws(VaultError) {
         let needed = count + Self.spareRoom
         if try FileSystem.availableSpace(at: folder) >= needed { return }
@@ -22,7 +22,7 @@ extension PackStaging {
         let free = try FileSystem.availableSpace(at: folder)
         guard candidates.reduce(free, { $0 + $1.size }) >= needed else {
             throw VaultError(
-                .io,
+                .diskFull,
                 "the disk is full: \(count) bytes are needed, with \(Self.spareRoom >> 20) MiB to stay free beside them, "
                     + "and \(free) are free",
                 at: folder.string, remedy: "free some space, remove packs, or declare some purgeable")
@@ -43,16 +43,17 @@ extension PackStaging {
         try await makeRoom(for: pack.length, of: pack.id, in: folder)
     }
 
-    /// The packs that may go away and that nobody reads, with the bytes that this would free. Under the lock: whoever begins
+    /// The packs that may go away and that nobody reads, with the bytes that this would free; the one that was not read for
+    /// longest is the first. Under the lock: whoever begins
     /// to read one now gets it, or finds it gone.
-    private func purgeablePacks(besides pack: PackID, on folder: FilePath) throws(VaultError)
+    func purgeablePacks(besides pack: PackID, on folder: FilePath) throws(VaultError)
         -> [(id: PackID, size: UInt64)]
     {
         // What the app can do without is the app's to remove.
         guard role == .app, try FileSystem.exists(layout.permanent),
             try FileSystem.sameFileSystem(layout.permanent, folder)
         else { return [] }
-        var found: [(id: PackID, size: UInt64)] = []
+        var found: [(id: PackID, size: UInt64, lastUse: LastUse)] = []
         for id in try records.ids() where id != pack && !spared.contains(id) {
             guard let saved = try? records.record(of: id), saved.isPurgeable else { continue }
             guard let record = try? settled(saved, of: id), let loaded = record.loaded,
@@ -60,8 +61,9 @@ extension PackStaging {
                 let home = try? Folder(opening: layout.home(of: id)),
                 (try? isFree(loaded, in: home)) == true
             else { continue }
-            found.append((id, loaded.form == .opened ? loaded.pack.installedSize : loaded.pack.length))
+            let size = loaded.form == .opened ? loaded.pack.installedSize : loaded.pack.length
+            found.append((id, size, LastUse(in: home)))
         }
-        return found
+        return found.sorted { $0.lastUse < $1.lastUse }.map { ($0.id, $0.size) }
     }
 }

@@ -30,6 +30,10 @@ struct StagingRun: Sendable {
             }
         }
         for refusal in plan.refusals { stager.observer(.failed(refusal.pack.id, refusal.error)) }
+        for download in plan.downloads {
+            stager.observer(
+                .planned(download.pack.id, download.pack.offer.policy, total: download.pack.length))
+        }
         // A downloader leaves what waits in shared storage to the app.
         let transfers = plan.transfers.filter { $0.stage != .waiting || stager.opensPacks }
         // What waits although it is not listed needs no listing: its record says all.

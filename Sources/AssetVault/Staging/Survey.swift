@@ -14,6 +14,7 @@ extension PackStaging {
             do throws(VaultError) { found.append((id, try surveyed(id))) } catch {
                 var record = PackRecord()
                 record.failure = error.description
+                record.failureCategory = error.category
                 found.append((id, record))
             }
         }

@@ -26,7 +26,8 @@ struct PackRecord: Sendable, Equatable {
     /// The metadata that decided on it: an older one, read by a slower process, decides nothing any more.
     var listing = ListingVersion()
     /// Why the last attempt failed.
-    var failure: String?
+    var failure: String? { didSet { if failure == nil { failureCategory = nil } } }
+    var failureCategory: VaultError.Category?
     /// The app wants it to go away. It stays so until the app asks for the pack again.
     var isRemoved = false
     /// The app can do without it when room is needed.
@@ -79,6 +80,7 @@ struct PackRecord: Sendable, Equatable {
             ])
         }
         if let failure { object["failure"] = .string(failure) }
+        if let failureCategory { object["failureCategory"] = .string(failureCategory.rawValue) }
         object["checksum"] = .string(SHA256.hash(JSONValue.object(object).canonical().span).hex)
         return JSONValue.object(object).canonical()
     }
@@ -117,6 +119,8 @@ struct PackRecord: Sendable, Equatable {
                 form: try Self.form(try json.string("form", at: place), place))
         }
         failure = try object.optionalString("failure", at: place)
+        failureCategory = try object.optionalString("failureCategory", at: place).flatMap(
+            VaultError.Category.init)
     }
 
     private static func form(_ text: String, _ place: String) throws(VaultError) -> PackForm {

@@ -30,6 +30,12 @@ public struct PackDescriptor: Sendable, Hashable {
     public var slots: [KeySlot]
 }
 
+extension PackDescriptor {
+    public var policy: PackPolicy { offer.policy }
+    /// What the publisher calls it, for apps to choose packs by.
+    public var tags: [String] { offer.tags }
+}
+
 /// The part of a descriptor that the publisher chooses.
 public struct PackOffer: Sendable, Hashable {
     public var policy: PackPolicy

@@ -68,7 +68,7 @@ struct PublicationProposal {
                         PublicationReport.Update(
                             version: earlier.version, cost: try UpdateCost(of: file, holding: [held])))
                 } catch {
-                    guard error.category != .io else { throw error }
+                    guard !error.isOfStorage, !error.isCancellation else { throw error }
                 }
             }
         }

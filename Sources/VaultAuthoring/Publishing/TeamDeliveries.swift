@@ -13,7 +13,7 @@ struct TeamDeliveries {
         do throws(VaultError) {
             if let file = try delivery.run(after: listed) { files.append(file) }
         } catch {
-            guard let listed, error.category != .io else { throw error }
+            guard let listed, !error.isOfStorage, !error.isCancellation else { throw error }
             warnings.append(
                 "the team '\(delivery.team.role)' stays at version \(listed.version): \(error.place): \(error.problem)"
             )

@@ -30,7 +30,7 @@ final class FetchProgress: Sendable {
 
     func show(_ update: StatusUpdate) {
         switch update {
-        case .progress(let id, let bytes, let total):
+        case .progress(let id, _, let bytes, let total):
             draw(Step(label: "fetching", id: id), bytes, total)
         case .sentWhole(let id, let file): shown.withLock { $0.whole[id] = file }
         case .opening(let id, let bytes, let total):
@@ -56,7 +56,7 @@ final class FetchProgress: Sendable {
             shown.withLock { $0.failures.append((id, error)) }
         case .lacksKey(let id, let error): noteLocked(id, error)
         case .began(let id), .transferring(let id): noteMoved(id)
-        case .verifying: break
+        case .planned, .verifying: break
         }
     }
 

@@ -56,7 +56,9 @@ extension PackStatus {
         object["waitingVersion"] = waitingVersion.map { .integer(Int64(clamping: $0)) }
         if isPurgeable { object["purgeable"] = .bool(true) }
         switch state {
-        case .failed(let reason): object["failure"] = .string(reason)
+        case .failed(let category, let reason):
+            object["failure"] = .string(reason)
+            object["category"] = category.map { .string($0.rawValue) }
         case .downloading(let bytes, let total):
             object["bytes"] = .integer(Int64(clamping: bytes))
             object["total"] = .integer(Int64(clamping: total))
@@ -70,7 +72,7 @@ extension PackState {
     /// What there is to say beside the name.
     fileprivate var details: String {
         switch self {
-        case .failed(let reason): ", last attempt failed: \(reason.escapingControls)"
+        case .failed(_, let reason): ", last attempt failed: \(reason.escapingControls)"
         case .downloading(let bytes, let total): ", \(bytes) of \(total) bytes are there"
         default: ""
         }

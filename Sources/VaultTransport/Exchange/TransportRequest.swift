@@ -7,6 +7,8 @@ public struct TransportRequest: Sendable {
     public var ifRange: EntityTag?
     /// The most bytes that a body may have, the whole file's when the host ignores `range`: one more is an error.
     public var limit: UInt64
+    /// The only hosts that may be asked, by redirects too, whatever else the transport allows; nil for all of these.
+    public var allowedHosts: AllowedHosts?
 
     public init(
         _ location: SiteLocation, range: ByteRange? = nil, ifRange: EntityTag? = nil, limit: UInt64

@@ -75,7 +75,8 @@ public final class HTTPTransport: Transport {
     }
 
     private func requireAllowed(_ url: HTTPURL, for request: TransportRequest) throws(VaultError) {
-        guard let allowedHosts, !allowedHosts.allows(url.host) else { return }
+        let rules = [allowedHosts, request.allowedHosts]
+        guard rules.contains(where: { $0.map { !$0.allows(url.host) } ?? false }) else { return }
         throw VaultError(
             .untrusted, "leads to the host '\(url.host)', which is not allowed",
             at: request.location.description,

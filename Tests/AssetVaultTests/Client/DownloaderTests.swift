@@ -1,4 +1,6 @@
 import FaultServer
+import Foundation
+import Synchronization
 import Testing
 import VaultFileSystem
 
@@ -44,7 +46,8 @@ import VaultFileSystem
         hosted.answer { $0.path.hasSuffix("extras.avpack") ? .status(404) : .file }
         let report = try await hosted.downloader().run(.update)
         #expect(report.firstError?.category == .unavailable)
-        guard case .failed = try await hosted.client().status(of: extras).state else {
+        // The category outlives the process.
+        guard case .failed(.unavailable, _) = try await hosted.client().status(of: extras).state else {
             Issue.record("the failure is not recorded")
             return
         }
@@ -64,9 +67,69 @@ import VaultFileSystem
         let report = try await PackDownloader(small).run(.install)
         #expect(report.packs.map(\.id) == [extras])
         #expect(report.refusals.count == 1 && report.firstError?.place == "levels/one")
-        #expect(report.firstError?.category == .io)
+        #expect(report.firstError?.category == .limit)
         // Only the initial set is limited.
         #expect(try await PackDownloader(small).run(.periodic).packs.map(\.id) == [one])
+    }
+
+    /// A failed essential pack takes nothing from what the others may take: the same request allows it again.
+    @Test func aFailedEssentialIsAllowedAgain() async throws {
+        let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
+        hosted.answer { $0.path.hasSuffix("one.avpack") ? .status(404) : .file }
+        var limited = try hosted.configuration(keys: false)
+        limited.policy.downloadAllowance = 400_000
+        #expect(try await PackDownloader(limited).run(.install).firstError?.category == .unavailable)
+        hosted.answer { _ in .file }
+        let report = try await PackDownloader(limited).run(.install)
+        #expect(report.firstError == nil && report.packs.map(\.id) == [one])
+        #expect(try await hosted.client().status(of: one).state == .toBeTransferred)
+    }
+
+    /// One bar for all essential packs: whole from the start, never back, at its end when they are there.
+    @Test func theProgressOfAnInstallation() async throws {
+        let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "essential"])
+        try await hosted.game.publish(["noise": noise(200_000, seed: 9)], as: "later")
+        hosted.answer { _ in .changed { $0.pace = (50_000, .milliseconds(1)) } }
+        let shown = Mutex(
+            (progress: InstallationProgress(of: [.essential]), fractions: [Double](), written: UInt64(0)))
+        _ = try await hosted.downloader().run(.install) { update in
+            shown.withLock { shown in
+                shown.fractions.append(shown.progress.note(update).fraction)
+                if case .progress(_, let written, _, _) = update { shown.written += written }
+            }
+        }
+        let client = try hosted.client()
+        let sizes = [try await client.pack(withID: one).length, try await client.pack(withID: extras).length]
+        let later = try await client.pack(withID: PackID("later")).length
+        shown.withLock { shown in
+            #expect(
+                shown.progress.total == sizes[0] + sizes[1] && shown.progress.bytes == shown.progress.total)
+            let moving = shown.fractions.drop { $0 == 1 }
+            #expect(moving.first == 0 && moving.last == 1 && Array(moving) == moving.sorted())
+            // Header and footer follow from the metadata.
+            #expect(shown.written + 3 * 192 == sizes[0] + sizes[1] + later)
+        }
+    }
+
+    /// What a redirect leads to is held to the same hosts.
+    @Test func allowedHostsHoldForRedirects() async throws {
+        let hosted = try await HostedGame()
+        let elsewhere = hosted.server.url.replacingOccurrences(of: "127.0.0.1", with: "localhost")
+        hosted.answer { request in
+            request.header("Host")?.hasPrefix("localhost") == true
+                ? .file
+                : .changed {
+                    $0 = .init(status: 302, body: [])
+                    $0.headers["Location"] = elsewhere + request.path
+                }
+        }
+        var configuration = try hosted.configuration(keys: false)
+        try await PackDownloader(configuration).run(.install).firstError.map { throw $0 }
+        try await hosted.client().remove(one)
+        configuration.policy.allowedHosts = try AllowedHosts(["127.0.0.1"])
+        configuration.keys = nil
+        let strict = try VaultClient(configuration)
+        #expect(await category { try await strict.fetch(.only([one])) } == .untrusted)
     }
 
     @Test func theBudget() {
@@ -141,7 +204,7 @@ import VaultFileSystem
         let cut = Task { try await downloader.run(.install) { updates.add($0) } }
         while updates.bytes < HostedGame.one.count / 3 { try await Task.sleep(for: .milliseconds(5)) }
         cut.cancel()
-        #expect(await category { _ = try await cut.value } == .io)
+        #expect(await category { _ = try await cut.value } == .cancelled)
         let ephemeral = hosted.game.place.layout.ephemeral
         #expect(try Folder(opening: ephemeral).names().count == 1)
         try await hosted.withdraw(one)

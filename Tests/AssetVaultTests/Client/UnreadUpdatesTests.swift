@@ -23,7 +23,7 @@ struct UnreadUpdatesTests {
 
     @Test mutating func eachPackKeepsItsOrder() {
         let updates: [StatusUpdate] = [
-            .began(one), .began(two), .transferring(two), .progress(one, bytes: 1, total: 2),
+            .began(one), .began(two), .transferring(two), .progress(one, written: 1, bytes: 1, total: 2),
             .finished(two, .loaded), .failed(one, .cancelled("one")),
         ]
         for update in updates { unread.add(update) }
@@ -35,8 +35,10 @@ struct UnreadUpdatesTests {
 
     @Test mutating func onlyTheLatestProgressCounts() {
         unread.add(.began(one))
-        for bytes in 1...1000 as ClosedRange<UInt64> { unread.add(.progress(one, bytes: bytes, total: 1000)) }
-        #expect(rest() == [.began(one), .progress(one, bytes: 1000, total: 1000)])
+        for bytes in 1...1000 as ClosedRange<UInt64> {
+            unread.add(.progress(one, written: 1, bytes: bytes, total: 1000))
+        }
+        #expect(rest() == [.began(one), .progress(one, written: 1000, bytes: 1000, total: 1000)])
     }
 
     /// Whoever reads late learns the last way to its end, and what is under way.

@@ -23,7 +23,7 @@ import Testing
         for await update in updates {
             switch update {
             case .began: told.append("began")
-            case .progress(_, let bytes, let total):
+            case .progress(_, _, let bytes, let total):
                 #expect(bytes >= last && bytes <= total)
                 last = bytes
                 if told.last != "progress" { told.append("progress") }
@@ -80,7 +80,7 @@ import Testing
 
     /// Progress counts whole pieces: the half that comes holds some of them.
     private func waitForPieces(_ updates: StatusUpdates) async {
-        for await case .progress(_, let bytes, _) in updates where bytes > Self.somePieces { return }
+        for await case .progress(_, _, let bytes, _) in updates where bytes > Self.somePieces { return }
     }
 
     /// More than index and catalog, and than no piece at all.
@@ -143,7 +143,7 @@ import Testing
         let updates = client.statusUpdates
         async let failed = category { try await client.ensureLocalAvailability(of: [one, extras]) }
         var begun: [PackID] = []
-        for await case .progress(let id, let bytes, _) in updates where bytes > Self.somePieces {
+        for await case .progress(let id, _, let bytes, _) in updates where bytes > Self.somePieces {
             begun.append(id)
             break
         }
@@ -154,7 +154,7 @@ import Testing
             client.pause(id)
             client.resume(id)
         }
-        #expect(await failed == .io)
+        #expect(await failed == .cancelled)
         #expect(try await client.status(of: waiting).state == .absent)
         #expect(try await client.status(of: #require(begun.first)).state == .loaded)
         // What is asked for later is another matter.
@@ -168,7 +168,7 @@ import Testing
         async let failed = category { try await client.ensureLocalAvailability(of: one) }
         await waitForPieces(updates)
         client.cancel(one)
-        #expect(await failed == .io)
+        #expect(await failed == .cancelled)
         try await expectTheRest()
     }
 
@@ -179,7 +179,7 @@ import Testing
         let task = Task { await category { try await client.ensureLocalAvailability(of: one) } }
         await waitForPieces(updates)
         task.cancel()
-        #expect(await task.value == .io)
+        #expect(await task.value == .cancelled)
         try await expectTheRest()
     }
 

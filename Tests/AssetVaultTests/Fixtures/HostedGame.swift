@@ -51,6 +51,17 @@ final class HostedGame: Sendable {
         }
     }
 
+    /// Changes the tags of packs, and publishes that.
+    func tag(_ tags: [String: [String]]) async throws {
+        try await publish { packs throws(VaultError) in
+            for (id, tags) in tags {
+                var pack = try packs.object(id, at: "vault.json")
+                pack["tags"] = .array(tags.map(JSONValue.string))
+                packs[id] = .object(pack)
+            }
+        }
+    }
+
     /// Takes a pack off the site.
     func withdraw(_ id: PackID) async throws {
         try await publish { $0[id.description] = nil }

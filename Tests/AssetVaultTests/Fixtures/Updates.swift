@@ -7,7 +7,7 @@ final class Updates: Sendable {
     var bytes: Int { count.withLock { $0 } }
 
     func add(_ update: StatusUpdate) {
-        guard case .progress(_, let bytes, _) = update else { return }
+        guard case .progress(_, _, let bytes, _) = update else { return }
         count.withLock { $0 = Int(bytes) }
     }
 }

@@ -67,14 +67,21 @@ import Testing
         #expect(try Plan(loaded, offered, .downloader(.install), policy).refusals.isEmpty)
     }
 
-    /// An essential pack that failed is among the others.
+    /// An essential pack that failed comes as any other, in the initial set in which it was: the same request once more
+    /// allows the same packs.
     @Test func failedEssential() throws {
         let offered = try offered()
         let failed = [StoredPack(id: offered[1].id, hasFailed: true)]
-        let policy = PlanningPolicy(essentialDownloadAllowance: 300, downloadAllowance: 1_000)
-        let plan = try Plan(failed, offered, .downloader(.install), policy)
-        #expect(plan.downloaded == ["a", "b", "c"])
-        #expect(plan.refusals.map(\.reason) == [.overAllowance(1_000, taken: 800, isEssential: false)])
+        let policy = PlanningPolicy(essentialDownloadAllowance: 800, downloadAllowance: 300)
+        for stored in [[], failed] {
+            let plan = try Plan(stored, offered, .downloader(.install), policy)
+            #expect(plan.downloaded == ["a", "b", "c"])
+            #expect(plan.refusals.map(\.reason) == [.overAllowance(300, taken: 300, isEssential: false)])
+        }
+        #expect(
+            try Plan(failed, offered, .downloader(.install), policy).downloads.map(\.isEssential) == [
+                true, false, false,
+            ])
     }
 
     @Test(

@@ -13,7 +13,7 @@ struct Progress: Sendable {
         let earlier = line
         switch update {
         case .began: hasBegun = true
-        case .progress(let id, let bytes, let total):
+        case .progress(let id, _, let bytes, let total):
             show("fetching \(id)", bytes, total)
             // What an earlier game brought is not fetched again.
             if hasBegun, bytes > 0 { line? += " from byte \(bytes)" }
@@ -23,7 +23,8 @@ struct Progress: Sendable {
         case .finished(let id, .toBeTransferred): line = "\(id) is here, sealed"
         case .failed(let id, let error) where error.category == .key: line = "\(id) is locked"
         case .failed(let id, let error): line = "\(id): \(error.problem)".escapingControls
-        case .sentWhole, .verifying, .transferring, .finished: break
+        case .lacksKey(let id, _): line = "\(id) is locked"
+        case .planned, .sentWhole, .verifying, .transferring, .finished: break
         }
         return line != earlier
     }

@@ -1,0 +1,47 @@
+public import SealedPack
+
+/// How far several downloads are together, from the updates that tell of each: one bar for an installation.
+///
+/// ```swift
+/// var progress = InstallationProgress(of: [.essential])
+/// for await update in client.statusUpdates { bar.show(progress.note(update).fraction) }
+/// ```
+///
+/// It is whole from the start: a plan tells of all its downloads before the first one begins. A pack that failed counts no
+/// more until it is planned again, so that the bar comes to its end without it.
+public struct InstallationProgress: Sendable, Hashable {
+    private struct Part: Hashable {
+        var bytes: UInt64 = 0
+        let total: UInt64
+    }
+
+    private let policies: Set<PackPolicy>
+    private var parts: [PackID: Part] = [:]
+
+    /// - Parameter policies: the packs that count; all where none is named.
+    public init(of policies: Set<PackPolicy> = Set(PackPolicy.allCases)) { self.policies = policies }
+
+    /// Bytes that are there.
+    public var bytes: UInt64 { parts.values.reduce(0) { $0 + min($1.bytes, .max - $0) } }
+
+    /// Bytes in all.
+    public var total: UInt64 { parts.values.reduce(0) { $0 + min($1.total, .max - $0) } }
+
+    /// From 0 to 1; 1 where nothing is to be downloaded.
+    public var fraction: Double { total == 0 ? 1 : Double(bytes) / Double(total) }
+
+    /// Takes an update, in the order in which they come. Returns itself.
+    @discardableResult
+    public mutating func note(_ update: StatusUpdate) -> InstallationProgress {
+        switch update {
+        case .planned(let id, let policy, let total):
+            if policies.contains(policy) { parts[id] = Part(total: total) }
+        case .progress(let id, _, let bytes, _): parts[id]?.bytes = bytes
+        case .opening(let id, _, _), .transferring(let id), .finished(let id, _):
+            if let part = parts[id] { parts[id]?.bytes = part.total }
+        case .failed(let id, _): parts[id] = nil
+        case .began, .sentWhole, .verifying, .lacksKey: break
+        }
+        return self
+    }
+}

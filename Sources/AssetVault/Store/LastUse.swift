@@ -1,0 +1,37 @@
+import SealedPack
+import Synchronization
+import VaultErrors
+import VaultFileSystem
+
+/// When a pack was read last: the time of its link `current`, which an update takes over, and 1970 for one that nobody ever
+/// read. Noted when a lease is taken, and not for every one. A hint: where the time can't be set, it is that of the last
+/// update.
+struct LastUse: Comparable {
+    private let seconds: Int64
+
+    init(in home: borrowing Folder) {
+        seconds = ((try? home.status(of: "current")) ?? nil).map { $0.modified / 1_000_000_000 } ?? 0
+    }
+
+    /// For a link that was just made.
+    func note(in home: borrowing Folder) { home.setModified("current", to: seconds) }
+
+    static func < (left: Self, right: Self) -> Bool { left.seconds < right.seconds }
+}
+
+/// Notes uses, of each pack now and then.
+final class UseNotes: Sendable {
+    private static let interval = Duration.seconds(10)
+
+    private let last = Mutex<[PackID: ContinuousClock.Instant]>([:])
+
+    func note(_ id: PackID, in layout: StoreLayout) {
+        let isDue = last.withLock { last in
+            if let noted = last[id], ContinuousClock.now - noted < Self.interval { return false }
+            last[id] = .now
+            return true
+        }
+        guard isDue, let home = try? Folder(opening: layout.home(of: id)) else { return }
+        home.setModified("current", to: nil)
+    }
+}

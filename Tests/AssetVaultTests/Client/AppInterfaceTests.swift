@@ -1,0 +1,90 @@
+import AssetVault
+import AssetVaultFoundation
+import FaultServer
+import Foundation
+import Testing
+import VaultAuthoring
+import VaultFileSystem
+
+/// What app developers expect of a library.
+@Suite(.timeLimit(.minutes(5))) struct AppInterfaceTests {
+    let hosted: HostedGame
+    private let one = PackID(constant: "levels/one")
+    private let extras = PackID(constant: "extras")
+
+    init() async throws { hosted = try await HostedGame() }
+
+    @Test func errorsHaveTheirText() async throws {
+        let client = try hosted.client()
+        do throws(VaultError) {
+            _ = try await client.data(of: EntryPath(constant: "noise"), in: one)
+            Issue.record("it is not there")
+        } catch {
+            let shown: any Error = error
+            #expect(shown.localizedDescription.contains("the pack 'levels/one' is not loaded"))
+            #expect((shown as? any LocalizedError)?.recoverySuggestion?.contains("fetch") == true)
+        }
+    }
+
+    @Test func configuredByFoundation() async throws {
+        let root = try DurableFile.read(hosted.game.place.vault.trustedRoot, limit: 1 << 20)
+        let store = URL(filePath: hosted.game.place.layout.permanent.removingLastComponent().string)
+        let client = try VaultClient(
+            VaultConfiguration(
+                site: try #require(URL(string: hosted.server.url)), store: store, trustedRoot: Data(root),
+                keys: hosted.game.place.keys))
+        try await client.fetch()
+        #expect(try await client.data(of: EntryPath(constant: "noise"), in: one) == Data(HostedGame.one))
+        #expect(throws: VaultError.self) { _ = try SiteLocation(#require(URL(string: "ftp://localhost/x"))) }
+    }
+
+    @Test func progressForABar() throws {
+        var sum = InstallationProgress()
+        sum.note(.planned(one, .essential, total: 300))
+        sum.note(.planned(extras, .prefetch, total: 100))
+        sum.note(.progress(one, written: 100, bytes: 100, total: 300))
+        let bar = Progress(totalUnitCount: 0)
+        bar.show(sum)
+        #expect(bar.fractionCompleted == 0.25 && bar.totalUnitCount == 400)
+        sum.note(.failed(extras, .cancelled("extras")))
+        sum.note(.finished(one, .loaded))
+        bar.show(sum)
+        #expect(bar.isFinished && bar.totalUnitCount == 300)
+    }
+
+    @Test func chosenByTags() async throws {
+        try await hosted.tag(["extras": ["campaign", "large"]])
+        let client = try hosted.client()
+        #expect(try await client.pack(withID: extras).tags == ["campaign", "large"])
+        try await client.fetch(.tagged(["none"]))
+        #expect(try await client.status(of: one).state == .absent)
+        try await client.fetch(.tagged(["none", "campaign"]))
+        #expect(try await client.status(of: extras).state == .loaded)
+        #expect(try await client.status(of: one).state == .absent)
+    }
+
+    @Test(arguments: PackForm.allCases) func entriesOfAPack(form: PackForm) async throws {
+        try await hosted.game.publish(["a/b": [1], "a-b": [1, 2], "z": []], as: "small")
+        var configuration = try hosted.configuration()
+        configuration.form = form
+        let client = try VaultClient(configuration)
+        let small = PackID(constant: "small")
+        try await client.fetch(.only([small]))
+        let entries = try await client.entries(in: small)
+        #expect(entries.map(\.path.string) == ["a-b", "a/b", "z"] && entries.map(\.size) == [2, 1, 0])
+        #expect(await category { _ = try await client.entries(in: one) } == .missing)
+        if form == .opened { #expect(try await client.url(for: EntryPath("z"), in: small).baseURL == nil) }
+    }
+
+    @Test func sequencesEndOneByOne() async throws {
+        let client = try hosted.client()
+        let (ended, other) = (client.statusUpdates, client.statusUpdates(for: one))
+        ended.end()
+        try await client.fetch()
+        for await _ in ended { Issue.record("it has ended") }
+        client.endStatusUpdates()
+        var told = 0
+        for await _ in other { told += 1 }
+        #expect(told > 0)
+    }
+}

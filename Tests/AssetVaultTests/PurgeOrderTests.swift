@@ -1,0 +1,36 @@
+import SealedPack
+import Testing
+
+@testable import AssetVault
+
+/// Which packs go away first when room is needed.
+@Suite(.timeLimit(.minutes(5))) struct PurgeOrderTests {
+    /// One that was read goes after those that nobody ever read, whenever these came, and an update forgets nothing.
+    @Test func whatWasReadGoesLast() async throws {
+        let game = try await Game()
+        let file = try EntryPath("file")
+        for id in ["a", "b", "c"] { try await game.publish(["file": [1]], as: id) }
+        let client = try await game.fetched(.opened)
+        let ids = try ["a", "b", "c", "d"].map { text in try PackID(text) }
+        func order() throws -> [String] {
+            let layout = game.place.layout
+            return try PackStaging(layout: layout).purgeablePacks(
+                besides: PackID("none"), on: layout.permanent
+            )
+            .map(\.id.description)
+        }
+        for id in ids.dropLast() { try await client.store.declarePurgeable(id) }
+        #expect(try order() == ["a", "b", "c"])
+        _ = try await client.contents(of: file, in: ids[0])
+        #expect(try order() == ["b", "c", "a"])
+        try await game.publish(["file": [2]], as: "a")
+        try await game.publish(["file": [1]], as: "d")
+        try await client.fetch()
+        try await client.store.declarePurgeable(ids[3])
+        #expect(try order() == ["b", "c", "d", "a"])
+        // Not while somebody reads it.
+        let lease = try await client.lease(of: ids[1])
+        #expect(try order() == ["c", "d", "a"])
+        _ = consume lease
+    }
+}
