@@ -233,6 +233,11 @@ static inline int vault_rename(int fromFolder, const char *from, int toFolder, c
     VAULT_RETRY(int, renameat(fromFolder, from, toFolder, to));
 }
 
+// Two entries take each other's name: RENAME_EXCHANGE.
+static inline int vault_exchange(int folder, const char *first, const char *second) {
+    VAULT_RETRY(int, (int)syscall(SYS_renameat2, folder, first, folder, second, 1 << 1));
+}
+
 static inline int vault_rename_new(int fromFolder, const char *from, int toFolder, const char *to) {
     VAULT_RETRY(int, (int)syscall(SYS_renameat2, fromFolder, from, toFolder, to, RENAME_NOREPLACE));
 }

@@ -27,7 +27,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 name: "Clients",
                 subcommands: [
                     Fetch.self, Downloader.self, Unlock.self, Status.self, Path.self, Remove.self,
-                    Purgeable.self, Keep.self, Repair.self,
+                    Purgeable.self, Keep.self, Verify.self, Repair.self,
                 ]),
         ])
 

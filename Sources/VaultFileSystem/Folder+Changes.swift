@@ -53,6 +53,20 @@ extension Folder {
         try checkRename(result, from: old.path(in: path), to: new.path(in: folder.path))
     }
 
+    /// Two entries take each other's name in one step; where the file system can't do that, `first` goes aside for a moment.
+    public func exchange(_ first: some FileName, with second: some FileName) throws(VaultError) {
+        let (one, other) = (try CheckedName(first, in: self), try CheckedName(second, in: self))
+        let result = unsafe vault_exchange(descriptor, one.characters, other.characters)
+        guard result == -EINVAL || result == -ENOSYS else {
+            try checkRename(result, from: one.path(in: path), to: other.path(in: path))
+            return
+        }
+        let scratch = try ScratchName.random(for: path)
+        try rename(first, to: self, as: scratch, replacing: false)
+        try rename(second, to: self, as: first, replacing: false)
+        try rename(scratch, to: self, as: second, replacing: false)
+    }
+
     /// Gives a file one name more in the same folder (a hard link). Throws `.unwritable` when the name exists.
     public func link(_ name: some FileName, as newName: some FileName) throws(VaultError) {
         let old = try CheckedName(name, in: self)

@@ -21,13 +21,13 @@ struct RefusalTests {
             let error = #expect(throws: VaultError.self) {
                 try DurableFile.write(big.span, to: target, permissions: 0o644, replacing: true)
             }
-            #expect(error?.category == .io)
+            #expect(error?.category == .diskFull)
             #expect(error?.problem.contains("disk full") == true)
             #expect(error?.place.hasPrefix(place) == true)
             #expect(try DurableFile.read(target, limit: 9) == [1])
 
             let scratch = try ScratchFile(for: path.appending("other"))
-            #expect(failure(naming: path) { try scratch.file.allocate(2 << 20) } == .io)
+            #expect(failure(naming: path) { try scratch.file.allocate(2 << 20) } == .diskFull)
             _ = consume scratch
 
             let source = try OpenFile(
@@ -37,7 +37,7 @@ struct RefusalTests {
             #expect(
                 failure(naming: path) {
                     _ = try FileMove(from: source.path, to: path.appending("copy")) { _ in }
-                } == .io)
+                } == .diskFull)
             #expect(try Folder(opening: path).names() == [Array("target".utf8)])
         }
     }

@@ -75,6 +75,18 @@ struct SiteAccess: Sendable {
             ? "it lists none at all" : "choose among \(ids.prefix(8).joined(separator: ", "))\(more)"
     }
 
+    /// A pack that was trusted when it came, where its file was hosted then: nothing new is believed.
+    func offer(recorded pack: PackDescriptor, listedBy version: ListingVersion) throws(VaultError)
+        -> OfferedPack
+    {
+        var segments = pack.id.targetPath.split(separator: "/").map(String.init)
+        segments[segments.count - 1] = "\(pack.sha256.hex).\(segments[segments.count - 1])"
+        let path = segments.joined(separator: "/")
+        var locations: [SiteLocation] = []
+        for site in mirrors { locations.append(try site.location.appending("targets/\(path)")) }
+        return OfferedPack(pack: pack, version: version, locations: locations)
+    }
+
     /// The pack, with all mirrors of its file: the one that sent the metadata is asked first.
     func offer(_ published: PublishedPacks.Listing, in listing: Listing) throws(VaultError) -> OfferedPack {
         var sites = [listing.site]

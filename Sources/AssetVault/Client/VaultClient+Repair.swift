@@ -2,8 +2,11 @@ public import SealedPack
 public import VaultErrors
 
 extension VaultClient {
-    /// Looks at every byte of the packs that are kept sealed, and fetches what is damaged again, piece by piece. Of a pack
-    /// that the site lists in another version by now, that version is fetched instead. Opened trees are not looked at.
+    /// Reads every byte of the packs that are loaded, and fetches what is damaged again, piece by piece. Of a pack that the
+    /// site lists in another version by now, that version is fetched instead. Where its metadata can't be had, or have
+    /// expired, the digests that were trusted when the pack came prove what is sent.
+    ///
+    /// Opened packs whose key is not here are not looked at.
     ///
     /// - Parameter ids: the packs to look at; nil for all.
     /// - Returns: the packs that were damaged, and are sound again.
@@ -13,14 +16,13 @@ extension VaultClient {
     public func repair(_ ids: [PackID]? = nil) async throws(VaultError) -> [PackID] {
         for id in ids ?? [] { try staging.records.requireKnown(id) }
         try await staging.recover()
-        let listing = try await currentListing()
         let work = try staging.beginWork()
         let known = if let ids { ids } else { try staging.records.ids() }
         var mended: [PackID] = []
         var firstError: VaultError?
         for id in known {
             do throws(VaultError) {
-                if try await repair(id, listedIn: listing) {
+                if try await repairIfDamaged(id) {
                     mended.append(id)
                 } else if ids != nil, try await staging.survey(id).loaded == nil {
                     throw isGone(id)
@@ -36,12 +38,12 @@ extension VaultClient {
     }
 
     /// Whether the pack was damaged; then it is sound again.
-    private func repair(_ id: PackID, listedIn listing: SiteAccess.Listing) async throws(VaultError) -> Bool {
+    private func repairIfDamaged(_ id: PackID) async throws(VaultError) -> Bool {
         let isDescribedAgain = try await staging.mendDescriptor(of: id)
         let record = try await staging.survey(id)
         if record.isLost { throw isGone(id) }
-        guard let loaded = record.loaded, try await stager.isDamaged(loaded) else { return isDescribedAgain }
-        let offer = try await access.offer(of: id, in: listing)
+        guard let loaded = record.loaded, try await isDamaged(loaded) else { return isDescribedAgain }
+        let offer = try await offer(toRepair: loaded, recorded: record)
         guard offer.pack.sha256 == loaded.pack.sha256 else {
             // No wish: what is removed meanwhile stays away.
             let run = StagingRun(stager: stager, controls: controls, width: 1)
@@ -55,9 +57,28 @@ extension VaultClient {
             }
             return true
         }
-        guard try await stager.repair(offer) else { return isDescribedAgain }
+        guard try await stager.repair(offer, as: loaded.form) else { return isDescribedAgain }
         observer(.finished(id, .loaded))
         return true
+    }
+
+    private func isDamaged(_ loaded: PackRecord.Loaded) async throws(VaultError) -> Bool {
+        do throws(VaultError) { return try await stager.damage(to: loaded) != nil } catch {
+            guard error.category == .key, loaded.form == .opened else { throw error }
+            return false
+        }
+    }
+
+    /// What the site lists now; else what it listed when the pack came.
+    private func offer(toRepair loaded: PackRecord.Loaded, recorded record: PackRecord)
+        async throws(VaultError) -> OfferedPack
+    {
+        let listing: SiteAccess.Listing
+        do throws(VaultError) { listing = try await currentListing() } catch {
+            guard [.untrusted, .unavailable].contains(error.category) else { throw error }
+            return try access.offer(recorded: loaded.pack, listedBy: record.listing)
+        }
+        return try await access.offer(of: loaded.pack.id, in: listing)
     }
 
     private func isGone(_ id: PackID) -> VaultError {

@@ -6,7 +6,7 @@ enum PackNeed {
     case nothing
     /// It is loaded just as it is offered.
     case keep
-    /// Its bytes are loaded; the record says something else of it, that an attempt failed, or that more was on its way.
+    /// Its bytes are loaded; the record says something else of it, that an attempt failed, or that more was on its way; or they may be damaged.
     case settle
     case transfer(StoredFile.Stage)
     case download(PlannedDownload.Reason)
@@ -18,7 +18,8 @@ enum PackNeed {
             return
         }
         if let loaded = stored.loaded, loaded.sha256 == pack.sha256 {
-            self = loaded == pack && !stored.hasFailed && stored.files.isEmpty ? .keep : .settle
+            let isFine = !stored.hasFailed && !stored.looksChanged && stored.files.isEmpty
+            self = loaded == pack && isFine ? .keep : .settle
             return
         }
         switch stored.files.first(where: { $0.pack.sha256 == pack.sha256 })?.stage {

@@ -90,6 +90,7 @@ extension PackStaging {
         stored.isUnwanted = record.isRemoved
         stored.isBeingRemoved = record.isRemoved && stored.isPresent
         stored.hasFailed = record.failure != nil
+        stored.looksChanged = looksChanged(record)
         return stored
     }
 }

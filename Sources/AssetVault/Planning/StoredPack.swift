@@ -11,6 +11,8 @@ struct StoredPack: Sendable {
     var downloaded: PackDescriptor?
     /// A download that was begun.
     var partial: PackDescriptor?
+    /// Whether the loaded version looks otherwise than when it was staged.
+    var looksChanged = false
     /// Whether the last attempt to get it failed.
     var hasFailed = false
     /// Whether the app took it out: it comes back only when it is asked for.

@@ -36,6 +36,7 @@ extension PackStaging {
             let current = try? FileSystem.status(of: layout.current(of: pack.id), followingLinks: true),
             let loaded = try? FileSystem.status(of: version), current.isSameFile(as: loaded)
         else { return false }
+        guard !looksChanged(record) else { return false }
         let descriptor = descriptorBytes(of: pack)
         let path = PackDescriptorFile.path(beside: version)
         return (try? DurableFile.read(path, limit: descriptor.count)) == descriptor

@@ -1,6 +1,7 @@
 import SealedPack
 import StrictJSON
 import SystemPackage
+import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
@@ -26,7 +27,8 @@ extension PackStaging {
             try arrive(arrival, of: pack, at: target)
             StagingStep.versionNamed.reached()
         }
-        try publish(pack, as: .sealed, listedBy: listing)
+        try publish(
+            pack, as: .sealed, listedBy: listing, look: try? VersionLook.digest(of: target, as: .sealed))
         _ = consume control
     }
 
@@ -40,9 +42,10 @@ extension PackStaging {
         let version = layout.version(pack, as: .opened)
         try await requireSound(pack, as: .opened) { await source.isSame(as: version) }
         guard try !FileSystem.exists(version) else {
+            let look = try? VersionLook.digest(of: version, as: .opened)
             let control = try await lock()
             guard try FileSystem.exists(version) else { throw wasRemoved(pack) }
-            try publish(pack, as: .opened, listedBy: listing)
+            try publish(pack, as: .opened, listedBy: listing, look: look)
             _ = consume control
             return
         }
@@ -55,6 +58,7 @@ extension PackStaging {
         try await source.extract(into: tree.folder, progress: progress)
         // Saved before the lock is taken: this may last.
         try tree.folder.synchronizeFileSystem()
+        let look = try? VersionLook.digest(of: tree.path, as: .opened)
         StagingStep.treeWritten.reached()
         let control = try await lock()
         if try FileSystem.exists(version) {
@@ -68,7 +72,7 @@ extension PackStaging {
             try tree.commit(to: version, permissions: Umask.current.applied(to: 0o755))
             StagingStep.versionNamed.reached()
         }
-        try publish(pack, as: .opened, listedBy: listing)
+        try publish(pack, as: .opened, listedBy: listing, look: look)
         _ = consume control
     }
 
@@ -82,9 +86,11 @@ extension PackStaging {
 
     /// Swings `current` to a complete version, records it and removes what it replaces. A process that was overtaken
     /// by one with newer metadata changes nothing.
-    private func publish(_ pack: PackDescriptor, as form: PackForm, listedBy listing: ListingVersion)
-        throws(VaultError)
-    {
+    ///
+    /// - Parameter look: how the version looks; nil leaves what was noted of it.
+    private func publish(
+        _ pack: PackDescriptor, as form: PackForm, listedBy listing: ListingVersion, look: Digest? = nil
+    ) throws(VaultError) {
         let home = try Folder(opening: layout.home(of: pack.id))
         // Whoever was here before may have died before it could say what is live.
         var record = try settled(try records.record(of: pack.id), of: pack.id)
@@ -105,6 +111,7 @@ extension PackStaging {
             StagingStep.currentSwung.reached()
             record.loaded = PackRecord.Loaded(pack: pack, form: form)
             record.form = record.form ?? form
+            record.look = look ?? record.look
             record.waiting = nil
             record.arriving = nil
             record.isOpening = false

@@ -58,6 +58,7 @@ struct PackStager: Sendable {
         }
         try await noteForm(in: record, of: pack.id)
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
+            if opensPacks, staging.looksChanged(record) { try await repairChanged(loaded, as: listing) }
             if !opensPacks {
                 try await staging.update(pack.id) { ($0.arriving, $0.failure) = (nil, nil) }
             } else if !record.isLoaded(pack, as: loaded.form, listedBy: listing.version) {

@@ -59,10 +59,13 @@ extension PackStaging {
         return true
     }
 
-    /// Whether somebody reads a file.
+    /// Whether somebody reads a file or a tree.
     func isHeld(_ name: String, in home: borrowing Folder) throws(VaultError) -> Bool {
-        guard try home.status(of: name) != nil else { return false }
+        guard let found = try home.status(of: name) else { return false }
         do throws(VaultError) {
+            if found.kind == .folder {
+                return (try? home.openFolder(name).tryLock(exclusive: true)) == false
+            }
             let file = try StagedVersion.lockableFile(name, in: home)
             // Where the file system has no locks nobody can hold anything.
             return (try? file.tryLock(exclusive: true)) == false

@@ -21,6 +21,8 @@ struct PackRecord: Sendable, Equatable {
     var isOpening = false
     /// What `current` points to.
     var loaded: Loaded?
+    /// How the loaded version looked when it was staged (``VersionLook``); nil where that was not noted.
+    var look: Digest?
     /// How the pack is to stand in permanent storage, whatever comes and goes there; nil until that was decided.
     var form: PackForm?
     /// The metadata that decided on it: an older one, read by a slower process, decides nothing any more.
@@ -79,6 +81,7 @@ struct PackRecord: Sendable, Equatable {
                 "form": .string(loaded.form.rawValue), "target": .object(loaded.pack.json),
             ])
         }
+        if let look { object["look"] = .string(look.hex) }
         if let failure { object["failure"] = .string(failure) }
         if let failureCategory { object["failureCategory"] = .string(failureCategory.rawValue) }
         object["checksum"] = .string(SHA256.hash(JSONValue.object(object).canonical().span).hex)
@@ -118,6 +121,7 @@ struct PackRecord: Sendable, Equatable {
                 pack: try PackDescriptor(parsing: target, place: place),
                 form: try Self.form(try json.string("form", at: place), place))
         }
+        look = try object.optionalString("look", at: place).flatMap { Digest(hex: $0) }
         failure = try object.optionalString("failure", at: place)
         failureCategory = try object.optionalString("failureCategory", at: place).flatMap(
             VaultError.Category.init)

@@ -9,8 +9,8 @@ public import VaultFileSystem
 /// this release of libzstd does not compress them to the same bytes.
 public struct OpenedTree: PieceSource {
     public let pack: PackFile
-    private let root: FilePath
-    private let catalog: Catalog
+    let root: FilePath
+    let catalog: Catalog
     private let key: ContentKey
     /// How the pack was compressed; nil where that was not found out.
     private let compression: Compression?
@@ -48,14 +48,26 @@ public struct OpenedTree: PieceSource {
     private func ciphertext(of plain: [UInt8], as number: Int, _ compression: Compression) throws(VaultError)
         -> [UInt8]
     {
+        let digest = try requireUnchanged(plain, as: number)
+        return try PieceSealer(key: key, compression: compression, previous: nil)
+            .ciphertext(of: plain, digest: digest)
+    }
+
+    private func requireUnchanged(_ plain: [UInt8], as number: Int) throws(VaultError) -> Digest {
         let digest = SHA256.hash(plain.span)
         guard digest.bytes.elementsEqual(catalog.digestBytes(number)) else {
             throw VaultError(
                 .corrupt, "the files of piece \(number) have changed", at: root.string,
-                remedy: "nothing needs to be done")
+                remedy: "repair the pack")
         }
-        return try PieceSealer(key: key, compression: compression, previous: nil)
-            .ciphertext(of: plain, digest: digest)
+        return digest
+    }
+
+    /// What the files have for a piece. Throws `.corrupt` where they have changed.
+    func provenPlaintext(ofPiece number: Int) throws(VaultError) -> [UInt8] {
+        let plain = try plaintext(ofPiece: number)
+        _ = try requireUnchanged(plain, as: number)
+        return plain
     }
 
     /// Its length tells whether a piece was worth compressing.

@@ -41,6 +41,9 @@ public struct TreeComparison: ContentSink, ~Copyable {
         guard try compared.sha256() == written.finalize() else { throw Self.differs(compared.path) }
     }
 
+    /// The content of the entry that was begun last is proven otherwise.
+    mutating func passContent() { file = nil }
+
     /// Once all entries are compared: whether there is anything else.
     public consuming func finish() throws(VaultError) {
         for (segments, count) in counts {

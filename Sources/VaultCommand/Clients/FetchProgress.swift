@@ -43,7 +43,8 @@ final class FetchProgress: Sendable {
             switch state {
             case .toBeTransferred: tellWaiting(id)
             case _ where lockError(of: id) != nil:
-                Talk.note("locked  \(id): not downloaded: \(lockError(of: id)?.problem ?? "")")
+                let what = state == .loaded ? "what is loaded stays" : "not downloaded"
+                Talk.note("locked  \(id): \(what): \(lockError(of: id)?.problem ?? "")")
             case .loaded: Talk.note("\(hasMoved(id) ? "loaded" : "up to date")  \(id)")
             case .absent:
                 shown.withLock { $0.removed.append(id) }

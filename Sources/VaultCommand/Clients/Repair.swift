@@ -6,13 +6,13 @@ import VaultErrors
 struct Repair: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "repair",
-        abstract: "Look at every byte of packs kept sealed, and fetch damaged pieces again.",
+        abstract: "Read every byte of the packs in a store, and fetch damaged pieces again.",
         discussion: """
-            Packs that 'fetch --sealed' brought are proven without a key; what is damaged is fetched again by itself, from any \
-            mirror. Packs that wait for their key are looked at by 'fetch'.
+            Packs kept sealed are proven without a key, opened ones with theirs; what is damaged is fetched again by itself, \
+            from any mirror, also when the site's metadata have expired. Packs that wait for their key are looked at by 'fetch'.
 
             EXAMPLE
-              assetvault repair https://cdn.example.com/game --store ~/.game
+              assetvault repair https://cdn.example.com/game --store ~/.game --keys env:GAME_KEY
             """)
 
     @OptionGroup var site: SiteOptions
@@ -22,16 +22,20 @@ struct Repair: AsyncParsableCommand {
 
     @OptionGroup var store: StoreOptions
 
+    @OptionGroup var keys: KeyOptions
+
     func run() async throws {
         let named = try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
-        let mended = try await FetchProgress().whileShowing(
-            try site.configuration(of: store.existingLayout())
-        ) {
-            client throws(VaultError) in try await client.repair(named)
+        var configuration = try site.configuration(of: store.existingLayout())
+        configuration.keys = try keys.provider()
+        let repaired = try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
+            try await client.repair(named)
         }
-        for id in mended { Talk.note("mended  \(id)") }
-        if mended.isEmpty {
-            Talk.note("no pack that is kept sealed was damaged; opened ones are not looked at")
+        for id in repaired { Talk.note("repaired  \(id)") }
+        if repaired.isEmpty {
+            Talk.note(
+                "no pack was damaged\(configuration.keys == nil ? "; opened ones are looked at with --keys only" : "")"
+            )
         }
     }
 }

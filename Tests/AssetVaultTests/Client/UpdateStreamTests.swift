@@ -22,6 +22,7 @@ import Testing
         var last: UInt64 = 0
         for await update in updates {
             switch update {
+            case .planned(_, .prefetch, let total): told.append("planned \(total > 900_000)")
             case .began: told.append("began")
             case .progress(_, _, let bytes, let total):
                 #expect(bytes >= last && bytes <= total)
@@ -32,7 +33,7 @@ import Testing
             default: told.append("\(update)")
             }
         }
-        #expect(told == ["began", "progress", "opening", "loaded"])
+        #expect(told == ["planned true", "began", "progress", "opening", "loaded"])
         for await update in others { Issue.record("\(update)") }
     }
 

@@ -42,7 +42,7 @@ struct DownloaderReportTests {
         #expect(json["packs"]?.elements?.isEmpty == true)
         let refusals = try #require(json["refusals"]?.elements)
         #expect(refusals.map { $0["place"]?.text } == ["first", "second", "third"])
-        #expect(refusals.allSatisfy { $0["category"] == "io" && $0["failure"]?.text?.isEmpty == false })
+        #expect(refusals.allSatisfy { $0["category"] == "limit" && $0["failure"]?.text?.isEmpty == false })
     }
 
     /// A script gets its JSON whatever happens.

@@ -1,0 +1,64 @@
+public import SealedPack
+public import VaultErrors
+import VaultFileSystem
+import VaultTransport
+
+/// What a look at every byte of a loaded pack has found.
+public struct PackCondition: Sendable, Hashable {
+    public enum Finding: Sendable, Hashable {
+        case sound
+        /// It is no longer what it was, and why: ``VaultClient/repair(_:)`` fetches what is damaged.
+        case damaged(String)
+        /// It stands opened, and its key, which alone proves its files, is not here.
+        case unproven(String)
+    }
+
+    public let id: PackID
+    public let version: UInt64
+    public let form: PackForm
+    public let finding: Finding
+}
+
+extension VaultStore {
+    /// Reads every byte of the loaded packs, without the site: sealed ones without any key, opened ones with theirs. Nothing
+    /// is changed.
+    ///
+    /// - Parameter ids: the packs to look at; nil for all that are loaded.
+    /// - Throws: `.missing` for a pack of `ids` that is not loaded.
+    public func verify(
+        _ ids: [PackID]? = nil, onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
+    ) async throws(VaultError) -> [PackCondition] {
+        guard try FileSystem.exists(layout.lock) else {
+            if let id = ids?.first { _ = try path(of: id) }
+            return []
+        }
+        let staging = PackStaging(layout: layout)
+        let stager = PackStager(
+            staging: staging, transport: FileTransport(), retries: RetryPolicy(), role: .app(keys: keys, nil),
+            openings: Turns(1), observer: onUpdate)
+        let known = if let ids { ids } else { try staging.records.ids() }
+        var found: [PackCondition] = []
+        for id in known {
+            guard let loaded = try await staging.survey(id).loaded else {
+                if ids != nil { _ = try path(of: id) }
+                continue
+            }
+            found.append(
+                PackCondition(
+                    id: id, version: loaded.pack.version, form: loaded.form,
+                    finding: try await stager.finding(in: loaded)))
+        }
+        return found
+    }
+}
+
+extension PackStager {
+    fileprivate func finding(in loaded: PackRecord.Loaded) async throws(VaultError) -> PackCondition.Finding {
+        do throws(VaultError) {
+            return try await damage(to: loaded).map { .damaged($0.problem) } ?? .sound
+        } catch {
+            guard error.category == .key else { throw error }
+            return .unproven(error.problem)
+        }
+    }
+}

@@ -1,0 +1,174 @@
+import FaultServer
+import Foundation
+import StrictJSON
+import Testing
+
+/// Loaded packs that are no longer what they were: found on demand, and repaired from the host by pieces.
+@Suite(.timeLimit(.minutes(5))) struct DamagedTreeTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+    private static let size = 4 << 20
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/noise", Bytes.random(Self.size, seed: 1))
+        try folder.write("level/text", String(repeating: "words ", count: 50_000))
+        try folder.write("level/sub/empty", "")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+    }
+
+    private func verify(withKeys: Bool = true) async throws -> CommandResult {
+        try await Command.run(["verify", "--store", workshop.store] + (withKeys ? workshop.keys : []))
+    }
+
+    private func repair(_ url: String, withKeys: Bool = true, through wrapper: [String] = []) async throws
+        -> CommandResult
+    {
+        try await Command.run(
+            ["repair", url, "--store", workshop.store] + (withKeys ? workshop.keys : []), through: wrapper)
+    }
+
+    private func damage(_ kind: String) async throws {
+        let tree = URL(filePath: try await workshop.path(of: "level")).resolvingSymlinksInPath().path
+        switch kind {
+        case "changed":
+            var bytes = [UInt8](try Data(contentsOf: URL(filePath: "\(tree)/noise")))
+            bytes[bytes.count / 2] ^= 1
+            try Data(bytes).write(to: URL(filePath: "\(tree)/noise"))
+        case "cut": try await Tool.run("truncate", "-s", "100000", "\(tree)/noise")
+        case "gone": try await Tool.run("rm", "\(tree)/text")
+        case "added": try Data([1]).write(to: URL(filePath: "\(tree)/sub/more"))
+        default: try await Tool.run("chmod", "666", "\(tree)/text")
+        }
+    }
+
+    @Test(arguments: ["changed", "cut", "gone", "added", "writable"]) func anOpenedOne(kind: String)
+        async throws
+    {
+        try await workshop.fetch().succeeded()
+        try await verify().succeeded()
+        try await damage(kind)
+        let found = try await verify()
+        #expect(found.exitCode == 65 && found.text.hasPrefix("damaged  level"), "\(found.text)")
+        let server = try FaultServer(workshop.site)
+        let result = try await repair(server.url).succeeded()
+        #expect(result.errorText.contains("repaired  level"))
+        #expect(
+            server.packBytes < Self.size / 2 || kind == "cut", "only what is damaged: \(server.packBytes)")
+        #expect(try await verify().succeeded().text.hasPrefix("sound  level"))
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        #expect(try workshop.files(in: "ephemeral") == [])
+        #expect(try folder.names(in: "store/permanent/level").count == 4, "nothing else is left")
+        #expect(try await repair(server.url).succeeded().errorText.contains("no pack was damaged"))
+    }
+
+    /// Each fetch looks at what is loaded: where a file was changed, all are proven, and what is damaged comes again.
+    @Test(arguments: ["changed", "cut", "gone", "added", "writable"]) func foundAtEachStart(kind: String)
+        async throws
+    {
+        try await workshop.fetch().succeeded()
+        try await damage(kind)
+        let server = try FaultServer(workshop.site)
+        let locked = try await workshop.fetch(server.url, withKeys: false).succeeded()
+        #expect(locked.errorText.hasPrefix("locked  level: what is loaded stays: its files were changed"))
+        #expect(server.packs.isEmpty)
+        try await workshop.fetch(server.url).succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await verify().succeeded()
+        let asked = server.packs.count
+        #expect(asked > 0)
+        #expect(try await workshop.fetch(server.url).succeeded().errorText == "up to date  level\n")
+        #expect(server.packs.count == asked)
+    }
+
+    /// Other times alone are no damage, and are looked into only once.
+    @Test func touchedFiles() async throws {
+        try await workshop.fetch().succeeded()
+        let tree = URL(filePath: try await workshop.path(of: "level")).resolvingSymlinksInPath().path
+        try await Tool.run("touch", "\(tree)/noise")
+        let server = try FaultServer(workshop.site)
+        try await workshop.fetch(server.url).succeeded()
+        #expect(server.packs.isEmpty)
+        #expect(
+            try await workshop.fetch(server.url, withKeys: false).succeeded().errorText
+                == "up to date  level\n")
+    }
+
+    /// A sealed pack that was changed needs no key for that.
+    @Test func aSealedOneAtAStart() async throws {
+        try await workshop.fetch(nil, "--sealed").succeeded()
+        let name = try #require(workshop.files(in: "permanent/level").first { $0.hasSuffix(".avpack") })
+        var bytes = try folder.bytes("store/permanent/level/\(name)")
+        let sound = bytes
+        bytes[bytes.count / 2] ^= 1
+        try folder.write("store/permanent/level/\(name)", bytes)
+        try await workshop.fetch(withKeys: false).succeeded()
+        #expect(try folder.bytes("store/permanent/level/\(name)") == sound)
+    }
+
+    /// Without its key nothing is said of an opened pack; a sealed one needs none.
+    @Test func withoutAKey() async throws {
+        try await workshop.fetch().succeeded()
+        let opened = try await verify(withKeys: false)
+        #expect(opened.exitCode == 77 && opened.text.hasPrefix("unproven  level"))
+        let help = try await repair(workshop.site, withKeys: false).succeeded()
+        #expect(help.errorText.contains("--keys"))
+        try await workshop.fetch(nil, "--sealed").succeeded()
+        #expect(try await verify(withKeys: false).succeeded().text.hasPrefix("sound  level"))
+        let name = try #require(workshop.files(in: "permanent/level").first { $0.hasSuffix(".avpack") })
+        var bytes = try folder.bytes("store/permanent/level/\(name)")
+        bytes[bytes.count / 2] ^= 1
+        try folder.write("store/permanent/level/\(name)", bytes)
+        let json = try await Command.run("verify", "--store", workshop.store, "--json")
+        #expect(json.exitCode == 65)
+        #expect(try json.json()["packs"]?.elements?.first?["finding"] == "damaged")
+        try await Command.run("verify", "other", "--store", workshop.store).failed(66, naming: "other")
+    }
+
+    /// The digests in the record were trusted when the pack came: neither expiry nor a lost site keep it from being repaired.
+    @Test(arguments: [[], ["--sealed"]]) func afterExpiry(options: [String]) async throws {
+        try await Command.run(
+            ["fetch", workshop.site, "--store", workshop.store, "--trust", workshop.root] + workshop.keys
+                + options
+        ).succeeded()
+        if options.isEmpty {
+            try await damage("changed")
+        } else {
+            let name = try #require(workshop.files(in: "permanent/level").first { $0.hasSuffix(".avpack") })
+            var bytes = try folder.bytes("store/permanent/level/\(name)")
+            bytes[bytes.count / 2] ^= 1
+            try folder.write("store/permanent/level/\(name)", bytes)
+        }
+        let later = ["faketime", "+3000 days"]
+        try await Command.run(
+            ["fetch", workshop.site, "--store", workshop.store] + workshop.keys, through: later
+        ).failed(76)
+        #expect(try await verify().exitCode == 65)
+        let result = try await repair(workshop.site, through: later).succeeded()
+        #expect(result.errorText.contains("repaired  level"))
+        try await verify().succeeded()
+    }
+
+    /// At any moment the old tree or the sound one stands there, whole.
+    @Test(arguments: ["renameat2", "renameat", "fsync"]) func killed(call: String) async throws {
+        try await workshop.fetch().succeeded()
+        var kills = 0
+        for number in 1...30 {
+            try await damage("changed")
+            let wrapper =
+                ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)"]
+                + ["-e", "inject=\(call):signal=KILL:when=\(number)"]
+            let result = try await repair(workshop.site, through: wrapper)
+            #expect(try await workshop.tree(of: "level").files.count == 3)
+            try await repair(workshop.site).succeeded()
+            #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+            try await workshop.fetch().succeeded()
+            #expect(try folder.names(in: "store/permanent/level").count == 4)
+            #expect(try workshop.files(in: "ephemeral") == [])
+            if result.exitCode == 0 { break }
+            kills += 1
+        }
+        #expect(kills > 0)
+    }
+}
