@@ -28,11 +28,11 @@ extension VaultStore {
     public func verify(
         _ ids: [PackID]? = nil, onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
     ) async throws(VaultError) -> [PackCondition] {
-        guard try FileSystem.exists(layout.lock) else {
+        guard try hasStore else {
             if let id = ids?.first { _ = try path(of: id) }
             return []
         }
-        let staging = PackStaging(layout: layout)
+        let staging = PackStaging(layout: layout, role: .app)
         let stager = PackStager(
             staging: staging, transport: FileTransport(), retries: RetryPolicy(), role: .app(keys: keys, nil),
             openings: Turns(1), observer: onUpdate)
