@@ -35,7 +35,8 @@ struct AssetVaultCommand: AsyncParsableCommand {
     static func main() async {
         do {
             try ProcessHardening.apply()
-            _ = SecureHeap.initialise(bytes: 1 << 20)
+            // Whoever handles keys says what it has come to: see `SwappableSecrets`.
+            SecureHeap.initialise(bytes: 1 << 20)
             try TerminationSignals.cleanUpAndExit()
             var command = try parseAsRoot()
             if var command = command as? any AsyncParsableCommand {

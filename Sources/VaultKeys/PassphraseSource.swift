@@ -1,11 +1,13 @@
 import Glibc
+import Synchronization
 import SystemPackage
 public import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 
 /// Where the passphrase of an encrypted signing key comes from: `env:NAME`, `file:PATH` or `fd:N`, never a command line
-/// itself. What it gives is the passphrase, without a line feed at its end.
+/// itself. What it gives is the passphrase, without a line feed at its end. It is read once, however many keys need it: a
+/// pipe gives it once only.
 public struct PassphraseSource: Sendable {
     private enum Place: Sendable {
         case environment(String)
@@ -14,6 +16,7 @@ public struct PassphraseSource: Sendable {
     }
 
     private let place: Place
+    private let known = KnownPassphrase()
 
     /// - Throws: `usage`, which never repeats the text: it might be the passphrase.
     public init(parsing text: String) throws(VaultError) {
@@ -32,6 +35,10 @@ public struct PassphraseSource: Sendable {
 
     /// - Throws: `key` when it can't be read, is empty or may be read by others.
     public func passphrase() throws(VaultError) -> SecretBytes {
+        try known.get { () throws(VaultError) in try read() }
+    }
+
+    private func read() throws(VaultError) -> SecretBytes {
         switch place {
         case .environment(let name):
             let value = ProcessEnvironment.withValue(of: name) { SecretBytes(copying: $0) }
@@ -76,6 +83,20 @@ public struct PassphraseSource: Sendable {
                 .key, "the passphrase is empty", at: place, remedy: "give the passphrase of the key")
         }
         return text.withBytes { SecretBytes(copying: $0.extracting(first: count)) }
+    }
+}
+
+/// What was read, for the copies of a source.
+private final class KnownPassphrase: Sendable {
+    private let secret = Mutex<SecretBytes?>(nil)
+
+    func get(_ read: () throws(VaultError) -> SecretBytes) throws(VaultError) -> SecretBytes {
+        try secret.withLock { secret throws(VaultError) in
+            if let known = secret?.copy() { return known }
+            let fresh = try read()
+            secret = fresh.copy()
+            return fresh
+        }
     }
 }
 

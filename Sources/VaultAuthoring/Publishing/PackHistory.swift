@@ -3,6 +3,7 @@ import StrictJSON
 import SystemPackage
 import UpdateFramework
 import VaultErrors
+import VaultKeys
 import VaultSite
 
 /// Earlier versions of packs, out of metadata that a vault has signed itself at any time.
@@ -75,6 +76,21 @@ struct PackHistory {
             }
         }
         return found
+    }
+
+    /// The vault keys that any pack was ever sealed for, as far as metadata are kept.
+    func keyIDs() throws(VaultError) -> Set<KeyID> {
+        var ids: Set<KeyID> = []
+        for file in try targetsFiles() {
+            guard let targets = try? targets(in: file) else { continue }
+            for (path, json) in targets {
+                guard case .object(let json) = json, let record = try? TargetRecord(path: path, json: json),
+                    let listing = try? PublishedPacks.Listing(record)
+                else { continue }
+                ids.formUnion(listing.pack.slots.map(\.keyID))
+            }
+        }
+        return ids
     }
 
     /// So many files of a role are looked at for its packs' last versions.

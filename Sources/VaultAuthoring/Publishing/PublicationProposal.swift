@@ -4,6 +4,7 @@ import SystemPackage
 import UpdateFramework
 import VaultErrors
 import VaultFileSystem
+import VaultKeys
 import VaultSite
 
 /// What a vault is to list next: every pack is sealed, nothing is signed.
@@ -11,6 +12,8 @@ struct PublicationProposal {
     private(set) var records: [TargetRecord]
     private(set) var packs: [PublicationReport.Pack] = []
     private(set) var warnings: [String] = []
+    /// Of all packs that are listed next.
+    private var slots: [KeySlot] = []
 
     init(
         for vault: VaultFolder, _ settings: VaultSettings, after state: PublishedState,
@@ -35,6 +38,7 @@ struct PublicationProposal {
                 result = try await publisher.seal(pack, after: previous) { done in onPack(pack.id, done) }
             }
             records.append(try TargetRecord(path: pack.id.targetPath, json: result.descriptor.json))
+            slots += result.descriptor.slots
             packs.append(PublicationReport.Pack(result, after: published, isPinned: pack.pin != nil))
             if let published, published.sha256 != result.descriptor.sha256, changed.count < Self.packLimit {
                 changed[pack.id] = result.descriptor
@@ -44,8 +48,26 @@ struct PublicationProposal {
         for old in listing.packs where !declared.contains(old.pack.id) {
             packs.append(PublicationReport.Pack(removed: old.pack))
         }
+        try await warnOfRetiredKeys(after: state, by: publisher)
         if !changed.isEmpty { try await addCosts(of: changed, after: state, by: publisher) }
         warnings += publisher.host?.warnings ?? []
+    }
+
+    /// A key that was given up may be in hands that it was given up for.
+    private mutating func warnOfRetiredKeys(
+        after state: PublishedState, by publisher: PackPublisher
+    ) async throws(VaultError) {
+        let published = state.ownListing.packs.map(\.pack)
+        let current = Set(published.flatMap(\.slots).map(\.keyID))
+        let new = Set(slots.map(\.keyID)).subtracting(current)
+        guard !published.isEmpty, !new.isEmpty else { return }
+        try await publisher.host?.readHistory(of: Set(published.map(\.id)))
+        for id in try state.history.keyIDs().intersection(new).sorted(by: { $0.description < $1.description })
+        {
+            warnings.append(
+                "the vault key '\(id)' was retired, and opens packs again: whoever kept it reads what is published now"
+            )
+        }
     }
 
     /// So many versions are looked back at, and so many packs.

@@ -22,6 +22,7 @@ struct Keygen: ParsableCommand {
     var output: String
 
     func run() throws {
+        SwappableSecrets.report()
         if output == "-" {
             let id = try VaultKeyFile.generate(into: OutputRule.standardOutput())
             Talk.note("made the vault key \(id)")

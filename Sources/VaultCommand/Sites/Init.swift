@@ -27,6 +27,7 @@ struct Init: AsyncParsableCommand {
     var team: String?
 
     func run() async throws {
+        SwappableSecrets.report()
         let role = try team.map { name throws(VaultError) in try SiteStructure.role(named: name) }
         try await VaultFolder(FilePath(vault)).create(for: role, now: .now)
         if let role {

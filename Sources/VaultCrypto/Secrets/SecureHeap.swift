@@ -16,6 +16,9 @@ public enum SecureHeap {
 
     private static let state = Mutex<State?>(nil)
 
+    /// What ``initialise(bytes:)`` has reached; nil before it was called.
+    public static var reached: State? { state.withLock { $0 } }
+
     /// Sets the heap up, once; later calls only report what the first one reached.
     ///
     /// Call it before any other thread uses cryptography: OpenSSL looks at the heap's state without a lock.

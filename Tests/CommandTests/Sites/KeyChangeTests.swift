@@ -50,6 +50,25 @@ struct KeyChangeTests {
         }
     }
 
+    /// Whoever it was taken from may have kept it.
+    @Test(arguments: [false, true]) func aRetiredKeyThatReturnsIsReported(fromAHost: Bool) async throws {
+        let retired = try keyID("vault/keys/vault.jwks")
+        let against = fromAHost ? ["--against", "file://\(folder["host"])"] : []
+        let warning = "the vault key '\(retired)' was retired, and opens packs again"
+        for keys in [first + second, second] {
+            #expect(!(try await publish(keys).errorText.contains("retired")))
+        }
+        if fromAHost { try await Tool.run("mv", workshop.site, folder["host"]) }
+        let dry = try await publish(first + second + against + ["--dry-run"])
+        #expect(dry.errorText.contains(warning))
+        let result = try await publish(first + second + against)
+        #expect(result.errorText.contains(warning))
+        #expect(!result.errorText.contains(try keyID("second.jwks")))
+        if fromAHost { return }
+        // It is one of the keys again.
+        #expect(!(try await publish(first + second).errorText.contains("retired")))
+    }
+
     @Test func aKeyThatIsDroppedIsNamed() async throws {
         let (one, other) = (try keyID("vault/keys/vault.jwks"), try keyID("second.jwks"))
         let both = try await publish(first + second + ["--json"]).json()

@@ -62,6 +62,23 @@ struct EncryptedKeyTests {
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
     }
 
+    /// One passphrase for all encrypted keys; a descriptor gives it once.
+    @Test(arguments: ["3< '", "3< <(cat '"]) func twoKeysFromADescriptor(redirection: String) async throws {
+        let phrase = try folder.write("passphrase", Self.secret, permissions: 0o600)
+        let plain = folder["vault/keys/targets.pem"]
+        try await Tool.run(
+            "openssl", "pkey", "-in", plain, "-aes-256-cbc", "-passout", "pass:\(Self.secret)", "-out",
+            folder["targets.pem"])
+        try await Tool.run("mv", folder["targets.pem"], plain)
+        try folder.setPermissions("vault/keys/targets.pem", 0o600)
+        let script = "exec \"$@\" \(redirection)\(phrase)'" + (redirection.contains("(") ? ")" : "")
+        try await Command.run(
+            ["publish", workshop.vault, "--passphrase", "fd:3"], through: ["/bin/bash", "-c", script, "bash"]
+        ).succeeded()
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+
     @Test(arguments: ["wrong", "", "correct horse battery stapl", "correct horse battery staple "])
     func theWrongPassphrase(secret: String) async throws {
         let before = try Tree("\(workshop.site)/metadata")

@@ -1,0 +1,39 @@
+import Foundation
+import Testing
+
+/// Keys are kept in memory that the system locks; where it doesn't, that is said.
+struct LockedMemoryTests {
+    let bench: Bench
+    init() throws { bench = try Bench() }
+
+    /// No memory may be locked, not even by root.
+    private static let unlocked = Command.shell(
+        """
+        ulimit -l 0 || exit 125
+        [ "$(id -u)" != 0 ] || exec setpriv --bounding-set=-ipc_lock --inh-caps=-ipc_lock "$@"
+        exec "$@"
+        """)
+
+    private func warnings(_ result: CommandResult) -> Int {
+        result.errorText.split(separator: "\n").count { $0.contains("locks no memory") }
+    }
+
+    @Test func isReportedOnce() async throws {
+        let vault = bench.folder["vault"]
+        for arguments in [
+            ["keygen", "-o", bench.folder["new.jwks"]], ["seal", bench.level, "-o", bench.pack] + bench.keys,
+            ["open", bench.pack, "-o", bench.folder["opened"]] + bench.keys, ["init", vault],
+            ["publish", vault, "--pack", "one=\(bench.level)", "--keys", "file:\(vault)/keys/vault.jwks"],
+        ] {
+            let result = try await Command.run(arguments, through: Self.unlocked).succeeded()
+            #expect(warnings(result) == 1, "\(arguments[0]): \(result.errorText)")
+        }
+        // Without a key there is nothing to lock.
+        let result = try await Command.run("inspect", bench.pack, through: Self.unlocked).succeeded()
+        #expect(warnings(result) == 0)
+    }
+
+    @Test func isNotReportedWhereMemoryIsLocked() async throws {
+        #expect(warnings(try await Command.run("keygen", "-o", bench.folder["new.jwks"]).succeeded()) == 0)
+    }
+}
