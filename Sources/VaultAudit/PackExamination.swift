@@ -33,7 +33,7 @@ struct PackExamination {
                 if check.isSound { report.findings += findings(ofWhole: try await digest.get()) }
             }
         } catch {
-            let isDamage = descriptor != nil && error.category == .corrupt
+            let isDamage = descriptor != nil && error.category == .corrupt && !error.needsNewerRelease
             report.findings.append(
                 AuditFinding(
                     .error(error.category), error.problem, at: place,
@@ -103,7 +103,7 @@ struct PackExamination {
                 report.findings.append(
                     AuditFinding(
                         .error(.corrupt), error.problem, at: "\(place): \(file.path.string)",
-                        remedy: Self.damageRemedy))
+                        remedy: error.needsNewerRelease ? error.remedy : Self.damageRemedy))
             }
         }
         report.provenEntries = catalog.entryCount - damaged

@@ -175,6 +175,18 @@ import VaultErrors
         await place.expectRefusal(bytes, as: honest, with: key, content: pack.content)
     }
 
+    /// What a later release made is not damaged.
+    @Test(arguments: [Forgery("codec 2") { $0.codec = 2 }, Forgery("kind 3") { $0.entries[1].kind = 3 }])
+    func aLaterFormatIsNotDamage(_ forgery: Forgery) async throws {
+        var pack = honest()
+        forgery.forge(&pack)
+        let error = await #expect(throws: VaultError.self) {
+            _ = try await place.read(try pack.parts.bytes, with: key)
+        }
+        #expect(error?.needsNewerRelease == true)
+        #expect(error?.description.contains("damaged") == false, "\(error?.description ?? "")")
+    }
+
     /// Codec 1: a length and a frame.
     private static func compressed(
         _ catalog: [UInt8], stating count: Int? = nil, behind: [UInt8] = []

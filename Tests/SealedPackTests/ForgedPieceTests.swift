@@ -56,6 +56,16 @@ import VaultErrors
         try await expectRefusal([], "not even a codec")
     }
 
+    /// What a later release made is not damaged: nobody is to fetch it again.
+    @Test func aLaterCodecIsNotDamage() async throws {
+        let error = await #expect(throws: VaultError.self) {
+            _ = try await place.read(try pack([2] + text).parts.bytes, with: key)
+        }
+        #expect(error?.needsNewerRelease == true)
+        #expect(error?.problem.contains("codec 2") == true)
+        #expect(error?.description.contains("damaged") == false, "\(error?.description ?? "")")
+    }
+
     /// A piece of no bytes is seen even by who has no key.
     @Test func emptyPiecesAreImpossible() async throws {
         for message: [UInt8] in [[], [0]] {

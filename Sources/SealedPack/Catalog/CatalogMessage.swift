@@ -35,7 +35,7 @@ enum CatalogMessage {
         do throws(VaultError) {
             return try decrypt(pack, key)
         } catch {
-            guard error.category == .corrupt else { throw error }
+            guard error.category == .corrupt, !error.needsNewerRelease else { throw error }
             throw VaultError(
                 .corrupt, "the catalog is damaged: \(error.problem)", at: pack.place,
                 remedy: "repair the pack, or fetch it again")
@@ -81,7 +81,7 @@ enum CatalogMessage {
         guard digest.finalize() == pack.footer.catalogDigest else {
             throw refuse("it has the wrong digest")
         }
-        switch message.first.flatMap(PieceCodec.init) {
+        switch try PieceCodec(ofMessage: message, at: pack.place) {
         case .stored:
             message.removeFirst()
             return message
@@ -91,7 +91,6 @@ enum CatalogMessage {
                 Int(count) <= FormatLimits.maximumCatalogExpansion * (message.count - headCount)
             else { throw refuse("it states an impossible length") }
             return try Zstd.decompress(message.span.extracting(headCount...), exactly: Int(count))
-        case nil: throw refuse("it has an unknown codec")
         }
     }
 }

@@ -85,11 +85,14 @@ struct UnverifiedCatalog {
             let record = offset + index * CatalogFormat.entryRecordCount
             guard let path = bytes.span.bigEndian(UInt32.self, at: record), path > pathEnd,
                 Int(path) <= pathCount,
-                let kind = PackEntryKind(rawValue: bytes[record + 4]),
                 bytes[record + 5] == 0, bytes[record + 6] == 0, bytes[record + 7] == 0,
                 let content = bytes.span.bigEndian(UInt64.self, at: record + 8), content >= contentEnd,
-                kind != .emptyFolder || content == contentEnd
+                bytes[record + 4] != PackEntryKind.emptyFolder.rawValue || content == contentEnd
             else { throw Self.refusal("entry \(index) is damaged", at: place) }
+            guard PackEntryKind(rawValue: bytes[record + 4]) != nil else {
+                throw .unknownFormat(
+                    "the pack has an entry of kind \(bytes[record + 4]), which is unknown", at: place)
+            }
             pathEnd = path
             contentEnd = content
         }

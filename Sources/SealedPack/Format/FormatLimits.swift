@@ -19,9 +19,3 @@ public enum FormatLimits {
     /// The most slots of a descriptor: each may be a question to a key service.
     public static let maximumSlots = 64
 }
-
-/// How a piece's data stands in its message; the message's first byte.
-enum PieceCodec: UInt8, Sendable {
-    case stored = 0
-    case zstd = 1
-}

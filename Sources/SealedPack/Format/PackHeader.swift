@@ -32,15 +32,12 @@ struct PackHeader: Equatable, Sendable {
                 remedy: "check the file's name and its download")
         }
         guard let version = bytes.bigEndian(UInt16.self, at: 8), version == Self.version else {
-            throw VaultError(
-                .corrupt, "pack format version \(bytes.bigEndian(UInt16.self, at: 8) ?? 0) is unknown",
-                at: place,
-                remedy: "use a newer release of this program")
+            throw .unknownFormat(
+                "pack format version \(bytes.bigEndian(UInt16.self, at: 8) ?? 0) is unknown", at: place)
         }
         guard let suite = bytes.bigEndian(UInt16.self, at: 10), suite == Self.suite else {
-            throw VaultError(
-                .corrupt, "cipher suite \(bytes.bigEndian(UInt16.self, at: 10) ?? 0) is unknown", at: place,
-                remedy: "use a newer release of this program")
+            throw .unknownFormat(
+                "cipher suite \(bytes.bigEndian(UInt16.self, at: 10) ?? 0) is unknown", at: place)
         }
         var id: [UInt8] = []
         id.append(copying: bytes.extracting(16..<32))

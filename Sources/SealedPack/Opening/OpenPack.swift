@@ -93,7 +93,7 @@ public final class OpenPack: Sendable {
             }
         } catch {
             // Want of memory, say, is not the pack's fault.
-            guard error.category == .corrupt else { throw error }
+            guard error.category == .corrupt, !error.needsNewerRelease else { throw error }
         }
         throw damaged(number)
     }
@@ -103,12 +103,9 @@ public final class OpenPack: Sendable {
     > {
         let message = try Cobblestone256.open(
             ciphertext.span, context: PieceSealer.context, key: key.pieceKey)
-        switch message.first.flatMap(PieceCodec.init) {
+        switch try PieceCodec(ofMessage: message, at: pack.place) {
         case .stored: return message.dropFirst()
         case .zstd: return try Zstd.decompress(message.span.extracting(1...), exactly: count)[...]
-        case nil:
-            throw VaultError(
-                .corrupt, "a piece has an unknown codec", at: pack.place, remedy: "use a newer release")
         }
     }
 
