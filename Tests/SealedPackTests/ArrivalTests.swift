@@ -1,4 +1,5 @@
 import SealedPack
+import Synchronization
 import SystemPackage
 import Testing
 import VaultErrors
@@ -31,17 +32,19 @@ import VaultFileSystem
         _ range: Range<Int>, of bytes: [UInt8], inChunksOf size: Int, to assembly: inout PackAssembly,
         endingWith failure: VaultError? = nil
     ) async throws(VaultError) -> Int {
-        var position = range.lowerBound
+        let position = Mutex(range.lowerBound)
         return try await assembly.take(
             at: UInt64(range.lowerBound),
-            from: { () throws(VaultError) -> [UInt8]? in
-                guard position < range.upperBound else {
+            from: ArrivingBytes { () throws(VaultError) -> [UInt8]? in
+                let start = position.withLock { position in
+                    defer { position = min(position + size, range.upperBound) }
+                    return position
+                }
+                guard start < range.upperBound else {
                     if let failure { throw failure }
                     return nil
                 }
-                let end = min(position + size, range.upperBound)
-                defer { position = end }
-                return Array(bytes[position..<end])
+                return Array(bytes[start..<min(start + size, range.upperBound)])
             }, progress: { _ in })
     }
 
@@ -74,23 +77,45 @@ import VaultFileSystem
         #expect(try isComplete(&assembly))
     }
 
+    /// A piece that is all there is reported while the host is silent: here it goes on only after that.
+    @Test(.timeLimit(.minutes(1))) func aSilentHostHidesNothing() async throws {
+        var assembly = try await begun()
+        let (reports, note) = AsyncStream.makeStream(of: UInt64.self)
+        let (bytes, tail) = (
+            parts.bytes, UInt64(assembly.pack.length) - 192 - UInt64(parts.place(5).upperBound - 64)
+        )
+        let ends = (0..<6).map { parts.place($0).upperBound }
+        let sent = Mutex(64)
+        let arriving = ArrivingBytes { () throws(VaultError) -> [UInt8]? in
+            let start = sent.withLock { $0 }
+            if start > 64 {
+                for await count in reports where count >= UInt64(start - 64) + tail { break }
+            }
+            guard let end = ends.first(where: { $0 > start }) else { return nil }
+            sent.withLock { $0 = end }
+            return Array(bytes[start..<end])
+        }
+        _ = try await assembly.take(at: 64, from: arriving, progress: { note.yield($0) })
+        #expect(try isComplete(&assembly))
+    }
+
     /// After a failure nothing more is taken, even if the sender goes on: some of it was lost.
     @Test(arguments: 0...3) func nothingAfterAFailure(pieces: Int) async throws {
         let lost = VaultError(.busy, "somebody wants it", at: "host", remedy: "none")
         var assembly = try await begun()
         let end = parts.place(pieces).lowerBound
-        var chunks = [Array(parts.bytes[64..<end]), nil, Array(parts.bytes[(end + 1_000)...])][...]
+        let chunks = Mutex([Array(parts.bytes[64..<end]), nil, Array(parts.bytes[(end + 1_000)...])][...])
         let error = await #expect(throws: VaultError.self) {
             try await assembly.take(
                 at: 64,
-                from: { () throws(VaultError) -> [UInt8]? in
-                    guard let next = chunks.popFirst() else { return nil }
+                from: ArrivingBytes { () throws(VaultError) -> [UInt8]? in
+                    guard let next = chunks.withLock({ $0.popFirst() }) else { return nil }
                     guard let next else { throw lost }
                     return next
                 }, progress: { _ in })
         }
         #expect(error?.category == .busy)
-        #expect(chunks.count == 1)
+        #expect(chunks.withLock { $0.count } == 1)
         #expect(try assembly.wanted() == UInt64(end)..<UInt64(parts.place(5).upperBound))
     }
 

@@ -1,3 +1,4 @@
+import Glibc
 import Synchronization
 import Testing
 import VaultErrors
@@ -118,6 +119,52 @@ import VaultErrors
                 if number < 4 { #expect(inputs == number) }
             })
         #expect(delivered == [1, 2, 3, 4])
+    }
+
+    /// The same while a host stands still: nothing but a delivery lets the reading go on here.
+    @Test(.timeLimit(.minutes(1))) func whatIsDoneDoesNotWaitForTheReading() async throws {
+        let (deliveries, note) = AsyncStream.makeStream(of: Int.self)
+        var inputs = 0
+        var delivered: [Int] = []
+        try await runInOrder(
+            read: {
+                for await _ in deliveries { return }
+            },
+            next: { () throws(VaultError) -> Supply<Int> in
+                if delivered.count < inputs { return .later }
+                guard inputs < 4 else { return .end }
+                inputs += 1
+                return .input(inputs)
+            },
+            memory: { _ in 1 },
+            work: { (number: Int) throws(VaultError) -> Int in
+                // Over only when the pipeline reads, and stands still.
+                usleep(20_000)
+                return number
+            },
+            deliver: { (number: Int) throws(VaultError) in
+                delivered.append(number)
+                note.yield(number)
+            })
+        #expect(delivered == [1, 2, 3, 4])
+    }
+
+    /// What ends the pipeline ends a reading that would last for ever.
+    @Test(.timeLimit(.minutes(1))) func anErrorEndsTheReading() async throws {
+        var inputs = 0
+        let error = await #expect(throws: VaultError.self) {
+            try await runInOrder(
+                read: { try? await Task.sleep(for: .seconds(3600)) },
+                next: { () throws(VaultError) -> Supply<Int> in
+                    inputs += 1
+                    return inputs == 1 ? .input(1) : .later
+                },
+                memory: { _ in 1 },
+                work: { (number: Int) throws(VaultError) -> Int in
+                    throw VaultError(.corrupt, "bad", at: "\(number)", remedy: "none")
+                }, deliver: { (_: Int) in })
+        }
+        #expect(error?.problem == "bad")
     }
 
     /// A piece of 16 MiB takes three times as much: as ciphertext, frame and plaintext.

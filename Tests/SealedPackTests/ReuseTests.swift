@@ -1,4 +1,5 @@
 import SealedPack
+import Synchronization
 import SystemPackage
 import Testing
 import VaultErrors
@@ -36,8 +37,9 @@ import VaultFileSystem
         var assembly = assembly
         while let wanted = try assembly.wanted(), asked.count < 20 {
             asked.append(Int(wanted.lowerBound)..<Int(wanted.upperBound))
-            var part: [UInt8]? = Array(bytes[asked[asked.count - 1]])
-            _ = try await assembly.take(at: wanted.lowerBound, from: { part.take() }, progress: { _ in })
+            let part = Mutex<[UInt8]?>(Array(bytes[asked[asked.count - 1]]))
+            let arriving = ArrivingBytes { () throws(VaultError) in part.withLock { $0.take() } }
+            _ = try await assembly.take(at: wanted.lowerBound, from: arriving, progress: { _ in })
         }
         let count = assembly.presentCount
         #expect(count == UInt64(bytes.count))

@@ -4,7 +4,7 @@ import VaultTransport
 
 /// What is made of the answer to a request.
 extension PackDownload {
-    func take(
+    mutating func take(
         _ answer: Answer, for wanted: Range<UInt64>, into assembly: inout PackAssembly,
         progress: (UInt64) -> Void
     ) async throws(TransferFailure) {
@@ -22,22 +22,26 @@ extension PackDownload {
         }
     }
 
-    private func receive(
+    private mutating func receive(
         _ body: TransportBody, of range: Range<UInt64>, into assembly: inout PackAssembly,
         progress: (UInt64) -> Void
     ) async throws(VaultError) {
-        var body = body.makeAsyncIterator()
+        let body = BodyReader(body)
+        let download = self
         var position = range.lowerBound
         let wrong: Int
         do throws(VaultError) {
             wrong = try await assembly.take(
-                at: position,
-                from: { () async throws(VaultError) -> [UInt8]? in
+at: position,
+                from: ArrivingBytes { () async throws(VaultError) in
                     guard let bytes = try await body.next() else { return nil }
-                    try await requireOwnership()
+                    try await download.requireOwnership()
+                    return bytes
+                },
+                check: { (bytes: [UInt8]) throws(VaultError) in
+                    try budget.take(bytes.count)
                     try check(bytes, at: position, of: range)
                     position += UInt64(bytes.count)
-                    return bytes
                 }, progress: progress)
         } catch {
             throw error.category == .corrupt ? refusal(error.problem) : error

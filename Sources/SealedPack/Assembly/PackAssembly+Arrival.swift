@@ -15,23 +15,26 @@ extension PackAssembly {
     /// written on all cores while others arrive.
     ///
     /// - Parameters:
-    ///   - next: some bytes more; nil at the end. When it throws, what arrived before still counts.
-    ///   - progress: told ``presentCount``.
+    ///   - bytes: what arrives. When reading it fails, what arrived before still counts.
+    ///   - check: looks at a chunk before it is taken; what it throws ends this as a failure to read does.
+    ///   - progress: told ``presentCount``, as soon as a piece is there: not only when the next bytes arrive.
     /// - Returns: how many pieces turned out wrong: they stay missing.
-    /// - Throws: `.corrupt` after several wrong pieces in a row, `.io`, and what `next` throws.
+    /// - Throws: `.corrupt` after several wrong pieces in a row, `.io`, and what reading and `check` throw.
     public mutating func take(
-        at offset: UInt64, from next: () async throws(VaultError) -> [UInt8]?, progress: (UInt64) -> Void
+        at offset: UInt64, from bytes: ArrivingBytes, check: ([UInt8]) throws(VaultError) -> Void = { _ in },
+        progress: (UInt64) -> Void
     ) async throws(VaultError) -> Int {
         guard let places else {
             var position = offset
-            while let bytes = try await next() {
-                try takeUnproven(bytes.span, at: position)
-                position += UInt64(bytes.count)
+            while let chunk = try await bytes.next() {
+                try check(chunk)
+                try takeUnproven(chunk.span, at: position)
+                position += UInt64(chunk.count)
                 progress(presentCount)
             }
             return 0
         }
-        return try await takePieces(places, at: offset, from: next, progress: progress)
+        return try await takePieces(places, at: offset, from: bytes, check: check, progress: progress)
     }
 
     /// Takes bytes before the index is known: they are written, and believed once it is. No host is believed about header
@@ -46,8 +49,8 @@ extension PackAssembly {
     }
 
     private mutating func takePieces(
-        _ places: PiecePlaces, at offset: UInt64, from next: () async throws(VaultError) -> [UInt8]?,
-        progress: (UInt64) -> Void
+        _ places: PiecePlaces, at offset: UInt64, from bytes: ArrivingBytes,
+        check: ([UInt8]) throws(VaultError) -> Void, progress: (UInt64) -> Void
     ) async throws(VaultError) -> Int {
         let writer = PieceWriter(pack: packFile, places: places, copies: copies)
         var cutter = ArrivalCutter(arriving, at: offset, places)
@@ -56,16 +59,19 @@ extension PackAssembly {
         var wrong = 0
         do throws(VaultError) {
             try await runInOrder(
-                width: Self.width, budget: Self.budget,
-                next: { () async throws(VaultError) -> Supply<ArrivingPiece.Whole> in
-                    if let piece = cutter.next(where: { !states.isPresent($0) }) { return .input(piece) }
-                    do throws(VaultError) {
-                        guard let bytes = try await next() else { return .end }
-                        cutter.add(bytes)
-                        return .later
-                    } catch {
-                        failure = error
-                        return .end
+                width: Self.width, budget: Self.budget, read: { await bytes.readMore() },
+                next: { () throws(VaultError) -> Supply<ArrivingPiece.Whole> in
+                    while true {
+                        if let piece = cutter.next(where: { !states.isPresent($0) }) { return .input(piece) }
+                        guard let read = bytes.take() else { return .later }
+                        do throws(VaultError) {
+                            guard let chunk = try read.get() else { return .end }
+                            try check(chunk)
+                            cutter.add(chunk)
+                        } catch {
+                            failure = error
+                            return .end
+                        }
                     }
                 },
                 memory: { $0.bytes.count },

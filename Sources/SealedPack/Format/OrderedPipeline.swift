@@ -1,10 +1,9 @@
-import Synchronization
 import VaultErrors
 
 /// What whoever is asked for the next input says.
 enum Supply<Input> {
     case input(Input)
-    /// Nothing yet: a moment to deliver what is done, then ask again.
+    /// Nothing before more has been read.
     case later
     case end
 
@@ -21,28 +20,31 @@ enum Supply<Input> {
 ///
 /// - Parameters:
 ///   - budget: the bytes that the work on all inputs may take.
+///   - read: what is done when `next` says `later`, before it is asked again: in a task of its own, so that what is done is
+///     delivered however long it takes. It is cancelled when the pipeline ends.
 ///   - memory: the bytes that the work on an input takes at its most, roughly.
 func runInOrder<Input: Sendable, Output: Sendable>(
     width: Int = 8, budget: Int = 48 << 20,
+    read: @escaping @Sendable () async -> Void = {},
     next: () async throws(VaultError) -> Supply<Input>,
     memory: (Input) -> Int,
     work: @escaping @Sendable (Input) throws(VaultError) -> Output,
     deliver: (Output) throws(VaultError) -> Void
 ) async throws(VaultError) {
-    typealias Numbered = (number: Int, result: Result<Output, VaultError>)
-    let outcome: Result<Void, VaultError> = await withTaskGroup(of: Numbered.self) { group in
-        let finished = Count()
+    let outcome: Result<Void, VaultError> = await withTaskGroup(of: PipelineEvent<Output>.self) { group in
         var started = 0
-        var received = 0
         var delivered = 0
         var pending: Input?
+        var isReading = false
         var isAtEnd = false
         var waiting: [Int: Result<Output, VaultError>] = [:]
         var budget = MemoryBudget(limit: budget)
         func receive() async throws(VaultError) {
-            guard let done = await group.next() else { return }
-            received += 1
-            waiting[done.number] = done.result
+            switch await group.next() {
+            case .worked(let number, let result): waiting[number] = result
+            case .read: isReading = false
+            case nil: return
+            }
             while let result = waiting.removeValue(forKey: delivered) {
                 delivered += 1
                 budget.giveBackFirst()
@@ -51,15 +53,17 @@ func runInOrder<Input: Sendable, Output: Sendable>(
         }
         do throws(VaultError) {
             while true {
-                while started - delivered < width {
+                while !isReading, started - delivered < width {
                     if Task.isCancelled { throw VaultError.cancelled("task") }
                     if pending == nil, !isAtEnd {
                         switch try await next() {
                         case .input(let input): pending = input
                         case .later:
-                            // Where there is one core only, the work needs it.
-                            await Task.yield()
-                            while received < finished.now { try await receive() }
+                            isReading = true
+                            group.addTask {
+                                await read()
+                                return .read
+                            }
                             continue
                         case .end: isAtEnd = true
                         }
@@ -69,11 +73,10 @@ func runInOrder<Input: Sendable, Output: Sendable>(
                     let number = started
                     started += 1
                     group.addTask {
-                        defer { finished.add() }
-                        return (number, Result { () throws(VaultError) in try work(input) })
+                        .worked(number, Result { () throws(VaultError) in try work(input) })
                     }
                 }
-                guard delivered < started else { return .success(()) }
+                guard isReading || delivered < started else { return .success(()) }
                 try await receive()
             }
         } catch {
@@ -84,11 +87,10 @@ func runInOrder<Input: Sendable, Output: Sendable>(
     try outcome.get()
 }
 
-/// How many tasks are over.
-private final class Count: Sendable {
-    private let value = Atomic(0)
-    var now: Int { value.load(ordering: .relaxed) }
-    func add() { value.add(1, ordering: .relaxed) }
+/// What a task of the pipeline has done.
+private enum PipelineEvent<Output: Sendable>: Sendable {
+    case worked(Int, Result<Output, VaultError>)
+    case read
 }
 
 /// The memory that the inputs under way take, in their order.
