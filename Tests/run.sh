@@ -4,7 +4,7 @@ set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=Samples/prerequisites.sh
 . Samples/prerequisites.sh
-need_packages python3 python3-venv curl nginx-light rclone zip xz-utils bzip2 zstd p7zip-full \
+need_packages python3 python3-venv curl nginx-light rclone rsync zip xz-utils bzip2 zstd p7zip-full \
     libarchive-tools strace faketime time dpkg openssl
 
 # The outside judges, in a private virtual environment.

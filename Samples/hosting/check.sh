@@ -1,6 +1,7 @@
 #!/bin/sh
 # Checks this folder's samples: uploads a small site with rclone to a local folder, serves it with nginx on loopback,
-# and looks at order, status codes and headers. Needs nginx, rclone and curl (apt-get install nginx-light rclone curl).
+# and looks at order, status codes and headers. Needs nginx, rclone, rsync and curl (apt-get install nginx-light rclone
+# rsync curl).
 set -eu
 
 here=$(cd "$(dirname "$0")" && pwd)
@@ -43,6 +44,23 @@ grep -q 'timestamp.json: Copied' "$work/log" || fail "an upload without news lef
 sed 's/targets/tergats/' "$site/metadata/3.targets.json" >"$work/served/metadata/3.targets.json"
 sh "$here/upload.sh" "$site" "$work/served" 2>"$work/log"
 diff -r "$site" "$work/served" || fail "what an upload that died has left is still there"
+
+# The lines of the README for rsync, with a folder in the place of the server; what they send goes to the log.
+sed -n 's/^    rsync /rsync --itemize-changes /p' "$here/README.md" |
+    sed "s|server:/srv/assetvault/site|$work/copied|; s| site/| $site/|" >"$work/rsync.sh"
+[ "$(grep -c . "$work/rsync.sh")" = 4 ] || fail "the README has other lines for rsync"
+mkdir -p "$work/copied/targets" "$work/copied/metadata"
+sh -e "$work/rsync.sh" >"$work/log"
+diff -r "$site" "$work/copied" || fail "what rsync copied is not equal"
+grep -q '^>f.*avpack' "$work/log" || fail "rsync did not say what it sent"
+sleep 1
+touch "$work/copied/metadata/3.targets.json"
+sh -e "$work/rsync.sh" >"$work/log"
+! grep '^>f.*avpack' "$work/log" || fail "a second upload sent packs again"
+sed 's/targets/tergats/' "$site/metadata/3.targets.json" >"$work/copied/metadata/3.targets.json"
+touch -r "$site/metadata/3.targets.json" "$work/copied/metadata/3.targets.json"
+sh -e "$work/rsync.sh" >"$work/log"
+diff -r "$site" "$work/copied" || fail "rsync left what an upload that died has left"
 
 # nginx in the foreground, as this user, everything it writes in one folder.
 start() {
