@@ -97,6 +97,36 @@ import VaultTransport
         }
     }
 
+    /// Answers that are complete, and so late that none of them is worth its time: one by one each is within the grace.
+    @Test func lateAnswersCountTogether() async throws {
+        var limits = TransportLimits.testing
+        limits.grace = .milliseconds(500)
+        limits.window = .milliseconds(500)
+        limits.bytesPerSecond = 1_000_000
+        let slow = limits
+        for isShared in [false, true] {
+            for late: [Step] in [
+                [.pause(.milliseconds(200)), .send("\(Self.ok)Content-Length: 5\r\n\r\nhello")],
+                [.send("\(Self.ok)Content-Length: 5\r\n\r\n"), .pause(.milliseconds(200)), .send("hello")],
+            ] {
+                try await withFaultServer(always: late) { server in
+                    let meter = ThroughputMeter()
+                    let transport = HTTPTransport(limits: slow)
+                    func ask() async throws {
+                        for _ in 0..<8 {
+                            var request = TransportRequest(try server.location())
+                            if isShared { request.meter = meter }
+                            _ = try await transport.get(request).whole.collected()
+                        }
+                    }
+                    guard isShared else { return try await ask() }
+                    let error = await failure { try await ask() }
+                    #expect(error?.problem == "the host sends less than 1000000 bytes a second")
+                }
+            }
+        }
+    }
+
     /// A reader may take its time: only waiting for the host counts.
     @Test func aSlowReaderIsNoSlowHost() async throws {
         var limits = TransportLimits.testing

@@ -7,17 +7,23 @@ struct DownloadSources {
         let location: SiteLocation
         var wrongAnswers = 0
         var takesRanges = true
+        /// Failures since it sent something worth while.
+        var failures = 0
+        /// Bytes that are there since then.
+        var progress: UInt64 = 0
+        let meter = ThroughputMeter()
     }
 
     private var sources: [Source]
     private var current = 0
-    /// Failures since something new arrived.
-    private var failures = 0
     private let retries: RetryPolicy
     private var generator = SystemRandomNumberGenerator()
 
     /// How often one mirror may send wrong bytes: a bad piece is fetched once more even from the only one.
     private static let tolerance = 2
+
+    /// So many bytes make up for failures: who ends each connection after a few would hold a client for days.
+    private static let worthwhile: UInt64 = 64 << 10
 
     /// - Parameter locations: not empty, the best one first.
     init(_ locations: [SiteLocation], retries: RetryPolicy) {
@@ -33,12 +39,19 @@ struct DownloadSources {
         set { sources[current].takesRanges = newValue }
     }
 
-    mutating func noteProgress() { failures = 0 }
+    /// Measures all that this mirror sends of the pack.
+    var meter: ThroughputMeter { sources[current].meter }
+
+    /// Bytes have come from the mirror that are there now.
+    mutating func noteProgress(_ bytes: UInt64) {
+        sources[current].progress += bytes
+        guard sources[current].progress >= Self.worthwhile else { return }
+        (sources[current].progress, sources[current].failures) = (0, 0)
+    }
 
     /// Turns to the mirror to ask next, and says how long to wait before that. Throws the error when it is no use.
     mutating func recover(from failure: TransferFailure) throws(VaultError) -> Duration {
         let error = failure.error
-        let isAlone = sources.count == 1
         switch error.category {
         case .corrupt:
             sources[current].wrongAnswers += 1
@@ -49,14 +62,18 @@ struct DownloadSources {
             try drop(error)
             return .zero
         case .unavailable:
-            failures += 1
+            sources[current].failures += 1
+            let failures = sources[current].failures
+            guard failures < retries.attempts else {
+                try drop(error)
+                return .zero
+            }
             // Every mirror is asked before any is waited for.
-            let rounds = (failures + sources.count - 1) / sources.count
-            let mayTurn = !isAlone && failures % sources.count != 0
+            let mayTurn = sources.contains { $0.failures < failures }
             turn()
             guard
                 let pause = retries.delay(
-                    afterFailures: rounds, error, retryAfter: mayTurn ? nil : failure.retryAfter,
+                    afterFailures: failures, error, retryAfter: mayTurn ? nil : failure.retryAfter,
                     using: &generator)
             else { throw error }
             return mayTurn ? .zero : pause

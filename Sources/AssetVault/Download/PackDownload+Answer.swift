@@ -32,7 +32,7 @@ extension PackDownload {
         let wrong: Int
         do throws(VaultError) {
             wrong = try await assembly.take(
-at: position,
+                at: position,
                 from: ArrivingBytes { () async throws(VaultError) in
                     guard let bytes = try await body.next() else { return nil }
                     try await download.requireOwnership()

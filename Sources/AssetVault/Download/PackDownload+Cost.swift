@@ -13,7 +13,8 @@ extension PackDownload {
         var tail: UInt64 = 0
         while assembly.isUnproven, let wanted = try assembly.wanted() {
             if tail == 0 { tail = UInt64(wanted.count) }
-            let before = assembly.presentCount
+            let before = assembly.arrivedCount
+            try budget.takeRequest()
             do throws(TransferFailure) {
                 let answer = try await ask(for: wanted, of: assembly)
                 // What the host sends then goes unread.

@@ -18,6 +18,7 @@ extension PackDownload {
         for wanted: Range<UInt64>, of assembly: borrowing PackAssembly
     ) async throws(TransferFailure) -> Answer {
         var request = TransportRequest(sources.location, limit: pack.length)
+        request.meter = sources.meter
         let isForAll = assembly.isEmpty && assembly.comesAtOnce(besidesOthers: !held.isEmpty)
         if sources.takesRanges, !isForAll {
             request.range = ByteRange(wanted.lowerBound...(wanted.upperBound - 1))

@@ -9,6 +9,7 @@ struct PackDownload {
     let transport: any Transport
     let file: DownloadFile
     var sources: DownloadSources
+    var budget: TransferBudget
     let observer: Observer
     /// Packs that may have some of its pieces; let go when these were taken.
     var held: [any PieceSource] = []
@@ -30,9 +31,11 @@ struct PackDownload {
             try await requireOwnership()
             try await reuse(for: &assembly, progress: progress)
             guard let wanted = try assembly.wanted() else { break }
-            let before = assembly.presentCount
+            let before = assembly.arrivedCount
+            try budget.takeRequest()
             do throws(TransferFailure) {
                 try await transfer(wanted, into: &assembly, progress: progress)
+                noteProgress(of: assembly, whichHad: before)
             } catch {
                 try await recover(from: error, in: &assembly, whichHad: before)
             }
@@ -54,7 +57,7 @@ struct PackDownload {
     ) async throws(VaultError) {
         // All of the tail may have come before the transfer failed.
         _ = try await assembly.prove()
-        if assembly.presentCount > before { sources.noteProgress() }
+        noteProgress(of: assembly, whichHad: before)
         let sender = sources.location
         let pause = try sources.recover(from: failure)
         if sources.location != sender { assembly.changeSender() }
@@ -67,6 +70,11 @@ struct PackDownload {
         throw VaultError(
             .busy, "another process went on with the download of '\(pack.id)'",
             at: sources.location.description, remedy: "nothing needs to be done")
+    }
+
+    private mutating func noteProgress(of assembly: borrowing PackAssembly, whichHad before: UInt64) {
+        let count = assembly.arrivedCount
+        if count > before { sources.noteProgress(count - before) }
     }
 
     /// Once it is known which pieces the pack has.

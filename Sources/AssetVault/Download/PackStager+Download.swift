@@ -123,6 +123,7 @@ extension PackStager {
     func newDownload(of offer: OfferedPack, to file: DownloadFile) async -> PackDownload {
         PackDownload(
             transport: transport, file: file, sources: DownloadSources(offer.locations, retries: retries),
+            budget: TransferBudget(of: offer.pack),
             observer: observer,
             held: await sources(of: offer, besides: staging.layout.partialDownload(of: offer.pack)))
     }

@@ -12,6 +12,9 @@ struct ArrivingPiece: Sendable {
     private var bytes: [UInt8] = []
     private var isMixed = false
 
+    /// How many bytes are here, of whichever piece.
+    var count: Int { bytes.count }
+
     /// How many of a piece's bytes are here.
     func count(ofPiece number: Int) -> Int { self.number == number ? bytes.count : 0 }
 

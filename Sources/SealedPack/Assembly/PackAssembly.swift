@@ -27,6 +27,9 @@ public struct PackAssembly: ~Copyable, Sendable {
     /// Bytes that are there and proven, or in a tail that is still arriving.
     public internal(set) var presentCount: UInt64 = 0
 
+    /// The same with the bytes of a piece that is still arriving.
+    public var arrivedCount: UInt64 { presentCount + UInt64(arriving.count) }
+
     /// Takes over `file`, which its caller has locked: new, or from an earlier attempt.
     public init(_ file: OpenFileReference, of pack: PackDescriptor) throws(VaultError) {
         let packFile = try Self.prepare(file, of: pack)

@@ -10,7 +10,7 @@ public struct TransportLimits: Sendable {
     public var bytesPerSecond: Int = 1024
     /// The waiting over which the average is taken.
     public var window: Duration = .seconds(60)
-    /// The waiting at the start of a body that does not count.
+    /// The waiting at the start of a transfer that does not count.
     public var grace: Duration = .seconds(30)
     /// How many redirects are followed for one request.
     public var redirects: Int = 5
@@ -18,33 +18,4 @@ public struct TransportLimits: Sendable {
     public var connectionsPerHost: Int = 32
 
     public init() {}
-}
-
-/// Ends a body that trickles: an idle timeout alone is content with one byte now and then.
-///
-/// Only the time spent waiting for bytes counts, never what the reader does with them.
-struct ThroughputFloor {
-    private let limits: TransportLimits
-    private var graceLeft: Duration
-    private var waited: Duration = .zero
-    private var bytes = 0
-
-    init(_ limits: TransportLimits) {
-        self.limits = limits
-        graceLeft = limits.grace
-    }
-
-    /// False when a whole window has brought too little.
-    mutating func allows(_ count: Int, after wait: Duration) -> Bool {
-        guard graceLeft <= .zero else {
-            graceLeft -= wait
-            return true
-        }
-        waited += wait
-        bytes += count
-        guard waited >= limits.window else { return true }
-        let seconds = Double(waited.components.seconds) + Double(waited.components.attoseconds) * 1e-18
-        defer { (waited, bytes) = (.zero, 0) }
-        return Double(bytes) >= seconds * Double(limits.bytesPerSecond)
-    }
 }

@@ -9,6 +9,8 @@ public struct TransportRequest: Sendable {
     public var limit: UInt64
     /// The only hosts that may be asked, by redirects too, whatever else the transport allows; nil for all of these.
     public var allowedHosts: AllowedHosts?
+    /// Shared by all requests that one transfer makes to a host; by default each answer is measured by itself.
+    public var meter = ThroughputMeter()
 
     public init(
         _ location: SiteLocation, range: ByteRange? = nil, ifRange: EntityTag? = nil, limit: UInt64

@@ -7,9 +7,14 @@ struct HTTPAnswer {
     private let http: HTTPClientResponse
     private let request: TransportRequest
     private let transport: HTTPTransport
+    /// How long it was waited for.
+    private let wait: Duration
 
-    init(_ http: HTTPClientResponse, to request: TransportRequest, through transport: HTTPTransport) {
-        (self.http, self.request, self.transport) = (http, request, transport)
+    init(
+        _ http: HTTPClientResponse, to request: TransportRequest, through transport: HTTPTransport,
+        after wait: Duration
+    ) {
+        (self.http, self.request, self.transport, self.wait) = (http, request, transport, wait)
     }
 
     func response() throws(VaultError) -> TransportResponse {
@@ -39,10 +44,11 @@ struct HTTPAnswer {
     }
 
     private func body(length: UInt64?) throws(VaultError) -> TransportBody {
-        let (body, transport, place) = (http.body, transport, request.location.description)
+        let (body, transport, meter, wait) = (http.body, transport, request.meter, wait)
+        let place = request.location.description
         return try TransportBody(
             for: request, length: length, entityTag: only("ETag").flatMap(EntityTag.init)
-        ) { HTTPChunks(body, through: transport, place: place) }
+        ) { HTTPChunks(body, through: transport, meter: meter, after: wait, place: place) }
     }
 
     /// Sizes, ranges and digests are those of the file itself, so it must come as it is.

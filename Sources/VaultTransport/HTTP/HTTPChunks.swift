@@ -5,14 +5,21 @@ import VaultErrors
 /// A body while it arrives, ended when it arrives too slowly.
 struct HTTPChunks: ChunkSource {
     private var buffers: HTTPClientResponse.Body.AsyncIterator
-    private var floor: ThroughputFloor
+    private let meter: ThroughputMeter
+    /// The waiting that is not counted yet.
+    private var wait: Duration
     /// Held, since its connections close when it goes away.
     private let transport: HTTPTransport
     private let place: String
 
-    init(_ body: HTTPClientResponse.Body, through transport: HTTPTransport, place: String) {
+    /// - Parameter wait: how long the answer's head took.
+    init(
+        _ body: HTTPClientResponse.Body, through transport: HTTPTransport, meter: ThroughputMeter,
+        after wait: Duration, place: String
+    ) {
         buffers = body.makeAsyncIterator()
-        floor = ThroughputFloor(transport.limits)
+        self.meter = meter
+        self.wait = wait
         self.transport = transport
         self.place = place
     }
@@ -27,13 +34,15 @@ struct HTTPChunks: ChunkSource {
                 throw VaultError(transport: error, at: place)
             }
             guard let buffer else { return nil }
-            guard floor.allows(buffer.readableBytes, after: .now - asked) else {
+            wait += .now - asked
+            guard meter.allows(buffer.readableBytes, after: wait, transport.limits) else {
                 throw VaultError(
                     .unavailable,
                     "the host sends less than \(transport.limits.bytesPerSecond) bytes a second",
                     at: place,
                     remedy: "try again later or use another mirror")
             }
+            wait = .zero
             if buffer.readableBytes > 0 { return Array(buffer.readableBytesView) }
         }
     }

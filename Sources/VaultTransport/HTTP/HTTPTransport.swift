@@ -6,7 +6,7 @@ public import VaultErrors
 
 /// Reads a site over HTTP/1.1, as plain static files.
 public final class HTTPTransport: Transport {
-    private let client: HTTPClient
+    private let clients: HTTPClients
     let limits: TransportLimits
     private let allowedHosts: AllowedHosts?
     private let proxy: HTTPProxy?
@@ -29,12 +29,14 @@ public final class HTTPTransport: Transport {
         // A refused connection is told at once; callers try again by their own policy.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.proxy = proxy?.configuration
+        var tls = TLSConfiguration.makeClientConfiguration()
+        // What is older is broken (RFC 8996).
+        tls.minimumTLSVersion = .tlsv12
         if let certificateAuthorities {
-            var tls = TLSConfiguration.makeClientConfiguration()
             tls.trustRoots = .certificates(certificateAuthorities.certificates)
-            configuration.tlsConfiguration = tls
         }
-        client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+        configuration.tlsConfiguration = tls
+        clients = HTTPClients(configuration)
         self.limits = limits
         self.allowedHosts = allowedHosts
         self.proxy = proxy
@@ -43,12 +45,12 @@ public final class HTTPTransport: Transport {
     /// Closes all connections, which ends every transfer; without it they are closed some time after the
     /// transport and the last body that came through it have gone.
     public func shutdown() async {
-        try? await client.shutdown()
+        await clients.shutdown()
     }
 
     deinit {
-        // The client insists on being shut down; a second time does nothing.
-        Task { [client] in try? await client.shutdown() }
+        // A client insists on being shut down; a second time does nothing.
+        Task { [clients] in await clients.shutdown() }
     }
 
     public func get(_ request: TransportRequest) async throws(VaultError) -> TransportResponse {
@@ -60,9 +62,10 @@ public final class HTTPTransport: Transport {
         var followed = 0
         while true {
             try requireAllowed(url, for: request)
+            let asked = ContinuousClock.now
             let response = try await execute(request, at: url)
             guard let target = try Redirect.target(of: response, from: url, for: request) else {
-                return try HTTPAnswer(response, to: request, through: self).response()
+                return try HTTPAnswer(response, to: request, through: self, after: .now - asked).response()
             }
             followed += 1
             guard followed <= limits.redirects else {
@@ -93,6 +96,7 @@ public final class HTTPTransport: Transport {
             outgoing.headers.add(name: "Range", value: range.headerValue)
             if let tag = request.ifRange { outgoing.headers.add(name: "If-Range", value: tag.text) }
         }
+        let client = try clients.client(for: url)
         do {
             return try await client.execute(outgoing, deadline: .now() + TimeAmount(limits.response))
         } catch {

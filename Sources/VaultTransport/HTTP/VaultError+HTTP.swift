@@ -29,6 +29,11 @@ extension VaultError {
                 "no secure connection\(tlsReason(error))",
                 "check that the URL names an https port, the host's certificate and this machine's clock"
             )
+        case is HostCertificate.Mismatch:
+            (
+                "no secure connection (the certificate is for another host)",
+                "check that the URL names the host as its certificate does"
+            )
         case HTTPParserError.invalidEOFState: ("the host closed the connection too early", "try again")
         case is HTTPParserError:
             ("the answer is not proper HTTP (\(brief(error)))", "check the URL and the host")

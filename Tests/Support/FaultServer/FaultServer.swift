@@ -14,10 +14,12 @@ public final class FaultServer: Sendable {
     private let channel: any Channel
 
     /// Answers every request by `script`, which may take its time: it runs in a thread of its own.
-    public init(secure: Bool = false, _ script: @escaping @Sendable (Request) -> [Step]) throws {
+    public init(
+        secure: Bool = false, flaw: TLSFlaw? = nil, _ script: @escaping @Sendable (Request) -> [Step]
+    ) throws {
         let journal = Journal()
         let scheme = secure ? "https" : "http"
-        let tls = try secure ? NIOSSLContext(configuration: TestCertificate.serverConfiguration()) : nil
+        let tls = try secure ? NIOSSLContext(configuration: TestCertificate.serverConfiguration(flaw)) : nil
         channel = try ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {

@@ -18,7 +18,7 @@ extension FaultServer {
         }
 
         /// What a proper host answers (RFC 9110): the file of the folder `site`, or the part of it that is asked for.
-        init(to request: Request, in site: String, ignoringRange: Bool = false) {
+        public init(to request: Request, in site: String, ignoringRange: Bool = false) {
             let url = URL(filePath: site).appending(path: request.path)
             guard let file = try? Data(contentsOf: url) else {
                 self.init(status: 404, body: [])

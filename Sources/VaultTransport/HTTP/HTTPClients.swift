@@ -1,0 +1,50 @@
+import AsyncHTTPClient
+import NIOCore
+import Synchronization
+import VaultErrors
+
+/// A client for each name that is reached over TLS, which holds certificates against that name; and one for all else.
+final class HTTPClients: Sendable {
+    /// Redirects may lead to ever new hosts, and each client takes memory.
+    private static let limit = 32
+
+    private let configuration: HTTPClient.Configuration
+    /// By name; the empty one is that for all else.
+    private let clients = Mutex<[String: HTTPClient]>([:])
+
+    init(_ configuration: HTTPClient.Configuration) { self.configuration = configuration }
+
+    func client(for url: HTTPURL) throws(VaultError) -> HTTPClient {
+        let name = url.certifiedName ?? ""
+        return try clients.withLock { clients throws(VaultError) in
+            if let known = clients[name] { return known }
+            guard clients.count < Self.limit else {
+                throw VaultError(
+                    .unavailable, "the site leads to more than \(Self.limit) hosts", at: url.authority,
+                    remedy: "use a site that needs fewer")
+            }
+            var configuration = configuration
+            if !name.isEmpty {
+                configuration.http1_1ConnectionDebugInitializer = HostCertificate.check(for: name)
+            }
+            let client = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
+            clients[name] = client
+            return client
+        }
+    }
+
+    func shutdown() async {
+        let all = clients.withLock { clients in Array(clients.values) }
+        for client in all { try? await client.shutdown() }
+    }
+}
+
+extension HTTPURL {
+    /// The name that the host's certificate must have; nil without TLS, and where the host is asked for by its address.
+    var certifiedName: String? {
+        guard isSecure, !host.hasPrefix("["), (try? SocketAddress(ipAddress: host, port: 0)) == nil else {
+            return nil
+        }
+        return host
+    }
+}

@@ -1,0 +1,139 @@
+import FaultServer
+import Testing
+import VaultAuthoring
+import VaultFileSystem
+import VaultTransport
+
+@testable import AssetVault
+
+/// Hosts that send something, and never enough: every download has an end.
+@Suite(.timeLimit(.minutes(5))) struct SlowRetrievalTests {
+    let hosted: HostedGame
+    let one: PackID
+
+    init() async throws {
+        hosted = try await HostedGame()
+        one = try PackID("levels/one")
+    }
+
+    private func failure(of configuration: VaultConfiguration) async throws -> VaultError? {
+        let client = try VaultClient(configuration)
+        return await #expect(throws: VaultError.self) { try await client.ensureLocalAvailability(of: one) }
+    }
+
+    /// 8 bytes a connection are progress, and no reason to go on.
+    @Test func aFewBytesAConnection() async throws {
+        hosted.answer { _ in .cut(after: 8) }
+        let error = try await failure(of: hosted.configuration())
+        #expect(error?.category == .unavailable)
+        #expect(hosted.server.packs.count == 5)
+        // The same from two mirrors.
+        let second = try FaultServer(hosted.game.place.vault.site.string) {
+            $0.isForPack ? .cut(after: 8) : .file
+        }
+        var configuration = try hosted.configuration()
+        configuration.mirrors = [try SiteLocation(second.url)]
+        #expect(try await failure(of: configuration)?.category == .unavailable)
+        #expect(hosted.server.packs.count == 10 && second.packs.count == 5)
+    }
+
+    /// Who is cut off again and again, and brings something each time, gets all of it.
+    @Test func aFlakyHostIsGoneOnWith() async throws {
+        hosted.answer { _ in .cut(after: 70_000) }
+        let client = try hosted.client()
+        try await client.ensureLocalAvailability(of: one)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(hosted.server.packs.count > 10)
+    }
+
+    /// A mirror that fails as often as that is asked no more, and keeps nobody from the one that works.
+    @Test func aMirrorsFailuresAreItsOwn() async throws {
+        hosted.answer { _ in .cut(after: 8) }
+        let second = try FaultServer(hosted.game.place.vault.site.string) {
+            $0.isForPack ? .cut(after: 70_000) : .file
+        }
+        var configuration = try hosted.configuration()
+        configuration.mirrors = [try SiteLocation(second.url)]
+        let client = try VaultClient(configuration)
+        try await client.ensureLocalAvailability(of: one)
+        #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
+        #expect(hosted.server.packs.count == 5)
+    }
+
+    /// A host that sends all from the start each time, and ends a little later each time.
+    @Test func bytesAreCounted() async throws {
+        let site = hosted.game.place.vault.site.string
+        hosted.answer { request in
+            request.earlier == 0
+                ? .file
+                : .changed { reply in
+                    reply = FaultServer.Reply(
+                        to: request, in: site, ignoringRange: true)
+                    reply.body = Array(reply.body.prefix(140_000 * request.earlier))
+                }
+        }
+        let error = try await failure(of: hosted.configuration())
+        #expect(error?.category == .unavailable)
+        #expect(error?.problem.contains("bytes, twice what it takes") == true, "\(String(describing: error))")
+        #expect(hosted.server.packs.count <= 9)
+        // What came stays.
+        hosted.answer { _ in .file }
+        let before = hosted.server.packBytes
+        try await hosted.client().ensureLocalAvailability(of: one)
+        #expect(hosted.server.packBytes - before < HostedGame.one.count)
+    }
+
+    @Test func requestsAreCounted() throws {
+        let pack = try pack("a", bytes: 1_000)
+        var budget = TransferBudget(of: pack)
+        for _ in 0..<66 { try budget.takeRequest() }
+        #expect(throws: VaultError.self) { try budget.takeRequest() }
+        budget = TransferBudget(of: pack)
+        try budget.take(1 << 20 + 2_000)
+        try budget.takeRequest()
+        #expect(throws: VaultError.self) { try budget.take(1) }
+        #expect(throws: VaultError.self) { try budget.takeRequest() }
+    }
+
+    /// What is there is reported while the host stands still, not only when it goes on.
+    @Test func aStalledHostHidesNothing() async throws {
+        hosted.answer { request in
+            request.earlier == 0
+                ? .file
+                : .changed { reply in
+                    reply.body = Array(reply.body.prefix(600_000))
+                    reply.ending = [.hang]
+                }
+        }
+        let updates = Updates()
+        let downloader = try hosted.downloader()
+        let stalled = Task { try await downloader.run(.install) { updates.add($0) } }
+        defer { stalled.cancel() }
+        let folder = hosted.game.place.vault.site.appending("targets/packs/levels")
+        let name = try #require(try Folder(opening: folder).names().first)
+        let pack = folder.appending(String(decoding: name, as: UTF8.self))
+        let expected = Self.countOfWholePieces(in: try DurableFile.read(pack, limit: 1 << 28), among: 600_000)
+        // It stands still for half a minute.
+        let deadline = ContinuousClock.now + .seconds(20)
+        while updates.bytes < expected, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(5))
+        }
+        #expect(updates.bytes == expected)
+    }
+
+    /// Header and footer, index and catalog, and the pieces that are whole among the first so many bytes behind the header.
+    private static func countOfWholePieces(in pack: [UInt8], among limit: Int) -> Int {
+        func integer(_ offset: Int, _ count: Int) -> Int {
+            pack[offset..<(offset + count)].reduce(0) { $0 << 8 | Int($1) }
+        }
+        let footer = pack.count - 128
+        let (index, pieces) = (integer(footer, 8), integer(footer + 8, 4))
+        var whole = 0
+        for piece in 0..<pieces {
+            let end = whole + integer(index + 36 * piece, 4)
+            if end > limit { break }
+            whole = end
+        }
+        return whole + (footer - index) + 192
+    }
+}
