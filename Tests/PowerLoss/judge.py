@@ -27,6 +27,8 @@ class Judge:
         self.whole = {}
         self.live = {}
         self.records = {}
+        # The same of a downloader, which only says what it brought.
+        self.brought = {}
         # By name: of which publications a kept file of metadata may be.
         self.metadata = {}
         for area in ("ephemeral", "shared", "permanent"):
@@ -46,7 +48,7 @@ class Judge:
         """Everything that has a final name. A version is one thing, whatever it holds."""
         for name in sorted(os.listdir(area / prefix)):
             path = os.path.join(prefix, name)
-            isGroup = name in ("@state", "@trust", "@work") or not name.startswith("@")
+            isGroup = name in ("@state", "@trust", "@work", "root_history") or not name.startswith("@")
             if SCRATCH.fullmatch(name):
                 self.scratch.append(f"{area.name}/{path}")
             elif isGroup and (area / path).is_dir() and not (area / path).is_symlink():
@@ -73,14 +75,19 @@ class Judge:
             if version is None or version.id != id or describe(path)[1] != digest:
                 return "is not the whole pack"
             self.whole.setdefault(id, []).append((version.number, "shared"))
-        elif match := RECORD.fullmatch(name):
-            return self._record(match[1], path.read_bytes())
-        elif name.startswith("@trust/") and name != "@trust/lock":
+        else:
+            return self._kept(name, path, self.brought)
+
+    def _kept(self, name, path, records):
+        """What a role keeps in its area: records, trusted metadata, locks."""
+        if match := RECORD.fullmatch(name):
+            return self._record(match[1], path.read_bytes(), records)
+        if name.startswith("@trust/") and name != "@trust/lock":
             return self._trusted(name.removeprefix("@trust/"), path.read_bytes())
-        elif name not in ("@lock", "@trust/lock"):
+        if name not in ("@lock", "@trust/lock"):
             return "is unknown"
 
-    def _record(self, id, content):
+    def _record(self, id, content, records):
         try:
             record = json.loads(content)
             checksum = record.pop("checksum")
@@ -89,20 +96,23 @@ class Judge:
         canonical = json.dumps(record, sort_keys=True, separators=(",", ":"), ensure_ascii=False)
         if checksum != hashlib.sha256(canonical.encode()).hexdigest():
             return "has the wrong checksum"
-        self.records[id] = record
+        records[id] = record
 
     def _trusted(self, name, content):
         # What is delegated may be anything: whoever reads it proves it, or fetches it again.
         if DELEGATED.fullmatch(name):
             return None
         known = self.game.metadata
-        if name == "roots.sha256":
-            root = hashlib.sha256(known[0]["root.json"]).hexdigest()
-            return None if content == f"{root}  1.root.json\n".encode() else "is not the list of roots"
-        self.metadata[name] = [number for number, files in enumerate(known, 1) if files.get(name) == content]
-        return None if self.metadata[name] else "was never published so"
+        if name == "root_history/1.root.json":
+            return None if content == known[0]["root.json"] else "is not the root that was pinned"
+        found = [number for number, files in enumerate(known, 1) if files.get(name) == content]
+        # Each role keeps its own: what counts is the newest that any of them has.
+        self.metadata[name] = max(self.metadata.get(name, []), found, key=lambda numbers: max(numbers, default=0))
+        return None if found else "was never published so"
 
     def _permanent(self, name, path):
+        if name.startswith("@"):
+            return self._kept(name, path, self.records)
         id, last = os.path.split(name)
         if last == "current":
             return self._current(id, path)

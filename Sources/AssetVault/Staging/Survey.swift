@@ -44,7 +44,10 @@ extension PackStaging {
             ![record.loaded?.pack.sha256, record.waiting?.sha256].contains(arriving.sha256)
         {
             record.arriving = arriving
-            record.failure = record.failure ?? other.failure
+            if record.failure == nil {
+                record.failure = other.failure
+                record.failureCategory = other.failureCategory
+            }
         }
         return record
     }

@@ -58,6 +58,7 @@ struct PackRecord: Sendable, Equatable {
         record.arriving = arriving
         record.waiting = waiting
         record.failure = failure
+        record.failureCategory = failureCategory
         return record
     }
 
