@@ -145,7 +145,7 @@ extension PackStaging {
         _ pack: PackDescriptor, by source: OpenPack, progress: (UInt64) -> Void
     ) async throws(VaultError) -> Bool {
         let path = layout.home(of: pack.id)
-        try await makeRoom(for: pack.openedSize, of: pack.id, in: path)
+        try await makeRoom(for: pack.installedSize, of: pack.id, in: path)
         let tree = try ScratchFolder(in: path)
         let tail = try ScratchFile(for: layout.tail(of: pack))
         try source.pack.writeTail(to: tail.file)
@@ -162,7 +162,8 @@ extension PackStaging {
         if !isFree { try noteHeld(true, of: pack.id) }
         try tail.commit(permissions: 0o644, replacing: true)
         // From here on the sound tree has the name that recovery knows as nobody's, and then the version's.
-        try tree.commit(to: path.appending(name.damaged), permissions: 0o755)
+        try tree.commit(
+            to: path.appending(name.damaged), permissions: Umask.current.applied(to: 0o755))
         if try home.status(of: name.text) == nil {
             try home.rename(name.damaged, to: home, as: name.text, replacing: false)
         } else {

@@ -57,8 +57,7 @@ struct PackRecord: Sendable, Equatable {
         record.listing = listing
         record.arriving = arriving
         record.waiting = waiting
-        record.failure = failure
-        record.failureCategory = failureCategory
+        (record.failure, record.failureCategory) = (failure, failureCategory)
         return record
     }
 

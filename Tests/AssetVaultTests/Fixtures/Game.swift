@@ -1,4 +1,5 @@
 import AssetVault
+import SealedPack
 import VaultAuthoring
 import VaultFileSystem
 
