@@ -1,5 +1,10 @@
 // What the client's interface speaks of, and no more: one import is enough for an app. Of modules that also seal, sign and
 // open, only the types of that interface.
+@_exported public import SystemPackage
+@_exported public import VaultErrors
+@_exported public import VaultKeys
+@_exported public import VaultTransport
+
 @_exported public import struct SealedPack.ContentKeyID
 @_exported public import struct SealedPack.KeySlot
 @_exported public import struct SealedPack.PackDescriptor
@@ -9,12 +14,8 @@
 @_exported public import struct SealedPack.UpdateCost
 @_exported public import struct StrictJSON.JSONObject
 @_exported public import enum StrictJSON.JSONValue
-@_exported public import SystemPackage
 @_exported public import struct UpdateFramework.TrustChain
 @_exported public import struct UpdateFramework.UTCTime
 @_exported public import struct VaultArchive.EntryPath
 @_exported public import struct VaultCrypto.Digest
 @_exported public import struct VaultCrypto.SecretBytes
-@_exported public import VaultErrors
-@_exported public import VaultKeys
-@_exported public import VaultTransport
