@@ -45,8 +45,7 @@ extension PackStaging {
         {
             record.arriving = arriving
             if record.failure == nil {
-                record.failure = other.failure
-                record.failureCategory = other.failureCategory
+                (record.failure, record.failureCategory) = (other.failure, other.failureCategory)
             }
         }
         return record

@@ -28,6 +28,9 @@ public actor CachingKeyProvider: KeyProvider {
         return try await answer.value.get()
     }
 
+    /// Nobody is asked for that.
+    public func knownKeyIDs() async -> [KeyID]? { await provider.knownKeyIDs() }
+
     /// A task of its own: of several that wait for the answer, one that is cancelled takes it from nobody.
     private static func ask(_ question: @escaping @Sendable () async throws(VaultError) -> KeyRing) -> Answer
     {
