@@ -85,7 +85,12 @@ extension PackStaging {
             // One that can't be read now may be about any of them. A damaged one is made anew.
             if (try? records.record(of: id)) == nil { try? settle(id) }
             guard let packs = try? records.arriving(of: id) else { return }
-            for pack in packs { arriving.insert(pack.sha256.hex) }
+            // What is in use by now was brought by somebody else, while whoever recorded it stood still.
+            let own = try? records.record(of: id)
+            for pack in packs
+            where pack.sha256 != own?.loaded?.pack.sha256 || pack.sha256 == own?.arriving?.sha256 {
+                arriving.insert(pack.sha256.hex)
+            }
         }
         for name in try folder.names() {
             let text = String(decoding: name, as: UTF8.self)
