@@ -39,8 +39,11 @@ struct StoreContent: Equatable {
         #expect(packs.count == (waiting == nil ? 0 : 2), "\(packs) \(hint)", sourceLocation: location)
 
         let records = PackRecords(layout: StoreLayout(root: FilePath(store)), role: .app)
-        let record = try records.record(of: try PackID(id))
-        #expect(record.loaded?.pack.version == loaded, "\(hint)", sourceLocation: location)
+        let decided = try records.record(of: try PackID(id))
+        let brought = try records.record(of: try PackID(id), in: .downloader)
+        #expect(decided.loaded?.pack.version == loaded, "\(hint)", sourceLocation: location)
+        // What waits is recorded by the role that brought it.
+        let record = decided.waiting == nil && waiting != nil ? brought : decided
         #expect(record.waiting?.version == waiting, "\(hint)", sourceLocation: location)
         #expect(
             record.arriving == nil && !record.isOpening && record.failure == nil, "\(record) \(hint)",
