@@ -48,7 +48,14 @@ extension PackStaging {
             let record = try records.soundRecord(of: pack.id)
             // A damaged record; versions that were in use when they were replaced; or what is recorded is there no more.
             let isOdd = record.map { $0.loaded?.pack.sha256 == pack.sha256 } ?? true
-            if isOdd { try await recover(pack.id) }
+            if isOdd {
+                try await recover(pack.id)
+            } else if role == .downloader, record?.waiting != pack,
+                try FileSystem.exists(layout.waitingPack(pack))
+            {
+                // It has its name, and nobody lived to record that.
+                try await recover(pack.id)
+            }
             // One that can't be read says nothing: the pack is staged anew.
             let recovered = (try? records.record(of: pack.id)) ?? PackRecord()
             return try storedPack(pack.id, recovered, offered: pack, as: form)

@@ -120,6 +120,10 @@ extension PackStaging {
             // Of a pack that the app never decided on, all that was brought may still be wanted.
             guard record.listing != ListingVersion() else { return }
             if let brought = other.waiting, other.listing > record.listing { kept.append(brought) }
+            // A downloader that died may have named it before it recorded that.
+            if let arriving = other.arriving, arriving.sha256 != record.loaded?.pack.sha256 {
+                kept.append(arriving)
+            }
         }
         try removeWaiting(of: id, except: kept)
     }

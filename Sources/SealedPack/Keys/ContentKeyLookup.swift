@@ -3,9 +3,8 @@ public import VaultErrors
 public import VaultKeys
 
 extension KeyProvider {
-    /// The content key named `id`: injected by itself, or unwrapped from one of `slots`. Every candidate is tried, each key ID is
-    /// asked for once,
-    /// and a key counts only when it reproduces `id`. Throws `.key` when none does.
+    /// The content key named `id`: injected by itself, or unwrapped from one of `slots`. Every candidate is tried,
+    /// each key ID is asked for once, and a key counts only when it reproduces `id`. Throws `.key` when none does.
     public func contentKey(_ id: ContentKeyID, slots: [KeySlot], place: String) async throws(VaultError)
         -> ContentKey
     {
