@@ -7,7 +7,8 @@ extension JSONValue {
         return bytes
     }
 
-    /// Sorted keys, two spaces a level, a newline at the end; the same value always gives the same bytes.
+    /// Sorted keys, two spaces a level, a newline at the end; the same value always gives the same bytes. Control
+    /// characters, line separators and bidirectional controls are escaped, also those that JSON leaves as they are.
     public func pretty() -> [UInt8] {
         var bytes: [UInt8] = []
         write(to: &bytes, layout: .pretty, depth: 0)
@@ -15,7 +16,7 @@ extension JSONValue {
         return bytes
     }
 
-    /// Sorted keys, no white space but a newline at the end; the same value always gives the same bytes.
+    /// Sorted keys, no white space but a newline at the end; escaped as by ``pretty()``.
     public func compact() -> [UInt8] {
         var bytes: [UInt8] = []
         write(to: &bytes, layout: .compact, depth: 0)
@@ -72,21 +73,32 @@ extension JSONValue {
         defer { bytes.append(UInt8(ascii: "\"")) }
         // Nearly every text stands for itself.
         guard !text.utf8.allSatisfy(isPlain) else { return bytes.append(contentsOf: text.utf8) }
-        for byte in text.utf8 {
-            switch byte {
-            case UInt8(ascii: "\""), UInt8(ascii: "\\"):
-                bytes.append(UInt8(ascii: "\\"))
-                bytes.append(byte)
-            case 0x00..<0x20 where layout != .canonical:
-                let digits = String(byte, radix: 16)
-                bytes.append(contentsOf: "\\u00\(digits.count == 1 ? "0" : "")\(digits)".utf8)
-            default:
-                bytes.append(byte)
+        for scalar in text.unicodeScalars {
+            if scalar == "\"" || scalar == "\\" { bytes.append(UInt8(ascii: "\\")) }
+            if layout != .canonical, scalar.drivesTerminals {
+                let digits = String(scalar.value, radix: 16)
+                let zeros = String(repeating: "0", count: max(0, 4 - digits.utf8.count))
+                bytes.append(contentsOf: "\\u\(zeros)\(digits)".utf8)
+            } else {
+                bytes.append(contentsOf: scalar.utf8)
             }
         }
     }
 
     private static func isPlain(_ byte: UInt8) -> Bool {
-        byte >= 0x20 && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+        (0x20..<0x7F).contains(byte) && byte != UInt8(ascii: "\"") && byte != UInt8(ascii: "\\")
+    }
+}
+
+extension Unicode.Scalar {
+    /// Whether it is a control character, ends a line, or changes the direction of the text around it: as an escape it
+    /// can be printed on any terminal. All of them have four hexadecimal digits at most.
+    fileprivate var drivesTerminals: Bool {
+        switch value {
+        case 0x00..<0x20, 0x7F...0x9F: true
+        case 0x2028, 0x2029: true
+        case 0x061C, 0x200E, 0x200F, 0x202A...0x202E, 0x2066...0x2069: true
+        default: false
+        }
     }
 }

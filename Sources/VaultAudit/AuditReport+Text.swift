@@ -5,6 +5,15 @@ import VaultErrors
 extension AuditReport: CustomStringConvertible {
     /// The report for people, without a newline at its end; the last line is the verdict.
     public var description: String {
+        (heading + allFindings.map(\.description) + [verdict]).joined(separator: "\n")
+    }
+
+    /// The report line by line, without the errors: those are told by themselves, each as ``VaultErrors/VaultError``.
+    public var lines: [String] {
+        heading + allFindings.filter { $0.error == nil }.map(\.description) + [verdict]
+    }
+
+    private var heading: [String] {
         var lines = ["\(subject): \(trust.explanation)".escapingControls]
         lines +=
             Table(
@@ -16,9 +25,7 @@ extension AuditReport: CustomStringConvertible {
                 }
             ).lines
         lines += Table(packs.map(\.cells)).lines
-        lines += allFindings.map(\.description)
-        lines.append(verdict)
-        return lines.joined(separator: "\n")
+        return lines
     }
 
     private var verdict: String {

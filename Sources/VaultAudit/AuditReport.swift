@@ -32,16 +32,24 @@ public struct AuditReport: Sendable {
     public var allFindings: [AuditFinding] { findings + packs.flatMap(\.findings) }
 
     /// How many findings are errors.
-    public var problemCount: Int { allFindings.count { $0.error != nil } }
+    public var problemCount: Int { errors.count }
 
-    /// All problems as one error, nil when there is none. Where there are several kinds, distrust comes before damage,
+    /// The findings that are errors, as they would be thrown.
+    public var errors: [VaultError] { allFindings.compactMap(\.error) }
+
+    /// The error that decides; nil when there is none. Where there are several kinds, distrust comes before damage,
     /// damage before a host's failure, and that before a missing key.
-    public var failure: VaultError? {
-        let errors = allFindings.compactMap(\.error)
+    public var gravestError: VaultError? {
+        let errors = errors
         let order: [VaultError.Category] = [.untrusted, .corrupt, .unavailable, .missing, .key]
         let category = order.first { category in errors.contains { $0.category == category } }
-        guard let first = errors.first(where: { $0.category == category }) ?? errors.first else { return nil }
-        guard errors.count > 1 else { return first }
+        return errors.first { $0.category == category } ?? errors.first
+    }
+
+    /// All problems as one error, nil when there is none; its category is that of the gravest.
+    public var failure: VaultError? {
+        let errors = errors
+        guard let first = gravestError, errors.count > 1 else { return gravestError }
         return VaultError(
             first.category, "\(errors.count) problems, one of them: \(first.problem)", at: first.place,
             remedy: first.remedy)

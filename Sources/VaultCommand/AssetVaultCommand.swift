@@ -21,7 +21,8 @@ struct AssetVaultCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Sites",
                 subcommands: [
-                    Init.self, Publish.self, Restore.self, Prune.self, Trust.self, Serve.self, Audit.self,
+                    Init.self, Publish.self, Restore.self, Prune.self, Trust.self, Serve.self, List.self,
+                    Audit.self,
                 ]),
             CommandGroup(
                 name: "Clients",
@@ -38,7 +39,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
             // Whoever handles keys says what it has come to: see `SwappableSecrets`.
             SecureHeap.initialise(bytes: 1 << 20)
             try TerminationSignals.cleanUpAndExit()
-            var command = try parseAsRoot()
+            var command = try await asyncParseAsRoot(nil)
             if var command = command as? any AsyncParsableCommand {
                 try await command.run()
             } else {
@@ -49,8 +50,20 @@ struct AssetVaultCommand: AsyncParsableCommand {
             fail(error)
         } catch {
             if let usage = VaultError(usage: error) { fail(usage) }
-            exit(withError: error)
+            end(with: error)
         }
+    }
+
+    /// Prints what `--help` and its like ask for, which quotes nothing from outside. Any other error is unexpected.
+    private static func end(with error: any Error) -> Never {
+        let code = exitCode(for: error)
+        if code.isSuccess {
+            Talk.answer(bytes: Array((fullMessage(for: error) + "\n").utf8))
+            do { try Talk.requireAnswered() } catch { fail(error) }
+        } else {
+            Talk.note("assetvault: \(message(for: error))")
+        }
+        exit(withError: code)
     }
 
     private static func fail(_ error: VaultError) -> Never {

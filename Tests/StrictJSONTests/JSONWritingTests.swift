@@ -17,7 +17,7 @@ import Testing
         let expected = """
             {
               "a": {
-                "x": "\\u000a\\u001f\u{7F}\\"\\\\"
+                "x": "\\u000a\\u001f\\u007f\\"\\\\"
               },
               "b": [
                 1,
@@ -34,6 +34,21 @@ import Testing
             """
         #expect(value.pretty() == Array(expected.utf8))
         #expect(try JSONValue(parsing: value.pretty().span, place: "test") == value)
+    }
+
+    /// What a terminal obeys is escaped; what is signed stays as it is.
+    @Test(arguments: [
+        "\u{7F}", "\u{80}", "\u{9B}", "\u{9F}", "\u{61C}", "\u{200E}", "\u{200F}", "\u{2028}", "\u{2029}",
+        "\u{202A}", "\u{202E}", "\u{2066}", "\u{2069}",
+    ])
+    func terminalsSeeEscapes(text: String) throws {
+        let value = JSONValue.object(["a\(text)": .string("ö\(text)\\😀")])
+        let number = try #require(text.unicodeScalars.first).value
+        let digits = String(number, radix: 16)
+        let escape = "\\u" + String(repeating: "0", count: 4 - digits.count) + digits
+        #expect(value.compact() == Array("{\"a\(escape)\":\"ö\(escape)\\\\😀\"}\n".utf8))
+        #expect(try JSONValue(parsing: value.pretty().span, place: "test") == value)
+        #expect(value.canonical() == Array("{\"a\(text)\":\"ö\(text)\\\\😀\"}".utf8))
     }
 
     @Test func orderOfMembersDoesNotMatter() throws {

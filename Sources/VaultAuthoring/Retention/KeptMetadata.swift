@@ -8,9 +8,33 @@ import VaultSite
 struct KeptMetadata {
     /// All files that have a version in their name.
     let files: [MetadataVersion]
-    private(set) var kept: Set<MetadataVersion> = []
-    /// Hosted paths below the folder of targets.
-    private(set) var keptTargets: Set<String> = []
+    private(set) var kept: [MetadataVersion: Keeping] = [:]
+    /// By the hosted path below the folder of targets.
+    private(set) var keptTargets: [String: Keeping] = [:]
+
+    /// Why a file stays.
+    enum Keeping {
+        /// It is published now, or it is a root.
+        case current
+        case earlier(KeepingReason)
+
+        var reason: KeepingReason? {
+            guard case .earlier(let reason) = self else { return nil }
+            return reason
+        }
+
+        /// The stronger of two: what is current, then what stays without end, then what stays longer.
+        func joined(with other: Keeping?) -> Keeping {
+            switch (self, other) {
+            case (_, nil), (.current, _): self
+            case (_, .current?): .current
+            case (.earlier(.namedBy(_, let until)), .earlier(.namedBy(_, let later))?):
+                until < later ? other ?? self : self
+            case (.earlier(.namedBy), .some(let other)): other
+            default: self
+            }
+        }
+    }
 
     /// For each hosted path the newest file that lists it.
     private(set) var lastListing: [String: MetadataVersion] = [:]
@@ -21,20 +45,21 @@ struct KeptMetadata {
         signedBy signers: PackSigners
     ) throws(VaultError) {
         files = try folder.versions()
-        kept = Set(files.filter { $0.role == .root })
-        for record in tree.records { keptTargets.insert(record.hostedPath) }
+        for file in files where file.role == .root { kept[file] = .current }
+        for record in tree.records { keptTargets[record.hostedPath] = .current }
         for role in [tree.chain.targets] + tree.delegatedRoles { keep(role.document.role, role.version) }
         keep(.snapshot, tree.chain.snapshot.version)
         for file in files where file.role == .snapshot {
             guard let snapshot = try? read(file, in: folder), now < snapshot.document.expires else {
                 continue
             }
-            kept.insert(file)
+            let reason = KeepingReason.namedBy(file.hostedName, until: snapshot.document.expires)
+            keep(file, reason)
             for (name, value) in try snapshot.document.signed.object("meta", at: file.hostedName) {
                 guard case .object(let reference) = value, case .integer(let version)? = reference["version"]
                 else { continue }
                 let listed = files.filter { $0.version == version && $0.fileName == name }
-                for file in listed { try keepWithTargets(file, in: folder) }
+                for file in listed { try keepWithTargets(file, in: folder, reason) }
             }
         }
         try keepNewest(versions, in: folder, signers)
@@ -43,7 +68,7 @@ struct KeptMetadata {
     /// Keeps what is sealed and waits for a signature.
     mutating func keepTargets(listedIn pending: MetadataFolder) throws(VaultError) {
         for file in try pending.versions() {
-            for record in try records(of: file, in: pending) { keptTargets.insert(record.hostedPath) }
+            for record in try records(of: file, in: pending) { keepTarget(record.hostedPath, .pending) }
         }
     }
 
@@ -54,14 +79,24 @@ struct KeptMetadata {
     }
 
     private mutating func keep(_ role: MetadataRole, _ version: Int64) {
-        kept.formUnion(files.filter { $0.role == role && $0.version == version })
+        for file in files where file.role == role && file.version == version { kept[file] = .current }
     }
 
-    private mutating func keepWithTargets(_ file: MetadataVersion, in folder: MetadataFolder)
-        throws(VaultError)
-    {
-        guard kept.insert(file).inserted || file.role?.type == .targets else { return }
-        for record in try records(of: file, in: folder) { keptTargets.insert(record.hostedPath) }
+    private mutating func keep(_ file: MetadataVersion, _ reason: KeepingReason) {
+        kept[file] = Keeping.earlier(reason).joined(with: kept[file])
+    }
+
+    private mutating func keepTarget(_ path: String, _ reason: KeepingReason) {
+        keptTargets[path] = Keeping.earlier(reason).joined(with: keptTargets[path])
+    }
+
+    private mutating func keepWithTargets(
+        _ file: MetadataVersion, in folder: MetadataFolder, _ reason: KeepingReason
+    ) throws(VaultError) {
+        let isNew = kept[file] == nil
+        keep(file, reason)
+        guard isNew || file.role?.type == .targets else { return }
+        for record in try records(of: file, in: folder) { keepTarget(record.hostedPath, reason) }
     }
 
     /// The newest file that lists each of the last versions of a pack.
@@ -83,8 +118,8 @@ struct KeptMetadata {
         for versions in listings.values {
             for version in versions.keys.sorted(by: >).prefix(count) {
                 guard let listing = versions[version] else { continue }
-                kept.insert(listing.file)
-                keptTargets.insert(listing.target)
+                keep(listing.file, .restorable)
+                keepTarget(listing.target, .restorable)
             }
         }
     }

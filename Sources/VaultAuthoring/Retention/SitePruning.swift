@@ -23,6 +23,19 @@ public struct SitePruning: Sendable {
         public let length: UInt64
     }
 
+    /// A file that stays although it is no part of what is published now.
+    public struct Kept: Sendable {
+        public let path: FilePath
+        public let length: UInt64
+        public let reason: KeepingReason
+    }
+
+    /// What goes, in the order in which it does, and what stays and why.
+    public struct Plan: Sendable {
+        public fileprivate(set) var removals: [Removal] = []
+        public fileprivate(set) var kept: [Kept] = []
+    }
+
     public init(of vault: VaultFolder, keeping kept: Int, grace: Int, now: UTCTime) {
         self.vault = vault
         self.kept = kept
@@ -30,8 +43,8 @@ public struct SitePruning: Sendable {
         self.now = now
     }
 
-    /// What would be removed, in the order in which it is.
-    public func plan() async throws(VaultError) -> [Removal] {
+    /// What would be removed.
+    public func plan() async throws(VaultError) -> Plan {
         let lock = try vault.beginPublishing()
         let plan = try await planLocked()
         _ = consume lock
@@ -39,50 +52,63 @@ public struct SitePruning: Sendable {
     }
 
     /// Removes: packs after the metadata that lists them, so that a run that is killed leaves nothing listed that is gone.
-    public func run() async throws(VaultError) -> [Removal] {
+    public func run() async throws(VaultError) -> Plan {
         let lock = try vault.beginPublishing()
         let plan = try await planLocked()
-        for removal in plan { try FileSystem.unlink(removal.path) }
+        for removal in plan.removals { try FileSystem.unlink(removal.path) }
         _ = consume lock
         return plan
     }
 
-    private func planLocked() async throws(VaultError) -> [Removal] {
+    private func planLocked() async throws(VaultError) -> Plan {
         guard try VaultSettings(reading: vault.settings).structure.ownRole == nil else {
             throw VaultError(
                 .usage, "a team's vault has no snapshot, which tells what is needed", at: vault.path.string,
                 remedy: "prune the vault that lists the team's packs")
         }
         let current = try await CurrentSite(of: vault)
-        guard let tree = current.tree else { return [] }
+        guard let tree = current.tree else { return Plan() }
         var metadata = try KeptMetadata(
             in: MetadataFolder(vault.metadata), tree: tree, now: now, versions: kept,
             signedBy: try PackSigners(of: vault, tree))
         try metadata.keepTargets(listedIn: MetadataFolder(vault.pending))
-        var removals: [Removal] = []
-        for file in metadata.files where !metadata.kept.contains(file) {
-            let successor = metadata.successor(of: file)
-            try remove(vault.metadata.appending(file.hostedName), replacedBy: successor, &removals)
+        var plan = Plan()
+        for file in metadata.files {
+            try decide(
+                vault.metadata.appending(file.hostedName), metadata.kept[file],
+                replacedBy: metadata.successor(of: file), &plan)
         }
-        for path in try packs() where !metadata.keptTargets.contains(path) {
-            let successor = metadata.lastListing[path].flatMap { metadata.successor(of: $0) }
-            try remove(vault.targets.appending(path), replacedBy: successor, &removals)
+        for path in try packs() {
+            try decide(
+                vault.targets.appending(path), metadata.keptTargets[path],
+                replacedBy: metadata.lastListing[path].flatMap { metadata.successor(of: $0) }, &plan)
         }
-        return removals
+        return plan
     }
 
     /// - Parameter successor: the metadata whose arrival ended the file's time; without any it is the file's own.
-    private func remove(
-        _ path: FilePath, replacedBy successor: MetadataVersion?, _ removals: inout [Removal]
+    private func decide(
+        _ path: FilePath, _ keeping: KeptMetadata.Keeping?, replacedBy successor: MetadataVersion?,
+        _ plan: inout Plan
     ) throws(VaultError) {
+        if let keeping, keeping.reason == nil { return }
         guard let status = try FileSystem.status(of: path), status.kind == .file else { return }
+        if let reason = keeping?.reason {
+            plan.kept.append(Kept(path: path, length: status.size, reason: reason))
+            return
+        }
         var end = status.modified
         if let successor, let next = try FileSystem.status(of: vault.metadata.appending(successor.hostedName))
         {
             end = next.modified
         }
-        guard end / 1_000_000_000 <= now.adding(days: -grace).secondsSince1970 else { return }
-        removals.append(Removal(path: path, length: status.size))
+        let seconds = end / 1_000_000_000
+        guard seconds <= now.adding(days: -grace).secondsSince1970 else {
+            let until = UTCTime(secondsSince1970: seconds)?.adding(days: grace) ?? .latest
+            plan.kept.append(Kept(path: path, length: status.size, reason: .recent(until: until)))
+            return
+        }
+        plan.removals.append(Removal(path: path, length: status.size))
     }
 
     /// Every file below the targets that has a pack's name, relative to them.

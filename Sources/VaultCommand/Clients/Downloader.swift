@@ -15,20 +15,24 @@ struct Downloader: AsyncParsableCommand {
             install and update, and like all others with periodic. Exit code 75 says that the time was up.
 
             EXAMPLE
-              assetvault downloader https://cdn.example.com/game --store ~/.game --trust trusted-root.json --request install --time 30
+              assetvault downloader https://cdn.example.com/game --store ~/.game \\
+                --trust trusted-root.json --request install --time 30
             """)
 
     @OptionGroup var site: SiteOptions
 
     @OptionGroup var store: StoreOptions
 
+    private static let kinds = ContentRequest.allCases.map(\.rawValue)
+
     @Option(
         help: ArgumentHelp("Why it is started: install, update or periodic.", valueName: "kind"),
+        completion: .list(kinds),
         transform: { text in
-            guard let request = ContentRequest(rawValue: text) else {
-                throw ValidationError("a request is install, update or periodic, not '\(text)'")
-            }
-            return request
+            if let request = ContentRequest(rawValue: text) { return request }
+            throw ValidationError(
+                "a request is install, update or periodic, not '\(text)'"
+                    + Suggestion.question(for: text, among: kinds))
         })
     var request: ContentRequest
 
@@ -87,6 +91,7 @@ struct Downloader: AsyncParsableCommand {
             progress.tellFailures(and: report.refusals, before: error)
             throw error
         }
+        if progress.isSilent { Talk.note("nothing was to be downloaded: the store has what the site lists") }
     }
 
     /// Of every pack its ID and either its state or why it failed; what was refused, and what went away to make room.

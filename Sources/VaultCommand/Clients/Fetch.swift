@@ -20,12 +20,13 @@ struct Fetch: AsyncParsableCommand {
             pieces are taken with the key); --dry-run tells how much that is, metadata not counted.
 
             EXAMPLE
-              assetvault fetch https://cdn.example.com/game --store ~/.game --trust trusted-root.json --keys env:GAME_KEY
+              assetvault fetch https://cdn.example.com/game --store ~/.game \\
+                --trust trusted-root.json --keys env:GAME_KEY
             """)
 
     @OptionGroup var site: SiteOptions
 
-    @Argument(help: ArgumentHelp("The packs to fetch.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The packs to fetch.", valueName: "id"), completion: .packsOfStore)
     var ids: [String] = []
 
     @OptionGroup var store: StoreOptions
@@ -82,7 +83,13 @@ struct Fetch: AsyncParsableCommand {
         let outcome: Result<Void, VaultError>
         do throws(VaultError) {
             try await progress.whileShowing(configuration) { client throws(VaultError) in
-                try await client.fetch(selection, within: time.map { .seconds($0) })
+                do throws(VaultError) {
+                    try await client.fetch(selection, within: time.map { .seconds($0) })
+                } catch {
+                    throw await error.suggesting(for: ids) { () throws(VaultError) in
+                        try await client.packs.map(\.id)
+                    }
+                }
             }
             if strict, let error = progress.firstMissingKey { throw error }
             outcome = .success(())
@@ -91,6 +98,7 @@ struct Fetch: AsyncParsableCommand {
         }
         if json { try await StatusReport(of: store.layout).answer() }
         try outcome.get()
+        if progress.isSilent { try await SilentFetch.explain(of: store.layout) }
     }
 
     private func tellCosts(of selection: PackSelection, _ configuration: VaultConfiguration) async throws {

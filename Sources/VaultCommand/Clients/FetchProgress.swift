@@ -4,20 +4,19 @@ import Synchronization
 import VaultErrors
 import VaultTransport
 
-/// Turns a client's updates into one bar a pack and step, and a line for each pack that is done. Failures are told at the
+/// Turns a client's updates into one bar for each kind of step, and a line for each pack that is done. Failures are told at the
 /// end, one line each.
 final class FetchProgress: Sendable {
-    private struct Step: Equatable {
-        let label: String
-        let id: PackID
-    }
-
     private struct Shown: ~Copyable {
-        var step: Step?
-        var bar: ProgressBar?
+        var fetching = PacksUnderWay("fetching")
+        var opening = PacksUnderWay("opening")
         /// What failed, and did not come right at another attempt.
         var failures: [(id: PackID, error: VaultError)] = []
         var removed: [PackID] = []
+        /// Packs that something was done for, and that are ready for use now.
+        var loaded: [PackID] = []
+        /// Whether it was told what became of any pack.
+        var hasUpdates = false
         /// Packs that something was done for.
         var moved: Set<PackID> = []
         /// Packs that none of the keys opens, and why.
@@ -29,15 +28,16 @@ final class FetchProgress: Sendable {
     private let shown = Mutex(Shown())
 
     func show(_ update: StatusUpdate) {
+        if update.endsAPack { shown.withLock { $0.hasUpdates = true } }
         switch update {
         case .progress(let id, _, let bytes, let total):
-            draw(Step(label: "fetching", id: id), bytes, total)
+            shown.withLock { $0.fetching.show(id, bytes, of: total) }
         case .sentWhole(let id, let file): shown.withLock { $0.whole[id] = file }
         case .opening(let id, let bytes, let total):
             noteMoved(id)
-            draw(Step(label: "opening", id: id), bytes, total)
+            shown.withLock { $0.opening.show(id, bytes, of: total) }
         case .finished(let id, let state):
-            finish()
+            end(id)
             forgetFailure(of: id)
             tellWhole(id)
             switch state {
@@ -45,7 +45,7 @@ final class FetchProgress: Sendable {
             case _ where lockError(of: id) != nil:
                 let what = state == .loaded ? "what is loaded stays" : "not downloaded"
                 Talk.note("locked  \(id): \(what): \(lockError(of: id)?.problem ?? "")")
-            case .loaded: Talk.note("\(hasMoved(id) ? "loaded" : "up to date")  \(id)")
+            case .loaded: tellLoaded(id)
             case .absent:
                 shown.withLock { $0.removed.append(id) }
                 Talk.note("removed  \(id)")
@@ -53,6 +53,7 @@ final class FetchProgress: Sendable {
             default: break
             }
         case .failed(let id, let error):
+            end(id)
             forgetFailure(of: id)
             shown.withLock { $0.failures.append((id, error)) }
         case .lacksKey(let id, let error): noteLocked(id, error)
@@ -89,6 +90,12 @@ final class FetchProgress: Sendable {
     /// Why a pack that was wanted is not open: the first one whose key is missing.
     var firstMissingKey: VaultError? { shown.withLock { $0.locked.first?.error } }
 
+    private func tellLoaded(_ id: PackID) {
+        let isNew = hasMoved(id)
+        if isNew { shown.withLock { $0.loaded.append(id) } }
+        Talk.note("\(isNew ? "loaded" : "up to date")  \(id)")
+    }
+
     private func noteMoved(_ id: PackID) {
         shown.withLock { _ = $0.moved.insert(id) }
     }
@@ -106,6 +113,12 @@ final class FetchProgress: Sendable {
     /// What went away, because the app took it out or to make room.
     var removed: [PackID] { shown.withLock { $0.removed } }
 
+    /// What was brought into use.
+    var loaded: [PackID] { shown.withLock { $0.loaded } }
+
+    /// Whether nothing was told of any pack.
+    var isSilent: Bool { shown.withLock { !$0.hasUpdates } }
+
     private func forgetFailure(of id: PackID) {
         shown.withLock { $0.failures.removeAll { $0.id == id } }
     }
@@ -121,11 +134,19 @@ final class FetchProgress: Sendable {
         }
     }
 
+    /// Clears the line, for what is told next.
     func finish() {
         shown.withLock { shown in
-            shown.bar?.finish()
-            shown.bar = nil
-            shown.step = nil
+            shown.fetching.clear()
+            shown.opening.clear()
+        }
+    }
+
+    private func end(_ id: PackID) {
+        finish()
+        shown.withLock { shown in
+            shown.fetching.end(id)
+            shown.opening.end(id)
         }
     }
 
@@ -164,15 +185,14 @@ final class FetchProgress: Sendable {
             return try result.get()
         }
     }
+}
 
-    private func draw(_ step: Step, _ bytes: UInt64, _ total: UInt64) {
-        shown.withLock { shown in
-            if shown.step != step {
-                shown.bar?.finish()
-                shown.bar = ProgressBar("\(step.label) \(step.id)", total: total)
-                shown.step = step
-            }
-            shown.bar?.show(bytes)
+extension StatusUpdate {
+    /// Whether it says what became of a pack.
+    fileprivate var endsAPack: Bool {
+        switch self {
+        case .finished, .failed: true
+        default: false
         }
     }
 }

@@ -15,12 +15,17 @@ struct Path: AsyncParsableCommand {
               ls "$(assetvault path levels/one --store ~/.game)"
             """)
 
-    @Argument(help: ArgumentHelp("The pack's ID.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The pack's ID.", valueName: "id"), completion: .packsOfStore)
     var id: String
 
     @OptionGroup var store: StoreOptions
 
     func run() async throws {
-        Talk.answer(try VaultStore(store.layout).path(of: PackID(id)).string)
+        let id = try PackID(id)
+        let path = try await store.naming([self.id]) { () throws(VaultError) in
+            try VaultStore(store.layout).path(of: id)
+        }
+        // For other programs: as it is, whatever the store's folder is called.
+        Talk.answer(bytes: Array("\(path.string)\n".utf8))
     }
 }

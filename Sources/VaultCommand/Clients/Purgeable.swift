@@ -15,13 +15,18 @@ struct Purgeable: AsyncParsableCommand {
               assetvault purgeable levels/one --store ~/.game
             """)
 
-    @Argument(help: ArgumentHelp("The packs.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The packs.", valueName: "id"), completion: .packsOfStore)
     var ids: [String]
 
     @OptionGroup var store: StoreOptions
 
     func run() async throws {
-        for text in ids { try await VaultStore(store.layout).declarePurgeable(PackID(text)) }
+        for text in ids {
+            try await store.naming([text]) { () throws(VaultError) in
+                try await VaultStore(store.layout).declarePurgeable(PackID(text))
+            }
+            Talk.note("purgeable  \(text)")
+        }
     }
 }
 
@@ -34,12 +39,17 @@ struct Keep: AsyncParsableCommand {
               assetvault keep levels/one --store ~/.game
             """)
 
-    @Argument(help: ArgumentHelp("The packs.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The packs.", valueName: "id"), completion: .packsOfStore)
     var ids: [String]
 
     @OptionGroup var store: StoreOptions
 
     func run() async throws {
-        for text in ids { try await VaultStore(store.layout).keep(PackID(text)) }
+        for text in ids {
+            try await store.naming([text]) { () throws(VaultError) in
+                try await VaultStore(store.layout).keep(PackID(text))
+            }
+            Talk.note("kept  \(text)")
+        }
     }
 }

@@ -14,23 +14,31 @@ struct Remove: AsyncParsableCommand {
               assetvault remove levels/one --store ~/.game
             """)
 
-    @Argument(help: ArgumentHelp("The packs to remove.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The packs to remove.", valueName: "id"), completion: .packsOfStore)
     var ids: [String]
 
     @OptionGroup var store: StoreOptions
 
+    @Flag(help: "Print JSON: what was removed, and what the store holds afterwards, as 'status' does.")
+    var json = false
+
     func run() async throws {
         let packs = try ids.map { id throws(VaultError) in try PackID(id) }
         var lastError: VaultError?
+        var removed: [PackID] = []
         for id in packs {
             do throws(VaultError) {
-                try await VaultStore(store.layout).remove(id)
+                try await store.naming([id.description]) { () throws(VaultError) in
+                    try await VaultStore(store.layout).remove(id)
+                }
+                removed.append(id)
                 Talk.note("removed  \(id)")
             } catch {
                 if let lastError { Talk.error(lastError) }
                 lastError = error
             }
         }
+        if json { try await StatusReport(of: store.layout).answer(with: removed, as: "removed") }
         if let lastError { throw lastError }
     }
 }

@@ -17,25 +17,46 @@ struct Repair: AsyncParsableCommand {
 
     @OptionGroup var site: SiteOptions
 
-    @Argument(help: ArgumentHelp("The packs to look at.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The packs to look at.", valueName: "id"), completion: .packsOfStore)
     var ids: [String] = []
 
     @OptionGroup var store: StoreOptions
 
     @OptionGroup var keys: KeyOptions
 
+    @Flag(help: "Print JSON: what was repaired, and what the store holds afterwards, as 'status' does.")
+    var json = false
+
     func run() async throws {
         let named = try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
-        var configuration = try site.configuration(of: store.existingLayout())
-        configuration.keys = try keys.provider()
-        let repaired = try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
-            try await client.repair(named)
+        let configuration = try configuration()
+        let progress = FetchProgress()
+        let outcome: Result<[PackID], VaultError>
+        do throws(VaultError) {
+            outcome = .success(
+                try await store.naming(ids) { () throws(VaultError) in
+                    try await progress.whileShowing(configuration) { client throws(VaultError) in
+                        try await client.repair(named)
+                    }
+                })
+        } catch {
+            outcome = .failure(error)
         }
+        if json {
+            let repaired = (try? outcome.get()) ?? progress.loaded
+            try await StatusReport(of: store.layout).answer(with: repaired, as: "repaired")
+        }
+        let repaired = try outcome.get()
         for id in repaired { Talk.note("repaired  \(id)") }
         if repaired.isEmpty {
-            Talk.note(
-                "no pack was damaged\(configuration.keys == nil ? "; opened ones are looked at with --keys only" : "")"
-            )
+            let condition = keys.specs.isEmpty ? "; opened ones are looked at with --keys only" : ""
+            Talk.note("no pack was damaged\(condition)")
         }
+    }
+
+    private func configuration() throws(VaultError) -> VaultConfiguration {
+        var configuration = try site.configuration(of: store.existingLayout())
+        configuration.keys = try keys.provider()
+        return configuration
     }
 }

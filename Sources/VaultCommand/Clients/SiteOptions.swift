@@ -8,13 +8,17 @@ import VaultTransport
 
 /// Which site a client uses, and what it takes from it.
 struct SiteOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("The site: https, http or file URL, or a folder.", valueName: "url"))
+    @Argument(
+        help: ArgumentHelp("The site: https, http or file URL, or a folder.", valueName: "url"),
+        completion: .directory)
     var url: String
 
     @Option(help: ArgumentHelp("Another host of the same site; repeatable.", valueName: "url"))
     var mirror: [String] = []
 
-    @Option(help: ArgumentHelp("The site's root file; needed the first time only.", valueName: "root.json"))
+    @Option(
+        help: ArgumentHelp("The site's root file; needed the first time only.", valueName: "root.json"),
+        completion: .file(extensions: ["json"]))
     var trust: String?
 
     @OptionGroup var connection: TransportOptions

@@ -20,7 +20,7 @@ struct Status: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let report = try await StatusReport(of: store.layout)
+        let report = try await StatusReport(of: store.begunLayout())
         if json { return report.answer() }
         if report.packs.isEmpty { Talk.note("no pack was staged in \(store.store) yet") }
         for pack in report.packs {
@@ -43,8 +43,11 @@ struct StatusReport {
         packs = try await VaultStore(layout).status()
     }
 
-    func answer() {
-        Talk.answer(bytes: JSONValue.object(["packs": .array(packs.map { .object($0.json) })]).pretty())
+    /// - Parameter name: of the member that says for which packs the command did something.
+    func answer(with ids: [PackID] = [], as name: String? = nil) {
+        var answer: JSONObject = ["packs": .array(packs.map { .object($0.json) })]
+        if let name { answer[name] = .array(ids.map { .string($0.description) }) }
+        Talk.answer(bytes: JSONValue.object(answer).pretty())
     }
 }
 
@@ -72,7 +75,7 @@ extension PackState {
     /// What there is to say beside the name.
     fileprivate var details: String {
         switch self {
-        case .failed(_, let reason): ", last attempt failed: \(reason.escapingControls)"
+        case .failed(_, let reason): ", last attempt failed: \(reason)"
         case .downloading(let bytes, let total): ", \(bytes) of \(total) bytes are there"
         default: ""
         }

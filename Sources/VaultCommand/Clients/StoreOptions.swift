@@ -1,21 +1,28 @@
 import ArgumentParser
 import AssetVault
+import SealedPack
 import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
 /// Where a client keeps things.
 struct StoreOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("Holds ephemeral/, shared/ and permanent/.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("Holds ephemeral/, shared/ and permanent/.", valueName: "dir"),
+        completion: .directory)
     var store: String
 
-    @Option(help: ArgumentHelp("Downloads under way, if elsewhere.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("Downloads under way, if elsewhere.", valueName: "dir"), completion: .directory)
     var ephemeral: String?
 
-    @Option(help: ArgumentHelp("Verified packs and state, if elsewhere.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("Verified packs and state, if elsewhere.", valueName: "dir"),
+        completion: .directory)
     var shared: String?
 
-    @Option(help: ArgumentHelp("Packs ready for use, if elsewhere.", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("Packs ready for use, if elsewhere.", valueName: "dir"), completion: .directory)
     var permanent: String?
 
     var layout: StoreLayout {
@@ -26,14 +33,35 @@ struct StoreOptions: ParsableArguments {
         return layout
     }
 
+    /// Does what names packs; where the store has none of such an ID, the error says which was probably meant.
+    func naming<Value>(
+        _ ids: [String], _ work: () async throws(VaultError) -> Value
+    ) async throws(VaultError) -> Value {
+        do throws(VaultError) { return try await work() } catch {
+            throw await error.suggesting(for: ids) { () throws(VaultError) in
+                try await VaultStore(layout).status().map(\.id)
+            }
+        }
+    }
+
     /// The same, for what makes no store. Throws `.missing` where there is none.
     func existingLayout() throws(VaultError) -> StoreLayout {
-        let layout = layout
-        guard try FileSystem.status(of: layout.shared, followingLinks: true)?.kind == .folder else {
-            throw VaultError(
-                .missing, "no store is there", at: layout.shared.string,
-                remedy: "check --store; 'fetch' and 'downloader' make one")
-        }
+        try requireFolder(among: [layout.shared])
         return layout
+    }
+
+    /// The same, also of a store that was only begun.
+    func begunLayout() throws(VaultError) -> StoreLayout {
+        try requireFolder(among: [layout.shared, FilePath(store)])
+        return layout
+    }
+
+    private func requireFolder(among paths: [FilePath]) throws(VaultError) {
+        for path in paths where try FileSystem.status(of: path, followingLinks: true)?.kind == .folder {
+            return
+        }
+        throw VaultError(
+            .missing, "no store is there", at: layout.shared.string,
+            remedy: "check --store; 'fetch' and 'downloader' make one")
     }
 }

@@ -18,7 +18,8 @@ struct TransportOptions: ParsableArguments {
 
     @Option(
         name: .customLong("ca-file"),
-        help: ArgumentHelp("Believe only the TLS authorities in this file.", valueName: "pem"))
+        help: ArgumentHelp("Believe only the TLS authorities in this file.", valueName: "pem"),
+        completion: .file())
     var authorities: String?
 
     func allowedHosts() throws(VaultError) -> AllowedHosts? {

@@ -18,7 +18,7 @@ struct Unlock: AsyncParsableCommand {
               assetvault unlock levels/two --store ~/.game --keys env:GAME_KEY
             """)
 
-    @Argument(help: ArgumentHelp("The packs to open.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The packs to open.", valueName: "id"), completion: .packsOfStore)
     var ids: [String] = []
 
     @OptionGroup var store: StoreOptions
@@ -32,6 +32,9 @@ struct Unlock: AsyncParsableCommand {
             "The site's root file; needed where only a downloader of another user was given it.",
             valueName: "root.json"))
     var trust: String?
+
+    @Flag(help: "Print JSON: what was loaded, and what the store holds afterwards, as 'status' does.")
+    var json = false
 
     @Option(help: ArgumentHelp("How long to wait for the key to come.", valueName: "seconds"))
     var wait: Double = 0
@@ -48,10 +51,23 @@ struct Unlock: AsyncParsableCommand {
         let root = try trust.map { path throws(VaultError) in
             try DurableFile.read(FilePath(path), limit: MetadataRole.root.sizeLimit)
         }
-        let loaded = try await FetchProgress().whileShowing { show throws(VaultError) in
-            try await VaultStore(store, trustedRoot: root).unlock(
-                named, with: keys, as: form.form, patience: .seconds(wait), onUpdate: show)
+        let progress = FetchProgress()
+        let outcome: Result<[PackID], VaultError>
+        do throws(VaultError) {
+            outcome = .success(
+                try await self.store.naming(ids) { () throws(VaultError) in
+                    try await progress.whileShowing { show throws(VaultError) in
+                        try await VaultStore(store, trustedRoot: root).unlock(
+                            named, with: keys, as: form.form, patience: .seconds(wait), onUpdate: show)
+                    }
+                })
+        } catch {
+            outcome = .failure(error)
         }
-        if loaded.isEmpty { Talk.note("no pack waits for its key") }
+        if json {
+            let loaded = (try? outcome.get()) ?? progress.loaded
+            try await StatusReport(of: store).answer(with: loaded, as: "loaded")
+        }
+        if try outcome.get().isEmpty { Talk.note("no pack waits for its key") }
     }
 }

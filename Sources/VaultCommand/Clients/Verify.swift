@@ -16,7 +16,7 @@ struct Verify: AsyncParsableCommand {
               assetvault verify --store ~/.game --keys env:GAME_KEY
             """)
 
-    @Argument(help: ArgumentHelp("The packs to look at.", valueName: "id"))
+    @Argument(help: ArgumentHelp("The packs to look at.", valueName: "id"), completion: .packsOfStore)
     var ids: [String] = []
 
     @OptionGroup var store: StoreOptions
@@ -62,7 +62,7 @@ extension PackCondition {
         }
     }
 
-    fileprivate var details: String { reason.map { ": \($0.escapingControls)" } ?? "" }
+    fileprivate var details: String { reason.map { ": \($0)" } ?? "" }
 
     fileprivate var damage: VaultError? {
         guard case .damaged(let reason) = finding else { return nil }

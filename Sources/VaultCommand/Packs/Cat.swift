@@ -13,6 +13,9 @@ struct Cat: AsyncParsableCommand {
               assetvault cat level-one.avpack maps/start.json --keys file:vault.jwks
             """)
 
+    /// So many names are compared with one that the pack does not have.
+    private static let comparedFiles = 10_000
+
     @OptionGroup var pack: PackArgument
 
     @Argument(help: ArgumentHelp("The file's path in the pack.", valueName: "path"))
@@ -25,9 +28,12 @@ struct Cat: AsyncParsableCommand {
         guard let wanted = try? EntryPath(path), let entry = source.catalog.entry(at: wanted),
             entry.kind != .emptyFolder
         else {
+            let files = (0..<source.catalog.entryCount).lazy.prefix(Self.comparedFiles)
+                .compactMap { source.catalog.entry($0)?.path.string }
             throw VaultError(
-                .missing, "the pack has no such file", at: path.escapingControls,
-                remedy: "list its files with 'assetvault inspect \(pack.pack) --keys …'")
+                .missing, "the pack has no such file", at: path,
+                remedy: "list its files: \(GivenCommand.line(as: "inspect", without: [path]))"
+            ).suggesting(path, among: files)
         }
         let output = try OutputRule.standardOutput()
         try await source.read(entry.content) { part throws(VaultError) in try output.writeNext(part) }

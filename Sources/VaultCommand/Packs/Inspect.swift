@@ -74,7 +74,7 @@ struct Inspect: AsyncParsableCommand {
                 }
             let size = String(entry.size)
             Talk.answer(
-                "\(kind) \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(entry.path.string.escapingControls)"
+                "\(kind) \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(entry.path.string)"
             )
         }
     }

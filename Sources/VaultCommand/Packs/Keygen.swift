@@ -18,7 +18,8 @@ struct Keygen: ParsableCommand {
 
     @Option(
         name: [.short, .customLong("output")],
-        help: ArgumentHelp("The file to make; - for standard output.", valueName: "file"))
+        help: ArgumentHelp("The file to make; - for standard output.", valueName: "file"), completion: .file()
+    )
     var output: String
 
     func run() throws {

@@ -1,5 +1,6 @@
 import ArgumentParser
 import SealedPack
+import StrictJSON
 import SystemPackage
 import VaultErrors
 import VaultFileSystem
@@ -22,10 +23,12 @@ struct Open: AsyncParsableCommand {
 
     @Option(
         name: [.short, .customLong("output")],
-        help: ArgumentHelp("The folder to make; new or empty.", valueName: "dir"))
+        help: ArgumentHelp("The folder to make; new or empty.", valueName: "dir"), completion: .directory)
     var output: String?
 
-    @Option(help: ArgumentHelp("Write a pax tar instead; - for standard output.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Write a pax tar instead; - for standard output.", valueName: "file"),
+        completion: .file())
     var tar: String?
 
     @OptionGroup var keys: KeyOptions
@@ -33,15 +36,32 @@ struct Open: AsyncParsableCommand {
     @Flag(help: "Overwrite an existing tar file.")
     var force = false
 
+    @Flag(help: "Print JSON: what was opened, and where it is.")
+    var json = false
+
     func validate() throws {
         if (output == nil) == (tar == nil) { throw ValidationError("give either -o DIR or --tar FILE") }
         if output != nil, force { throw ValidationError("--force overwrites tar files, never folders") }
+        if tar == "-", json { throw ValidationError("--tar - and --json both want standard output") }
     }
 
     func run() async throws {
         if let output { try OutputRule.requireNewFolder(FilePath(output)) }
         if let tar, tar != "-" { try OutputRule.requireWritableFile(FilePath(tar), replacing: force) }
         let source = try await pack.local().unlock(try keys.required())
+        try await write(source)
+        if json {
+            let answer: JSONObject = [
+                "id": .string(source.id.description), "version": .integer(Int64(clamping: source.version)),
+                "entries": .integer(Int64(source.catalog.entryCount)),
+                "openedSize": .integer(Int64(clamping: source.catalog.contentCount)),
+                "output": .string(output ?? tar ?? ""),
+            ]
+            Talk.answer(bytes: JSONValue.object(answer).pretty())
+        }
+    }
+
+    private func write(_ source: OpenPack) async throws(VaultError) {
         let progress = ProgressBar("opening", total: source.catalog.contentCount)
         defer { progress.finish() }
         if let output { return try await open(source, into: FilePath(output), progress) }

@@ -6,7 +6,7 @@ import VaultTransport
 
 /// The pack that a command works on.
 struct PackArgument: ParsableArguments {
-    @Argument(help: ArgumentHelp("The pack.", valueName: "pack"))
+    @Argument(help: ArgumentHelp("The pack.", valueName: "pack"), completion: .file())
     var pack: String
 
     @OptionGroup var origin: DescriptorOptions
@@ -18,7 +18,9 @@ struct PackArgument: ParsableArguments {
 
 /// Where the descriptor of a pack comes from: a file, the file beside the pack, or a site's signed metadata.
 struct DescriptorOptions: ParsableArguments {
-    @Option(help: ArgumentHelp("The pack's descriptor, if it is not PACK.json.", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The pack's descriptor, if it is not PACK.json.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
     var descriptor: String?
 
     @Option(

@@ -23,12 +23,14 @@ struct Seal: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A folder, an archive (zip, tar, 7z), or - for a tar on standard input.", valueName: "source"))
+            "A folder, an archive (zip, tar, 7z), or - for a tar on standard input.", valueName: "source"),
+        completion: .file())
     var source: String
 
     @Option(
         name: [.short, .customLong("output")],
-        help: ArgumentHelp("The pack to make; - for standard output.", valueName: "pack"))
+        help: ArgumentHelp("The pack to make; - for standard output.", valueName: "pack"), completion: .file()
+    )
     var output: String
 
     @OptionGroup var keys: KeyOptions
@@ -36,7 +38,9 @@ struct Seal: AsyncParsableCommand {
     @Option(help: "The pack's ID; by default the previous pack's, else the source's name.")
     var id: String?
 
-    @Option(help: ArgumentHelp("An earlier version, its descriptor beside it.", valueName: "pack"))
+    @Option(
+        help: ArgumentHelp("An earlier version, its descriptor beside it.", valueName: "pack"),
+        completion: .file())
     var previous: String?
 
     @Option(

@@ -25,7 +25,8 @@ struct Audit: AsyncParsableCommand {
 
     @Argument(
         help: ArgumentHelp(
-            "A pack, a site's folder, or its https, http or file URL.", valueName: "pack-or-site"))
+            "A pack, a site's folder, or its https, http or file URL.", valueName: "pack-or-site"),
+        completion: .file())
     var subject: String
 
     @OptionGroup var origin: DescriptorOptions
@@ -41,9 +42,11 @@ struct Audit: AsyncParsableCommand {
         if json {
             Talk.answer(bytes: JSONValue.object(report.json).pretty())
         } else {
-            Talk.answer(report.description)
+            for line in report.lines { Talk.answer(line) }
         }
-        if let failure = report.failure { throw failure }
+        guard let gravest = report.gravestError else { return }
+        for error in report.errors where error != gravest { Talk.error(error) }
+        throw gravest
     }
 
     private func audit(_ progress: AuditBar) async throws(VaultError) -> AuditReport {
@@ -96,12 +99,7 @@ extension SiteLocation {
 extension FilePath {
     /// `TMPDIR`, else `/tmp`.
     fileprivate static var temporaryFolder: FilePath {
-        let path = ProcessEnvironment.withValue(of: "TMPDIR") { bytes in
-            var name: [UInt8] = []
-            for index in bytes.indices { name.append(bytes[index]) }
-            return FilePath(String(decoding: name, as: UTF8.self))
-        }
-        return if let path, !path.isEmpty { path } else { "/tmp" }
+        FilePath(ProcessEnvironment.text(of: "TMPDIR") ?? "/tmp")
     }
 }
 
@@ -111,7 +109,7 @@ private final class AuditBar {
     private var bar: ProgressBar?
 
     func show(_ progress: AuditProgress) {
-        let label = "\(progress.step.rawValue) \(progress.pack.escapingControls)"
+        let label = "\(progress.step.rawValue) \(progress.pack)"
         if label != self.label {
             finish()
             bar = ProgressBar(label, total: progress.total)

@@ -17,7 +17,8 @@ struct Init: AsyncParsableCommand {
               assetvault init my-game
             """)
 
-    @Argument(help: ArgumentHelp("The folder to make; new or empty.", valueName: "vault"))
+    @Argument(
+        help: ArgumentHelp("The folder to make; new or empty.", valueName: "vault"), completion: .directory)
     var vault: String
 
     @Option(

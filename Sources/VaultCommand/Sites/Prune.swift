@@ -19,7 +19,7 @@ struct Prune: AsyncParsableCommand {
               assetvault prune my-game --keep 3 --grace 30d --dry-run
             """)
 
-    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"))
+    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
     var vault: String
 
     @Option(help: ArgumentHelp("So many versions of each pack stay.", valueName: "n"))
@@ -40,20 +40,42 @@ struct Prune: AsyncParsableCommand {
         }
         let pruning = SitePruning(
             of: VaultFolder(FilePath(vault)), keeping: keep, grace: try days(), now: .now)
-        let removals = dryRun ? try await pruning.plan() : try await pruning.run()
+        let plan = dryRun ? try await pruning.plan() : try await pruning.run()
         if json {
-            let list = removals.map { removal in
-                JSONValue.object([
-                    "path": .string(removal.path.string), "length": .integer(Int64(clamping: removal.length)),
-                ])
-            }
-            let answer: JSONObject = ["removed": .array(list), "dryRun": .bool(dryRun)]
+            let answer: JSONObject = [
+                "removed": .array(plan.removals.map { .object(Self.object($0.path, $0.length)) }),
+                "kept": .array(
+                    plan.kept.map { file in
+                        var object = Self.object(file.path, file.length)
+                        object["reason"] = .string(file.reason.description)
+                        return .object(object)
+                    }), "dryRun": .bool(dryRun),
+            ]
             return Talk.answer(bytes: JSONValue.object(answer).pretty())
         }
-        for removal in removals { Talk.answer(removal.path.string) }
-        let bytes = removals.reduce(0) { $0 + $1.length }
-        Talk.note(
-            "\(dryRun ? "would remove" : "removed") \(removals.count) files, \(bytes) bytes")
+        for removal in plan.removals { Talk.answer(removal.path.string) }
+        explain(plan.kept)
+        let bytes = plan.removals.reduce(0) { $0 + $1.length }
+        let files = Self.count(plan.removals.count)
+        Talk.note("\(dryRun ? "would remove" : "removed") \(files), \(bytes) bytes")
+    }
+
+    /// What is no longer published and stays all the same: how much for each reason.
+    private func explain(_ kept: [SitePruning.Kept]) {
+        if kept.isEmpty { return Talk.note("every other file is part of what is published now") }
+        var reasons: [KeepingReason] = []
+        for file in kept where !reasons.contains(file.reason) { reasons.append(file.reason) }
+        for reason in reasons {
+            let files = kept.filter { $0.reason == reason }
+            let bytes = files.reduce(0) { $0 + $1.length }
+            Talk.note("\(reason): \(Self.count(files.count)), \(bytes) bytes")
+        }
+    }
+
+    private static func count(_ files: Int) -> String { files == 1 ? "1 file" : "\(files) files" }
+
+    private static func object(_ path: FilePath, _ length: UInt64) -> JSONObject {
+        ["path": .string(path.string), "length": .integer(Int64(clamping: length))]
     }
 
     private func days() throws(VaultError) -> Int {

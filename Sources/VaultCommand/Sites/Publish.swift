@@ -42,7 +42,7 @@ struct Publish: AsyncParsableCommand {
               assetvault publish my-game --against https://cdn.example.com/game --dry-run
             """)
 
-    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"))
+    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
     var vault: String
 
     @Option(
@@ -144,7 +144,7 @@ extension PublicationReport {
             }
             if pack.isPinned {
                 Talk.note(
-                    "\(pack.id) was restored to version \(pack.version); 'assetvault restore --latest' lists its source again"
+                    "\(pack.id) was restored to version \(pack.version); 'assetvault restore VAULT \(pack.id) --latest' lists its source again"
                 )
             }
             for key in pack.droppedKeys {

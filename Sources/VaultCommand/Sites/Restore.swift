@@ -20,7 +20,7 @@ struct Restore: AsyncParsableCommand {
               assetvault restore my-game levels/one --version 3
             """)
 
-    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"))
+    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
     var vault: String
 
     @Argument(help: ArgumentHelp("The pack.", valueName: "id"))
@@ -49,7 +49,14 @@ struct Restore: AsyncParsableCommand {
         var order = PublicationOrder(
             keys: try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys), now: .now)
         order.passphrase = try signing.passphrase()
-        let report = try await Publication.restore(try PackID(id), to: version, in: folder, order)
+        let pack = try PackID(id)
+        let report: PublicationReport
+        do throws(VaultError) {
+            report = try await Publication.restore(pack, to: version, in: folder, order)
+        } catch {
+            let declared = (try? VaultSettings(reading: folder.settings).packs.map(\.id.description)) ?? []
+            throw declared.contains(id) ? error : error.suggesting(id, among: declared)
+        }
         report.tell(asJSON: json)
         if !json { Talk.wrote(report.written) }
     }

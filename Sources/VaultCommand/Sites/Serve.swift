@@ -15,7 +15,7 @@ struct Serve: AsyncParsableCommand {
               assetvault serve my-game/site --port 8080
             """)
 
-    @Argument(help: ArgumentHelp("The site's folder.", valueName: "site"))
+    @Argument(help: ArgumentHelp("The site's folder.", valueName: "site"), completion: .directory)
     var site: String
 
     @Option(help: ArgumentHelp("The port; 0 picks a free one.", valueName: "n"))

@@ -5,15 +5,18 @@ import VaultErrors
 import VaultFileSystem
 
 /// Two voices: answers go to standard output, all other talk to standard error.
+///
+/// A line of text is escaped here, and only here: names that a site, a pack or a folder holds never drive the terminal, and
+/// a newline in one of them makes no line of its own. So an answer of several lines is several calls.
 enum Talk {
     /// The first answer that standard output did not take.
     private static let lost = Mutex<VaultError?>(nil)
 
-    static func answer(_ text: String) {
-        answer(bytes: Array((text + "\n").utf8))
+    static func answer(_ line: String) {
+        answer(bytes: Array((line.escapingControls + "\n").utf8))
     }
 
-    /// Raw bytes of an answer, such as JSON.
+    /// An answer that is no text for people, such as JSON or a file's content, as it is.
     static func answer(bytes: [UInt8]) {
         do throws(VaultError) {
             try OutputRule.standardOutput().writeNext(bytes.span)
@@ -27,16 +30,21 @@ enum Talk {
         if let error = lost.withLock({ $0 }) { throw error }
     }
 
-    static func note(_ text: String) {
-        write(text + "\n", to: .standardError)
+    static func note(_ line: String) {
+        write(line.escapingControls + "\n")
     }
 
     static func error(_ error: VaultError) {
         note("assetvault: \(error)")
     }
 
-    static func write(_ text: String, to descriptor: FileDescriptor) {
-        _ = try? descriptor.writeAll(text.utf8)
+    /// Puts a line of progress in the place of the one before it; an empty one clears it.
+    static func redraw(_ line: String) {
+        write("\r\u{1B}[K" + line.escapingControls)
+    }
+
+    private static func write(_ text: String) {
+        _ = try? FileDescriptor.standardError.writeAll(text.utf8)
     }
 }
 

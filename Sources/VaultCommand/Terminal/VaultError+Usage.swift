@@ -7,16 +7,26 @@ extension VaultError {
     init?(usage error: any Error) {
         guard AssetVaultCommand.exitCode(for: error) == .validationFailure else { return nil }
         let words = CommandLine.arguments.dropFirst().prefix { !$0.hasPrefix("-") }
-        let known = AssetVaultCommand.configuration.subcommands.map { $0._commandName }
-        let name = ["assetvault"] + words.prefix(1).filter(known.contains)
-        if let word = words.first, name.count == 1 {
-            self.init(
-                .usage, "there is no command '\(word)'", at: "assetvault",
-                remedy: "see 'assetvault --help'")
-            return
+        var command: any ParsableCommand.Type = AssetVaultCommand.self
+        var name = ["assetvault"]
+        for word in words {
+            let known = command.configuration.subcommands
+            guard !known.isEmpty else { break }
+            guard let next = known.first(where: { $0._commandName == word }) else {
+                let path = name.dropFirst() + [word]
+                let names = known.map { (name.dropFirst() + [$0._commandName]).joined(separator: " ") }
+                let typed = path.joined(separator: " ")
+                self.init(
+                    .usage, "there is no command '\(typed)'" + Suggestion.question(for: typed, among: names),
+                    at: name.joined(separator: " "), remedy: "see '\(name.joined(separator: " ")) --help'")
+                return
+            }
+            command = next
+            name.append(word)
         }
         self.init(
             .usage, AssetVaultCommand.message(for: error).split(separator: "\n").joined(separator: " "),
-            at: name.last ?? "", remedy: "see '\(name.joined(separator: " ")) --help'")
+            at: name.dropFirst().joined(separator: " "), remedy: "see '\(name.joined(separator: " ")) --help'"
+        )
     }
 }

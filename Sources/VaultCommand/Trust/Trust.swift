@@ -1,6 +1,6 @@
-public import ArgumentParser
+import ArgumentParser
 import SystemPackage
-public import UpdateFramework
+import UpdateFramework
 import VaultAuthoring
 import VaultCrypto
 import VaultErrors
@@ -27,7 +27,7 @@ struct Trust: AsyncParsableCommand {
 
 /// The vault whose trust is changed.
 struct TrustOptions: ParsableArguments {
-    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"))
+    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
     var vault: String
 
     @OptionGroup var signing: SigningOptions
@@ -36,8 +36,6 @@ struct TrustOptions: ParsableArguments {
         TrustChange(of: VaultFolder(FilePath(vault)), passphrase: try signing.passphrase(), now: .now)
     }
 }
-
-extension TopLevelRole: ExpressibleByArgument {}
 
 extension TrustChange.Report {
     func tell() {
@@ -57,10 +55,11 @@ struct TrustAddKey: AsyncParsableCommand {
 
     @OptionGroup var options: TrustOptions
 
-    @Argument(help: "root, timestamp, snapshot or targets.")
-    var role: TopLevelRole
+    @OptionGroup var role: RoleArgument
 
-    @Argument(help: ArgumentHelp("A public key in PEM: Ed25519, ECDSA on P-256 or RSA.", valueName: "key"))
+    @Argument(
+        help: ArgumentHelp("A public key in PEM: Ed25519, ECDSA on P-256 or RSA.", valueName: "key"),
+        completion: .file(extensions: ["pem"]))
     var key: String
 
     func run() async throws {
@@ -70,7 +69,7 @@ struct TrustAddKey: AsyncParsableCommand {
                 .key, "it is no public key in PEM of a supported kind", at: key,
                 remedy: "get it by 'openssl pkey -in KEY.pem -pubout'")
         }
-        try await options.change().apply(.addKey(key, to: role)).tell()
+        try await options.change().apply(.addKey(key, to: role.role)).tell()
     }
 }
 
@@ -85,15 +84,14 @@ struct TrustRemoveKey: AsyncParsableCommand {
 
     @OptionGroup var options: TrustOptions
 
-    @Argument(help: "root, timestamp, snapshot or targets.")
-    var role: TopLevelRole
+    @OptionGroup var role: RoleArgument
 
     @Argument(
         help: ArgumentHelp("The beginning of the key's ID, as 'trust show' names it.", valueName: "key-id"))
     var keyID: String
 
     func run() async throws {
-        try await options.change().apply(.removeKey(keyID, from: role)).tell()
+        try await options.change().apply(.removeKey(keyID, from: role.role)).tell()
     }
 }
 
@@ -108,13 +106,12 @@ struct TrustThreshold: AsyncParsableCommand {
 
     @OptionGroup var options: TrustOptions
 
-    @Argument(help: "root, timestamp, snapshot or targets.")
-    var role: TopLevelRole
+    @OptionGroup var role: RoleArgument
 
     @Argument(help: ArgumentHelp("From 1 on.", valueName: "n"))
     var threshold: Int
 
     func run() async throws {
-        try await options.change().apply(.threshold(threshold, of: role)).tell()
+        try await options.change().apply(.threshold(threshold, of: role.role)).tell()
     }
 }

@@ -18,11 +18,10 @@ struct TrustRotate: AsyncParsableCommand {
 
     @OptionGroup var options: TrustOptions
 
-    @Argument(help: "root, timestamp, snapshot or targets.")
-    var role: TopLevelRole
+    @OptionGroup var role: RoleArgument
 
     func run() async throws {
-        try await options.change().rotate(role).tell()
+        try await options.change().rotate(role.role).tell()
     }
 }
 

@@ -19,10 +19,14 @@ struct TrustShow: AsyncParsableCommand {
               assetvault trust show https://packs.example.com --trust trusted-root.json
             """)
 
-    @Argument(help: ArgumentHelp("A vault, or a site: a folder or URL.", valueName: "vault-or-site"))
+    @Argument(
+        help: ArgumentHelp("A vault, or a site: a folder or URL.", valueName: "vault-or-site"),
+        completion: .directory)
     var subject: String
 
-    @Option(help: ArgumentHelp("The root that a site must follow from.", valueName: "root.json"))
+    @Option(
+        help: ArgumentHelp("The root that a site must follow from.", valueName: "root.json"),
+        completion: .file(extensions: ["json"]))
     var trust: String?
 
     @Flag(help: "Print a report as JSON.")

@@ -16,12 +16,15 @@ struct TrustSign: AsyncParsableCommand {
               assetvault trust sign pending/2.root.json --merge from-alice/2.root.json
             """)
 
-    @Argument(help: ArgumentHelp("The file to sign; it is written again.", valueName: "file"))
+    @Argument(
+        help: ArgumentHelp("The file to sign; it is written again.", valueName: "file"),
+        completion: .file(extensions: ["json"]))
     var file: String
 
     @Option(
         name: .customLong("key"),
-        help: ArgumentHelp("A private key to sign with, in PEM. May be repeated.", valueName: "pem"))
+        help: ArgumentHelp("A private key to sign with, in PEM. May be repeated.", valueName: "pem"),
+        completion: .file(extensions: ["pem"]))
     var keys: [String] = []
 
     @Option(
@@ -40,7 +43,7 @@ struct TrustSign: AsyncParsableCommand {
         let report = try DetachedSigning(of: FilePath(file)).run(
             keys: keys.map { FilePath($0) }, copies: copies.map { FilePath($0) },
             passphrase: try signing.passphrase())
-        for line in report.content { Talk.note("  \(line.escapingControls)") }
+        for line in report.content { Talk.note("  \(line)") }
         Talk.note(
             "\(file): \(report.role) version \(report.version), expires \(report.expires), has \(report.signatures) signatures"
         )

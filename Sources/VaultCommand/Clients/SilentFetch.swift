@@ -1,0 +1,22 @@
+import AssetVault
+import VaultErrors
+
+/// Why a fetch that succeeded had nothing to do and nothing to say about any pack.
+enum SilentFetch {
+    static func explain(of layout: StoreLayout) async throws(VaultError) {
+        let packs = try await VaultStore(layout).status()
+        guard !packs.isEmpty else {
+            return Talk.note(
+                "nothing to fetch: the site lists no essential or prefetch pack; for all others: "
+                    + GivenCommand.line(adding: ["--all"]))
+        }
+        let ids = packs.map(\.id.description)
+        let named =
+            ids.count > 8
+            ? "\(ids.prefix(8).joined(separator: ", ")) and \(ids.count - 8) more"
+            : ids.joined(separator: ", ")
+        Talk.note(
+            "nothing to fetch: what the site lists was removed from this store (\(named)) and comes back when it is named; for all: "
+                + GivenCommand.line(adding: ["--all"]))
+    }
+}

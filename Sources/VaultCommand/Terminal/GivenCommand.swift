@@ -1,0 +1,28 @@
+/// The command line that was given, as the beginning of one to try next: with the options that stood there.
+enum GivenCommand {
+    /// - Parameters:
+    ///   - name: another subcommand to put in the place of the given one.
+    ///   - dropped: words to leave out, each once.
+    ///   - added: words to put behind the others.
+    static func line(
+        as name: String? = nil, without dropped: [String] = [], adding added: [String] = []
+    ) -> String {
+        var words = Array(CommandLine.arguments.dropFirst())
+        if let name, !words.isEmpty { words[0] = name }
+        for word in dropped {
+            if let index = words.lastIndex(of: word) { words.remove(at: index) }
+        }
+        return (["assetvault"] + (words + added).map(quoted)).joined(separator: " ")
+    }
+
+    /// As a shell reads it as one word.
+    private static func quoted(_ word: String) -> String {
+        let isPlain = word.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x30...0x39, 0x41...0x5A, 0x61...0x7A, 0x2B...0x2F, 0x3A, 0x3D, 0x40, 0x5F, 0x25: true
+            default: false
+            }
+        }
+        return isPlain && !word.isEmpty ? word : "'\(word.replacing("'", with: "'\\''"))'"
+    }
+}

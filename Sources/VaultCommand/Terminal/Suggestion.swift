@@ -1,0 +1,66 @@
+import SealedPack
+import VaultErrors
+
+/// Which known name somebody probably meant.
+enum Suggestion {
+    /// Longer names are not compared: their distance would take long, and nobody mistypes them.
+    private static let limit = 256
+
+    /// The nearest of the known names; nil when none is near. A name without its folders is near, too.
+    static func nearest(to name: String, among known: some Sequence<String>) -> String? {
+        let word = Array(name.lowercased().utf8)
+        guard !word.isEmpty, word.count <= limit else { return nil }
+        var best: (name: String, distance: Int)?
+        for candidate in known where candidate.utf8.count <= limit {
+            let other = Array(candidate.lowercased().utf8)
+            let isEnding =
+                other.count > word.count && other.suffix(word.count + 1).elementsEqual([0x2F] + word)
+            let distance = isEnding ? 1 : distance(word, other)
+            guard distance <= max(1, max(word.count, other.count) / 3) else { continue }
+            if distance < best?.distance ?? .max { best = (candidate, distance) }
+        }
+        return best?.name
+    }
+
+    /// The same as the end of a sentence.
+    static func question(for name: String, among known: some Sequence<String>) -> String {
+        nearest(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
+    }
+
+    /// How many bytes are to be inserted, removed, replaced, or swapped with the next one.
+    private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
+        var before: [Int] = []
+        var last = Array(0...right.count)
+        for (row, byte) in left.enumerated() {
+            var next = [row + 1]
+            for (column, other) in right.enumerated() {
+                var best = min(last[column + 1] + 1, next[column] + 1, last[column] + (byte == other ? 0 : 1))
+                if row > 0, column > 0, byte == right[column - 1], left[row - 1] == other {
+                    best = min(best, before[column - 1] + 1)
+                }
+                next.append(best)
+            }
+            (before, last) = (last, next)
+        }
+        return last[right.count]
+    }
+}
+
+extension VaultError {
+    /// The same, with the known name that is nearest to one that is missing.
+    func suggesting(_ name: String, among known: some Sequence<String>) -> VaultError {
+        guard let nearest = Suggestion.nearest(to: name, among: known), nearest != name else { return self }
+        return VaultError(category, problem, at: place, remedy: "did you mean '\(nearest)'? Else \(remedy)")
+    }
+
+    /// The same for the pack IDs of a request: the one that the error is about is compared with those that exist.
+    func suggesting(
+        for ids: [String], among known: () async throws(VaultError) -> [PackID]
+    ) async -> VaultError {
+        guard category == .missing,
+            let id = ids.first(where: { $0 == place }) ?? (ids.count == 1 ? ids.first : nil),
+            let packs = try? await known()
+        else { return self }
+        return suggesting(id, among: packs.map(\.description))
+    }
+}

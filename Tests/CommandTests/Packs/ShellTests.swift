@@ -1,0 +1,79 @@
+import Foundation
+import SystemPackage
+import Testing
+
+/// What shells and readers get from the command itself: examples to paste, and completions.
+struct ShellTests {
+    private static let commands = [
+        "keygen", "seal", "open", "cat", "inspect", "init", "publish", "restore", "prune", "trust", "serve",
+        "list", "audit", "fetch", "downloader", "unlock", "status", "path", "remove", "purgeable", "keep",
+        "repair", "trust show", "trust sign", "trust add-key", "trust remove-key", "trust threshold",
+        "trust rotate", "trust refresh",
+    ]
+
+    /// On a terminal of 80 columns no line of an example is broken but by a backslash, and the shell reads it.
+    @Test(arguments: commands) func examplesCanBePasted(command: String) async throws {
+        let words = command.split(separator: " ").map(String.init)
+        let help = try await Command.run(words + ["--help"], environment: ["COLUMNS": "80"]).succeeded().text
+        let example = try #require(help.components(separatedBy: "EXAMPLE\n").dropFirst().first)
+        let lines = example.components(separatedBy: "\n\n")[0].split(separator: "\n")
+        #expect(lines.allSatisfy { $0.hasPrefix("  ") && $0.count <= 80 }, "\(example)")
+        let script = lines.joined(separator: "\n")
+        #expect(try await Tool.run("/bin/sh", "-nc", script).exitCode == 0, "\(script)")
+        let joined = script.replacing(" \\\n", with: " ")
+        for line in joined.split(separator: "\n") {
+            for option in line.split(separator: " ") where option.hasPrefix("--") {
+                #expect(
+                    help.components(separatedBy: "EXAMPLE\n")[1].contains("\n  \(option)")
+                        || help.contains(", \(option)"),
+                    "\(option) of \(line)")
+            }
+        }
+    }
+
+    @Test(arguments: ["bash", "zsh", "fish"]) func completionScripts(shell: String) async throws {
+        let script = try await Command.run("--generate-completion-script", shell).succeeded().text
+        for word in ["levels", "purgeable"] where word == "purgeable" { #expect(script.contains(word)) }
+        #expect(script.contains("install") && script.contains("periodic"))
+    }
+
+    /// The IDs of the packs that a store has.
+    @Test func packsOfAStore() async throws {
+        let workshop = try await Workshop(publishing: ["one", "two"])
+        try await workshop.fetch().succeeded()
+        for words in [
+            ["remove", "o", "--store", workshop.store], ["remove", "o", "--store=\(workshop.store)"],
+        ] {
+            let answer = try await Command.run(
+                ["---completion", "remove", "--", "positional@0", "2", "1", "assetvault"] + words,
+                environment: ["SAP_SHELL": "bash"])
+            #expect(answer.text.split(separator: "\n").map(String.init) == ["one", "two"], "\(answer)")
+        }
+        let none = try await Command.run(
+            "---completion", "remove", "--", "positional@0", "1", "0", "assetvault", "remove")
+        #expect(none.exitCode == 0 && none.text == "\n", "\(none)")
+    }
+
+    /// The real shell asks the real command.
+    @Test func bashCompletes() async throws {
+        let workshop = try await Workshop(publishing: ["one", "two"])
+        try await workshop.fetch().succeeded()
+        let folder = workshop.folder
+        let script = try await Command.run("--generate-completion-script", "bash").succeeded()
+        try folder.write("completion.bash", script.output)
+        let lines = """
+            PATH=$1:$PATH
+            . "$2"
+            COMP_WORDS=(assetvault remove --store "$3" "$4"); COMP_CWORD=4
+            COMP_LINE="${COMP_WORDS[*]}"; COMP_POINT=${#COMP_LINE}
+            $(complete -p assetvault | sed 's/.*-F \\([^ ]*\\).*/\\1/') assetvault "$4" "$3"
+            printf '%s\\n' "${COMPREPLY[@]}"
+            """
+        let bin = try Command.path.removingLastComponent().string
+        let answer = try await Tool.run(
+            "bash", "-c", lines, "bash", bin, folder["completion.bash"], workshop.store, "t")
+        #expect(
+            answer.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) } == ["two"],
+            "\(answer.text)\(answer.errorText)")
+    }
+}

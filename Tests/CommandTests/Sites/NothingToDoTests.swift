@@ -1,0 +1,87 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// A command that does nothing says why.
+struct NothingToDoTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop(publishing: ["one", "two"])
+        folder = workshop.folder
+    }
+
+    @Test func allWasRemoved() async throws {
+        try await workshop.fetch().succeeded()
+        try await Command.run("remove", "one", "two", "--store", workshop.store).succeeded()
+        let fetched = try await workshop.fetch().succeeded()
+        for part in ["nothing to fetch", "one, two", "--all", workshop.store, "file:"] {
+            #expect(fetched.errorText.contains(part), "\(fetched.errorText)")
+        }
+        // The hint can be pasted.
+        let hint = try #require(fetched.errorText.components(separatedBy: ": assetvault ").last)
+        let line = "'\(try Command.path)' \(hint)"
+        _ = try await Tool.run("/bin/sh", "-ec", line).succeeded()
+        #expect(try await workshop.status().values.allSatisfy { $0.state == "loaded" })
+    }
+
+    @Test func nothingIsFetchedByItself() async throws {
+        try workshop.settings { settings in
+            var packs = settings["packs"]?.members ?? [:]
+            for id in ["one", "two"] {
+                var pack = packs[id]?.members ?? [:]
+                pack["policy"] = "onDemand"
+                packs[id] = .object(pack)
+            }
+            settings["packs"] = .object(packs)
+        }
+        try await workshop.publish()
+        let fetched = try await workshop.fetch().succeeded()
+        #expect(fetched.errorText.contains("no essential or prefetch pack"), "\(fetched.errorText)")
+        let again = try await Command.run(
+            "downloader", workshop.site, "--store", workshop.store, "--request", "periodic"
+        ).succeeded()
+        #expect(again.errorText.contains("nothing was to be downloaded"), "\(again.errorText)")
+    }
+
+    @Test func noStore() async throws {
+        for arguments in [[], ["--json"]] {
+            try await Command.run(["status", "--store", folder["nowhere"]] + arguments)
+                .failed(66, naming: "no store is there", "nowhere")
+        }
+        #expect(try !folder.exists("nowhere"))
+    }
+
+    /// What a site keeps of earlier publications, and for how long.
+    @Test func pruning() async throws {
+        let untouched = try await Command.run("prune", workshop.vault).succeeded()
+        #expect(untouched.errorText.contains("every other file is part of what is published now"))
+        try folder.write("one/file", "second")
+        try await workshop.publish()
+        let text = try await Command.run("prune", workshop.vault, "--keep", "1", "--grace", "0d").succeeded()
+        #expect(text.text.isEmpty && text.errorText.contains("removed 0 files"), "\(text.errorText)")
+        let snapshot: JSONValue = try folder.json("vault/site/metadata/1.snapshot.json")
+        let expires = try #require(snapshot["signed", "expires"]?.text)
+        #expect(
+            text.errorText.contains("kept by 1.snapshot.json until \(expires): 3 files"), "\(text.errorText)")
+        let json = try await Command.run("prune", workshop.vault, "--json").succeeded().json()
+        let kept = try #require(json["kept"]?.elements)
+        #expect(kept.contains { $0["reason"]?.text == "kept for restore" }, "\(kept)")
+        #expect(json["removed"] == [])
+    }
+
+    /// Also what an audit finds is told once, and on standard error.
+    @Test func eachErrorOnce() async throws {
+        for id in ["one", "two"] {
+            try folder.write("vault/site/\(workshop.publishedPack(id))", "not the pack")
+        }
+        let result = try await Command.run("audit", workshop.site, "--trust", workshop.root)
+        #expect(result.exitCode == 65)
+        let errors = result.errorText.split(separator: "\n")
+        #expect(Set(errors).count == errors.count && errors.count >= 2, "\(result.errorText)")
+        #expect(errors.allSatisfy { $0.hasPrefix("assetvault: ") })
+        for error in errors { #expect(!result.text.contains(error.dropFirst("assetvault: ".count))) }
+        #expect(result.text.contains("BAD") && result.text.hasSuffix(" problems\n"), "\(result.text)")
+    }
+}

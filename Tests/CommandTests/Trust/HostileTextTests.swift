@@ -1,0 +1,159 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// Names that a hostile publisher, team or uploader chose: no command lets them drive a terminal or forge a line.
+struct HostileTextTests {
+    /// Clears a screen, pretends to be the verdict of an audit, and turns what follows around.
+    static let name = "evil\u{1B}[2J\u{9B}31m\nok: 3 packs, 99 bytes proven\r\u{202E}\u{2066}\u{2028}"
+
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop(publishing: ["level"])
+        folder = workshop.folder
+    }
+
+    private func expectTame(
+        _ result: CommandResult, namingIt: Bool = true, at location: SourceLocation = #_sourceLocation
+    ) {
+        let text = result.text + result.errorText
+        for scalar in text.unicodeScalars where scalar != "\n" {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator:
+                Issue.record("\(scalar.escaped(asASCII: true)) in \(text)", sourceLocation: location)
+            default: break
+            }
+        }
+        let lines = text.split(separator: "\n")
+        #expect(!lines.contains { $0.hasPrefix("ok: 3 packs") }, "\(text)", sourceLocation: location)
+        #expect(!namingIt || text.contains("evil"), "\(text)", sourceLocation: location)
+    }
+
+    /// A site with a team, a key and a target of such names.
+    private func publishHostileSite() async throws {
+        let root: JSONValue = try folder.json("vault/site/metadata/1.root.json")
+        let key = try #require(root["signed", "keys"]?.members?.first { _ in true }?.value)
+        let name = Self.name
+        try await workshop.forgeTargets(roles: [name]) { signed in
+            signed["delegations"] = [
+                "keys": .object([name: key]),
+                "roles": [
+                    [
+                        "name": .string(name), "keyids": [.string(name)], "threshold": 1,
+                        "terminating": false, "paths": ["packs/evil/*"],
+                    ]
+                ],
+            ]
+            var targets = try #require(signed["targets"]?.members)
+            targets[name] = ["length": 5, "hashes": ["sha256": .string(String(repeating: "0", count: 64))]]
+            signed["targets"] = .object(targets)
+        }
+    }
+
+    @Test func aSite() async throws {
+        try await publishHostileSite()
+        let pinned = [workshop.site, "--trust", workshop.root]
+        for command in ["audit", "list"] {
+            for json in [[], ["--json"]] {
+                expectTame(try await Command.run([command] + pinned + json))
+            }
+        }
+        let shown = try await Command.run(["trust", "show"] + pinned).succeeded()
+        expectTame(shown)
+        #expect(
+            shown.text.contains("level") == false && shown.errorText.contains("is not believed"),
+            "\(shown.text)\(shown.errorText)")
+        expectTame(try await Command.run(["trust", "show", "--json"] + pinned).succeeded())
+        let refused = try await workshop.fetch(nil, "--all")
+        #expect(refused.exitCode != 0)
+        expectTame(refused)
+    }
+
+    /// The role is believed: what it is called, and its keys, is shown among those of honest roles.
+    @Test func aTeamThatIsBelieved() async throws {
+        try await publishHostileSite()
+        let published: JSONValue = try folder.json("vault/site/metadata/1.targets.json")
+        var targets = try #require(published["signed"]?.members)
+        targets["targets"] = [:]
+        var answers: [String] = []
+        for role in ["root", "timestamp", "snapshot", "targets"] {
+            try await workshop.sign(
+                targets, as: "1.\(Self.name).json", with: folder["vault/keys/\(role).pem"])
+            try workshop.renameSigner(of: "1.\(Self.name).json", to: Self.name)
+            let shown = try await Command.run("trust", "show", workshop.site).succeeded()
+            expectTame(shown)
+            answers.append(shown.text + shown.errorText)
+        }
+        #expect(answers.contains { !$0.contains("is not believed") }, "\(answers)")
+        expectTame(try await Command.run("audit", workshop.site))
+    }
+
+    /// The IDs of keys are whatever the root calls them.
+    @Test func keysOfTheRoot() async throws {
+        let root: JSONValue = try folder.json("vault/site/metadata/1.root.json")
+        var signed = try #require(root["signed"]?.members)
+        let keys = try #require(signed["keys"]?.members)
+        var roles = try #require(signed["roles"]?.members)
+        let id = try #require(roles["timestamp"]?["keyids"]?.elements?.first?.text)
+        var renamed = keys
+        renamed[id] = nil
+        renamed[Self.name] = keys[id]
+        var role = try #require(roles["timestamp"]?.members)
+        role["keyids"] = [.string(Self.name)]
+        roles["timestamp"] = .object(role)
+        signed["keys"] = .object(renamed)
+        signed["roles"] = .object(roles)
+        try await workshop.sign(signed, as: "1.root.json", with: folder["vault/keys/root.pem"])
+        try workshop.renameSigner(of: "timestamp.json", to: Self.name)
+        expectTame(try await Command.run("trust", "show", workshop.site).succeeded())
+        expectTame(try await Command.run("audit", workshop.site), namingIt: false)
+    }
+
+    @Test func aTeamsPublication() async throws {
+        let studio = try await Studio()
+        try await studio.forgeTeam(version: 2) { signed in
+            guard var targets = signed["targets"]?.members else { return }
+            targets["packs/\(Self.name)"] = [
+                "length": 5, "hashes": ["sha256": .string(String(repeating: "0", count: 64))],
+            ]
+            signed["targets"] = .object(targets)
+        }
+        expectTame(try await Command.run("publish", studio.workshop.vault).succeeded())
+    }
+
+    /// What somebody uploaded into the site's folder.
+    @Test func filesOfASite() async throws {
+        for name in ["targets/packs/\(Self.name).avpack", "targets/packs/\(Self.name)/x.avpack"] {
+            try folder.write("vault/site/\(name)", "x")
+            try await Tool.run("touch", "-d", "-100 days", folder["vault/site/\(name)"])
+        }
+        expectTame(try await Command.run("audit", workshop.site))
+        let pruned = try await Command.run("prune", workshop.vault).succeeded()
+        expectTame(pruned)
+        #expect(pruned.text.split(separator: "\n").count == 2, "\(pruned.text)")
+    }
+
+    /// What the parser of arguments quotes, and what comes back in errors.
+    @Test func arguments() async throws {
+        let name = Self.name
+        for arguments in [
+            [name], ["fetch", "--\(name)"], ["trust", name], ["trust", "rotate", "v", name],
+            ["downloader", "x", "--store", "s", "--request", name], ["audit", name], ["inspect", name],
+            ["fetch", name, "--store", folder["store"]], ["status", "--store", name],
+            ["serve", name], ["cat", name, name], ["init", "\(name)/\(name)"], ["help", name],
+        ] {
+            expectTame(try await Command.run(arguments), namingIt: false)
+        }
+    }
+
+    /// The files of a pack that somebody else sealed.
+    @Test func filesOfAPack() async throws {
+        try folder.write("other/evil\u{202E}gpj.exe", "x")
+        try await Command.run(
+            ["seal", folder["other"], "-o", folder["other.avpack"]] + workshop.keys
+        ).succeeded()
+        expectTame(try await Command.run(["inspect", folder["other.avpack"]] + workshop.keys).succeeded())
+    }
+}

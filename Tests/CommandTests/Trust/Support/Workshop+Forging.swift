@@ -1,0 +1,52 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// What a publisher who means harm signs with the keys that it has.
+extension Workshop {
+    /// Changes the signed part of the site's newest targets, adds roles to its snapshot, and signs all that names them anew.
+    func forgeTargets(
+        roles: [String] = [], _ change: (inout JSONObject) throws -> Void
+    ) async throws {
+        let targets = try await forge("targets", change)
+        let snapshot = try await forge("snapshot") { signed in
+            var meta = try #require(signed["meta"]?.members)
+            meta["targets.json"] = ["version": .integer(targets)]
+            for role in roles { meta["\(role).json"] = ["version": 1] }
+            signed["meta"] = .object(meta)
+        }
+        _ = try await forge("timestamp") {
+            $0["meta"] = ["snapshot.json": ["version": .integer(snapshot)]]
+        }
+    }
+
+    /// Signs other content of a role's newest metadata as its next version; returns that.
+    private func forge(_ role: String, _ change: (inout JSONObject) throws -> Void) async throws -> Int64 {
+        let newest = try await newestFile(of: role)
+        let old: JSONValue = try folder.json("vault/site/metadata/\(newest)")
+        var signed = try #require(old["signed"]?.members)
+        let version = try #require(signed["version"]?.number) + 1
+        signed["version"] = .integer(version)
+        try change(&signed)
+        let name = role == "timestamp" ? "timestamp.json" : "\(version).\(role).json"
+        try await sign(signed, as: name, with: folder["vault/keys/\(role).pem"])
+        return version
+    }
+
+    /// Writes metadata of any content into the site, signed by one key.
+    func sign(_ signed: JSONObject, as name: String, with key: String) async throws {
+        let document: JSONObject = ["signatures": [], "signed": .object(signed)]
+        let draft = "forged-\(UUID().uuidString)/\(name)"
+        try folder.write(draft, JSONValue.object(document).pretty())
+        try await Command.run("trust", "sign", folder[draft], "--key", key).succeeded()
+        try folder.write("vault/site/metadata/\(name)", folder.bytes(draft))
+    }
+
+    /// Signatures don't cover the key ID that they stand under.
+    func renameSigner(of name: String, to id: String) throws {
+        var document: JSONObject = try folder.json("vault/site/metadata/\(name)")
+        let signature = try #require(document["signatures"]?.elements?.first?["sig"])
+        document["signatures"] = [["keyid": .string(id), "sig": signature]]
+        try folder.write("vault/site/metadata/\(name)", JSONValue.object(document).pretty())
+    }
+}
