@@ -98,14 +98,18 @@ extension PackStaging {
             return StagingStep.recordRecovered.reached()
         }
         // Before the record forgets it.
-        if saved?.waiting != nil, record.waiting == nil { try removeWaiting(of: id, beside: record) }
+        let isDecided = role == .downloader || record.listing != ListingVersion()
+        if isDecided, saved?.waiting != nil, record.waiting == nil {
+            try removeWaiting(of: id, beside: record)
+        }
         if record != saved { try records.save(record, of: id) }
         StagingStep.recordRecovered.reached()
         if role == .app {
             if let loaded = record.loaded { try mendDescriptor(of: loaded) }
             if let waiting = record.waiting { try returnToWaiting(waiting) }
         }
-        try removeWaiting(of: id, beside: record)
+        // Of a pack that no metadata decided on yet, all that was brought may still be wanted.
+        if isDecided { try removeWaiting(of: id, beside: record) }
         guard role == .app else { return }
         guard try FileSystem.exists(layout.home(of: id)) else { return try noteHeld(false, of: id) }
         try removeVersions(of: id, in: try Folder(opening: layout.home(of: id)), except: record.loaded)

@@ -117,8 +117,6 @@ extension PackStaging {
         guard let other = try? records.record(of: id, in: role == .app ? .downloader : .app) else { return }
         var kept = record.waiting.map { [$0] } ?? []
         if role == .app {
-            // Of a pack that the app never decided on, all that was brought may still be wanted.
-            guard record.listing != ListingVersion() else { return }
             if let brought = other.waiting, other.listing > record.listing { kept.append(brought) }
             // A downloader that died may have named it before it recorded that.
             if let arriving = other.arriving, arriving.sha256 != record.loaded?.pack.sha256 {

@@ -106,7 +106,8 @@ import Testing
         }
     }
 
-    /// A newer pack's descriptor without its pack hides nothing that waits.
+    /// A newer pack's descriptor without its pack, and a record that is lost with it: what waits is not what the site lists by
+    /// now, so it is not opened; what is loaded stays until the next fetch.
     @Test func aDescriptorAlone() async throws {
         let stores = try await KilledStores(.unlock, from: .loaded)
         try stores.workshop.folder.write("level/noise", "version 3")
@@ -116,7 +117,7 @@ import Testing
         #expect(try await Command.run(fetch, dyingAt: "descriptorSaved").exitCode == 137)
         try Data("?".utf8).write(to: URL(filePath: "\(store)/permanent/@state/level/@record.json"))
         try await stores.run(in: store).succeeded()
-        #expect(try await stores.workshop.status(of: store)["level"]?.version == 2)
+        #expect(try await stores.workshop.status(of: store)["level"]?.version == 1)
         try await Command.run(fetch + stores.workshop.keys).succeeded()
         try StoreContent(loaded: 3).expect(in: store, "")
     }
