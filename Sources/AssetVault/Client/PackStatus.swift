@@ -48,6 +48,8 @@ public struct PackStatus: Sendable, Hashable {
     public let waitingVersion: UInt64?
     /// It may go away when room is needed; see ``VaultStore/declarePurgeable(_:)``.
     public let isPurgeable: Bool
+    /// It was taken out of the store, and comes back only when it is asked for.
+    public let isRemoved: Bool
 }
 
 extension PackStatus {
@@ -60,6 +62,7 @@ extension PackStatus {
         form = record.loaded?.form
         waitingVersion = record.waiting?.version
         isPurgeable = record.isPurgeable
+        isRemoved = record.isRemoved
         state =
             if record.isRemoved {
                 isThere ? .removing : .absent

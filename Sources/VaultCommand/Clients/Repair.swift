@@ -12,7 +12,8 @@ struct Repair: AsyncParsableCommand {
             from any mirror, also when the site's metadata have expired. Packs that wait for their key are looked at by 'fetch'.
 
             EXAMPLE
-              assetvault repair https://cdn.example.com/game --store ~/.game --keys env:GAME_KEY
+              assetvault repair https://cdn.example.com/game --store ~/.game \\
+                --keys env:GAME_KEY
             """)
 
     @OptionGroup var site: SiteOptions

@@ -4,7 +4,7 @@ import VaultErrors
 /// Why a fetch that succeeded had nothing to do and nothing to say about any pack.
 enum SilentFetch {
     static func explain(of layout: StoreLayout) async throws(VaultError) {
-        let packs = try await VaultStore(layout).status()
+        let packs = try await VaultStore(layout).status().filter(\.isRemoved)
         guard !packs.isEmpty else {
             return Talk.note(
                 "nothing to fetch: the site lists no essential or prefetch pack; for all others: "
@@ -16,7 +16,7 @@ enum SilentFetch {
             ? "\(ids.prefix(8).joined(separator: ", ")) and \(ids.count - 8) more"
             : ids.joined(separator: ", ")
         Talk.note(
-            "nothing to fetch: what the site lists was removed from this store (\(named)) and comes back when it is named; for all: "
+            "nothing to fetch: packs were removed from this store (\(named)) and come back when they are named; for all: "
                 + GivenCommand.line(adding: ["--all"]))
     }
 }

@@ -58,6 +58,7 @@ extension PackStatus {
         object["form"] = form.map { .string($0.rawValue) }
         object["waitingVersion"] = waitingVersion.map { .integer(Int64(clamping: $0)) }
         if isPurgeable { object["purgeable"] = .bool(true) }
+        if isRemoved { object["removed"] = .bool(true) }
         switch state {
         case .failed(let category, let reason):
             object["failure"] = .string(reason)

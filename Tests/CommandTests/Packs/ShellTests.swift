@@ -7,7 +7,8 @@ struct ShellTests {
     private static let commands = [
         "keygen", "seal", "open", "cat", "inspect", "init", "publish", "restore", "prune", "trust", "serve",
         "list", "audit", "fetch", "downloader", "unlock", "status", "path", "remove", "purgeable", "keep",
-        "repair", "trust show", "trust sign", "trust add-key", "trust remove-key", "trust threshold",
+        "repair", "verify", "trust show", "trust sign", "trust add-key", "trust remove-key",
+        "trust threshold",
         "trust rotate", "trust refresh",
     ]
 
