@@ -1,4 +1,4 @@
-public import VaultErrors
+import VaultErrors
 
 /// How many bytes an archive may unpack to. A few kilobytes can hold what fills any disk.
 public struct UnpackingLimit: Sendable, Equatable {

@@ -117,10 +117,11 @@ extension PackStaging {
         guard let other = try? records.record(of: id, in: role == .app ? .downloader : .app) else { return }
         var kept = record.waiting.map { [$0] } ?? []
         if role == .app {
-            if let brought = other.waiting, other.listing > record.listing { kept.append(brought) }
-            // A downloader that died may have named it before it recorded that.
-            if let arriving = other.arriving, arriving.sha256 != record.loaded?.pack.sha256 {
-                kept.append(arriving)
+            let isNew = other.listing >= record.listing
+            // A downloader that died may have named what was arriving before it recorded that.
+            for brought in [isNew ? other.waiting : nil, other.arriving].compactMap(\.self)
+            where brought.sha256 != record.loaded?.pack.sha256 {
+                kept.append(brought)
             }
         }
         try removeWaiting(of: id, except: kept)

@@ -1,0 +1,83 @@
+import FaultServer
+import Foundation
+import Testing
+
+/// What a start without a host does: the stored metadata say what the site lists, and what was brought opens.
+struct OfflineStartTests {
+    let workshop: Workshop
+
+    init() async throws {
+        workshop = try await Workshop()
+        try workshop.folder.write(
+            "vault/vault.json",
+            """
+            {"format": 1, "packs": {
+                "one": {"source": "../one", "policy": "essential"}, "two": {"source": "../two"},
+                "three": {"source": "../three", "policy": "onDemand"}
+            }}
+            """)
+        for name in ["one", "two", "three"] { try workshop.folder.write("\(name)/file", name) }
+        try await workshop.publish()
+    }
+
+    private func download() async throws {
+        try await Command.run(
+            "downloader", workshop.site, "--store", workshop.store, "--trust", workshop.root, "--request",
+            "install"
+        ).succeeded()
+    }
+
+    /// A host that nobody is at.
+    private func nowhere() throws -> String {
+        let socket = try ListeningSocket()
+        socket.stop()
+        return "http://127.0.0.1:\(socket.port)/"
+    }
+
+    @Test func statusListsWhatTheSiteListed() async throws {
+        try await workshop.fetch(nil, "one").succeeded()
+        let status = try await workshop.status()
+        #expect(status.mapValues(\.state) == ["one": "loaded", "two": "absent", "three": "absent"])
+    }
+
+    /// The start-up order: what waits is transferred, whatever becomes of the host.
+    @Test(arguments: [true, false]) func whatWaitsOpens(isByDownloader: Bool) async throws {
+        if isByDownloader {
+            try await download()
+        } else {
+            try await workshop.fetch(withKeys: false).succeeded()
+        }
+        let result = try await workshop.fetch(try nowhere())
+        #expect(result.exitCode == 69, "\(result.errorText)")
+        let status = try await workshop.status()
+        #expect(status.mapValues(\.state) == ["one": "loaded", "two": "loaded", "three": "absent"])
+        #expect(try await workshop.tree(of: "one") == Tree(workshop.folder["one"]))
+    }
+
+    /// Expiry ends new trust in a host. What was brought before opens after it, too.
+    @Test(arguments: ["unlock", "fetch"]) func whatWaitsOpensAfterExpiry(way: String) async throws {
+        try await download()
+        let later = ["faketime", "+400 days"]
+        if way == "unlock" {
+            try await Command.run(["unlock", "--store", workshop.store] + workshop.keys, through: later)
+                .succeeded()
+        } else {
+            #expect(try await workshop.fetch(through: later).exitCode == 76)
+        }
+        #expect(try await workshop.status()["one"]?.state == "loaded")
+    }
+
+    /// A refresh that broke off after the timestamp leaves metadata that don't hold together: what was accepted before
+    /// opens all the same.
+    @Test func aRefreshThatBrokeOff() async throws {
+        try await workshop.fetch(withKeys: false).succeeded()
+        try workshop.folder.write("one/file", "new")
+        try await workshop.publish()
+        let server = try FaultServer(workshop.site) { $0.path.contains("snapshot") ? .hangUp : .file }
+        #expect(try await workshop.fetch(server.url).exitCode == 69)
+        #expect(try await workshop.status()["one"]?.state == "loaded")
+        #expect(try await workshop.status()["one"]?.version == 1)
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.status()["one"]?.version == 2)
+    }
+}
