@@ -1,4 +1,4 @@
-public import SystemPackage
+import SystemPackage
 import VaultCrypto
 public import VaultErrors
 
