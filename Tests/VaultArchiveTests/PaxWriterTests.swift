@@ -97,7 +97,7 @@ import VaultFileSystem
         var writer = try PaxWriter(to: OpenFile(takingOwnershipOf: descriptor.rawValue, named: "/dev/full"))
         try writer.beginFile(EntryPath("a"), size: 1_000_000, executable: false)
         let error = #expect(throws: VaultError.self) { try writer.write(noise(1_000_000).span) }
-        #expect(error?.category == .io)
+        #expect(error?.category == .diskFull)
         #expect(error?.problem.contains("disk full") == true)
     }
 }

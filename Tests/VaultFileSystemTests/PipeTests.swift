@@ -58,7 +58,7 @@ struct PipeTests {
         let descriptor = unsafe open("/dev/full", O_RDWR | O_CLOEXEC)
         let full = OpenFile(takingOwnershipOf: descriptor, named: "/dev/full")
         let error = #expect(throws: VaultError.self) { try full.writeNext([1].span) }
-        #expect(error?.category == .io)
+        #expect(error?.category == .diskFull)
         #expect(error?.problem.contains("disk full") == true)
     }
 }
