@@ -54,20 +54,36 @@ public struct SignedMetadata: Sendable, Hashable {
 
     /// The metadata with the signatures that a copy of it got elsewhere.
     ///
+    /// - Parameter keys: keys that may have signed. Of two signatures under the ID of one of them the valid one counts, and
+    ///   an invalid one is left out: nobody without a key can stand in the way of those who have one.
     /// - Throws: `untrusted` when the copy says anything else than this.
-    public func merging(_ copy: UnverifiedMetadata) throws(VaultError) -> SignedMetadata {
+    public func merging(
+        _ copy: UnverifiedMetadata, signedBy keys: [MetadataKey] = []
+    ) throws(VaultError) -> SignedMetadata {
         guard JSONValue.object(draft.signed).canonical() == copy.signedBytes else {
             throw VaultError(
                 .untrusted, "it is no copy of \(hostedName): it says something else",
                 at: copy.document.place, remedy: "sign the file that is to be published")
         }
-        return SignedMetadata(draft, signatures: signatures.merging(copy.signatures) { mine, _ in mine })
+        var merged = signatures.merging(copy.signatures) { mine, _ in mine }
+        for key in keys {
+            let both = [signatures[key.id], copy.signatures[key.id]].compactMap(\.self)
+            merged[key.id] = both.first { isValid($0, of: key) }
+        }
+        return SignedMetadata(draft, signatures: merged)
     }
 
-    /// The metadata without the signatures of any but these keys.
+    /// The metadata with the valid signatures of these keys, and no others.
     public func keeping(onlySignaturesOf keys: [MetadataKey]) -> SignedMetadata {
-        let ids = Set(keys.map(\.id))
-        return SignedMetadata(draft, signatures: signatures.filter { ids.contains($0.key) })
+        var kept: [MetadataKeyID: [UInt8]] = [:]
+        for key in keys {
+            if let signature = signatures[key.id], isValid(signature, of: key) { kept[key.id] = signature }
+        }
+        return SignedMetadata(draft, signatures: kept)
+    }
+
+    private func isValid(_ signature: [UInt8], of key: MetadataKey) -> Bool {
+        key.key.isValid(signature: signature.span, for: JSONValue.object(draft.signed).canonical().span)
     }
 
     /// The file's name at the host.

@@ -18,6 +18,10 @@ struct TeamImport {
     let delegation: Delegation
 
     private static let keyLimit = 1 << 16
+    /// How far a team's version may be above the one that is listed. No team publishes a million times between two
+    /// publications of the site; whoever has stolen its key could otherwise take the last version there is (2^53-1), after which
+    /// the team could never publish again, and clients would refuse any lower version.
+    private static let versionLimit: Int64 = 1_000_000
 
     /// Reads the team's public keys.
     init(
@@ -44,7 +48,7 @@ struct TeamImport {
 
     /// What the team lists for nobody: outside of its paths.
     var warnings: [String] {
-        guard let targets = try? verified(newest()) else { return [] }
+        guard let newest = try? newest(after: nil), let targets = try? verified(newest) else { return [] }
         let outside = targets.records.filter { !delegation.covers($0.path) }
         guard let first = outside.first else { return [] }
         return [
@@ -56,13 +60,35 @@ struct TeamImport {
     private var site: FilePath { vault.path.pushing(team.site) }
     private var folder: MetadataFolder { MetadataFolder(site.appending("metadata")) }
 
-    /// The team's metadata of the highest version.
-    private func newest() throws(VaultError) -> UnverifiedMetadata {
-        guard let newest = try folder.newestVersion(of: team.role) else {
+    /// The team's metadata of the highest version that may follow what is listed: a file that a thief of an earlier key
+    /// left there hides no newer one of the team's. Where there is none it is the highest of all, whatever is wrong with it.
+    private func newest(after listed: MetadataReference?) throws(VaultError) -> UnverifiedMetadata {
+        let versions = try folder.versions().filter { $0.fileName == team.role.fileName }.map(\.version)
+        guard let highest = versions.max() else {
             throw VaultError(
                 .missing, "the team '\(team.role)' has published nothing there", at: folder.path.string,
                 remedy: "correct its \"site\" in \(vault.settings.string), or let the team publish first")
         }
+        let last = listed?.version ?? 0
+        let limit = last + Self.versionLimit
+        for version in versions.sorted(by: >) where version <= limit && version > last {
+            guard let metadata = try? metadata(version: version), delegation.trust.isMet(by: metadata) else {
+                continue
+            }
+            return metadata
+        }
+        guard highest <= limit else {
+            throw VaultError(
+                .untrusted,
+                "version \(highest) is more than \(Self.versionLimit) above version \(last), which the site lists",
+                at: folder.path.appending(team.role.hostedName(version: highest)).string,
+                remedy: "ask the team: its key may be stolen; then it removes that file, and replaces the key"
+            )
+        }
+        return try metadata(version: highest)
+    }
+
+    private func metadata(version newest: Int64) throws(VaultError) -> UnverifiedMetadata {
         let path = folder.path.appending(team.role.hostedName(version: newest))
         let bytes = try DurableFile.read(path, limit: team.role.sizeLimit)
         let metadata = try UnverifiedMetadata(parsing: bytes, as: team.role, place: path.string)
@@ -89,7 +115,7 @@ struct TeamImport {
     /// - Throws: `untrusted` for metadata that the team did not sign, that is older than what the site lists, or that
     ///   has expired; `corrupt` for a file that is not the one that was signed for; `missing`.
     func run(after listed: MetadataReference?) throws(VaultError) -> SignedMetadata? {
-        let metadata = try newest()
+        let metadata = try newest(after: listed)
         let path = folder.path.appending(metadata.document.hostedName)
         let file = SignedMetadata(metadata)
         guard listed.map({ $0.version <= metadata.document.version }) ?? true else {

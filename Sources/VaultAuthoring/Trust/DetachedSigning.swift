@@ -40,12 +40,13 @@ public struct DetachedSigning: Sendable {
         }
         let metadata = try read(path)
         var file = SignedMetadata(metadata)
-        for copy in copies { file = try file.merging(try read(copy)) }
+        let known = NearbyKeys(of: metadata, at: path)
+        for copy in copies { file = try file.merging(try read(copy), signedBy: known.keys) }
         for key in keys { file = try SigningKey(reading: key, passphrase: passphrase).sign(file) }
         try DurableFile.write(file.bytes.span, to: path, permissions: 0o644, replacing: true)
         return Report(
             role: metadata.document.role, version: metadata.document.version,
-            expires: metadata.document.expires, signatures: try file.unverified.keyIDs.count,
+            expires: metadata.document.expires, signatures: try known.signatureCount(of: file.unverified),
             content: try Self.content(of: try file.unverified))
     }
 

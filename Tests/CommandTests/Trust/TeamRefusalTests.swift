@@ -49,6 +49,38 @@ struct TeamRefusalTests {
         try await studio.keepsTheLast(naming: "2.dlc1.json")
     }
 
+    /// A thief of the team's key takes the last version there is: the site does not follow, and the team goes on with
+    /// another key as Trust.md says, for clients that have seen everything, too.
+    @Test func aStolenKeyCanNotUseUpTheVersions() async throws {
+        try await workshop.fetch().succeeded()
+        try await studio.forgeTeam(version: (1 << 53) - 1)
+        try await studio.keepsTheLast(naming: "9007199254740991.dlc1.json", "1000000")
+        // As far as the thief may go, the team still can.
+        try await studio.forgeTeam(version: 1_000_001)
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+
+        try FileManager.default.removeItem(atPath: folder["team/site/metadata/9007199254740991.dlc1.json"])
+        let key = try await workshop.makeKey("dlc1-new")
+        try await Tool.run("cp", key.key, folder["team/keys/dlc1.pem"]).succeeded()
+        try folder.write("one/file", "after the theft")
+        try await studio.publishTeam()
+        try await workshop.settings { settings in
+            guard case .object(var teams)? = settings["teams"], case .object(var team)? = teams["dlc1"] else {
+                return
+            }
+            team["keys"] = .array([.string(key.publicKey)])
+            teams["dlc1"] = .object(team)
+            settings["teams"] = .object(teams)
+        }
+        // What the thief writes with the old key from now on hides nothing.
+        let thief = try folder.bytes("team/site/metadata/1000001.dlc1.json")
+        try folder.write("team/site/metadata/1000009.dlc1.json", thief)
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "dlc1/one") == Tree(folder["one"]))
+    }
+
     @Test func itWasRolledBack() async throws {
         let first = try folder.bytes("team/site/metadata/1.dlc1.json")
         try folder.write("one/file", "version 2")
