@@ -87,7 +87,9 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ]),
-        module("VaultSite", uses: ["VaultErrors", "SealedPack", "UpdateFramework", "VaultTransport"]),
+        module(
+            "VaultSite",
+            uses: ["VaultErrors", "StrictJSON", "SealedPack", "UpdateFramework", "VaultTransport"]),
 
         module(
             "DevelopmentServer", uses: ["VaultErrors", "VaultFileSystem"],

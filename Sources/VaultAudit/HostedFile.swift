@@ -28,9 +28,9 @@ struct HostedFile {
         }
     }
 
+    /// The file grows with what arrives. Its length is not reserved: an unpinned site may claim any.
     private func download(_ progress: (UInt64) -> Void) async throws(VaultError) -> OpenFileReference {
         let file = try namelessFile()
-        try file.allocate(target.length)
         let hosted = SiteFile(location, length: target.length, transport: transport)
         try await hosted.read(0..<target.length) { (bytes, offset) throws(VaultError) in
             try file.write(bytes.span, at: offset)

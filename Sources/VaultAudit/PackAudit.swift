@@ -64,7 +64,8 @@ public struct PackAudit: Sendable {
     }
 
     /// What the site says of this pack. It is found by its content key, which all versions of a pack share, so that
-    /// damage or another version is told as such. Nil when the file is no pack: then the report says so.
+    /// damage or another version is reported as such. Nil when the file is no pack, or several listings claim it: then the
+    /// report says so.
     private func listing(
         of file: OpenFileReference, in packs: PublishedPacks, _ report: inout AuditReport
     ) throws(VaultError) -> PackDescriptor? {
@@ -75,11 +76,16 @@ public struct PackAudit: Sendable {
             report.findings.append(AuditFinding(error, at: path.string))
             return nil
         }
-        guard let found = packs.listings.first(where: { $0.pack.contentKeyID == id }) else {
+        let found = packs.listings.filter { $0.pack.contentKeyID == id }
+        guard let first = found.first else {
             throw VaultError(
                 .missing, "the site lists no pack with this file's content key", at: path.string,
                 remedy: "use the site that published it, or its descriptor")
         }
-        return found.pack
+        guard found.count == 1 else {
+            report.findings.append(AuditFinding(contested: found, at: path.string))
+            return nil
+        }
+        return first.pack
     }
 }

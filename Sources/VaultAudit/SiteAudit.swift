@@ -10,7 +10,7 @@ import VaultTransport
 /// Proves every file that a site's signed metadata lists, wherever the site is hosted, and with keys every file in its
 /// packs. What is wrong with one file never keeps the others from being looked at.
 public struct SiteAudit: Sendable {
-    private let site: Site
+    let site: Site
     private let pinnedRoot: [UInt8]?
     private let keys: (any KeyProvider)?
     private let scratch: FilePath
@@ -46,8 +46,11 @@ public struct SiteAudit: Sendable {
             guard let target = try? tree.record(at: skipped.path) else { continue }
             await examine(target, skippedBecause: skipped.reason, in: tree.chain, &report, observe)
         }
+        report.findings += published.contested.map { AuditFinding(contested: $0, at: report.subject) }
         if let root = site.location.path {
-            report.findings += StrayFiles(below: root, of: tree).findings()
+            let earlier = EarlierListings(in: MetadataFolder(root.appending("metadata")), of: tree)
+            await examine(earlier, in: tree.chain, &report, observe)
+            report.findings += StrayFiles(below: root, of: tree, and: earlier).findings()
         }
         return report
     }

@@ -3,8 +3,8 @@ import UpdateFramework
 import VaultErrors
 import VaultFileSystem
 
-/// Finds what lies in a site's folder and is named by nothing in its metadata: leftovers, packs of earlier versions,
-/// files that are hosted by mistake. They harm no client, so they are notes.
+/// Finds what lies in a site's folder and is named by nothing in its metadata, kept metadata included: leftovers, files that
+/// are hosted by mistake. They harm no client, so they are notes.
 struct StrayFiles {
     /// So many are named, the rest is counted.
     private static let limit = 100
@@ -15,10 +15,12 @@ struct StrayFiles {
     /// The folders on the way to the files.
     private var folders: Set<[UInt8]> = [[]]
 
-    init(below root: FilePath, of tree: TargetTree) {
+    init(below root: FilePath, of tree: TargetTree, and earlier: EarlierListings) {
         self.root = root
         let chain = tree.chain
-        for target in tree.records { add("targets/\(chain.hostedPath(of: target))") }
+        for target in tree.records + earlier.listings.map(\.target) {
+            add("targets/\(chain.hostedPath(of: target))")
+        }
         add("metadata/\(MetadataRole.timestamp.fileName)")
         let roles = tree.delegatedRoles.map { ($0.document.role, $0.version) }
         for (role, newest) in roles + [

@@ -52,6 +52,13 @@ public struct PublishedPacks: Sendable {
 }
 
 extension PublishedPacks {
+    /// Packs that several listings claim, by their content key: one ID has it rightly, the others are described by somebody
+    /// who may sign other names.
+    public var contested: [[Listing]] {
+        Dictionary(grouping: listings) { $0.pack.contentKeyID }.values.filter { $0.count > 1 }
+            .sorted { $0[0].pack.id < $1[0].pack.id }
+    }
+
     /// What the site says of a pack in a file, which is known by its length, header and footer. Throws `.missing` when it
     /// lists no such pack, `.corrupt` when it lists several: one is the pack, the others were described once more by
     /// somebody who may sign other names.

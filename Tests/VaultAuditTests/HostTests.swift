@@ -1,6 +1,9 @@
 import SealedPack
+import SystemPackage
 import Testing
+import UpdateFramework
 import VaultAudit
+import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 import VaultSite
@@ -59,5 +62,17 @@ import VaultTransport
         #expect(host.packRequests.count == 3)
         #expect(host.packRequests[1].range == ByteRange((length / 2)...))
         #expect(try scratch.folder.names().isEmpty)
+    }
+
+    /// An unpinned site may sign any length.
+    @Test func reservesNothingForALengthThatIsClaimed() async throws {
+        let vault = try await TestVault.published()
+        let target = TargetRecord(
+            path: "huge.bin", length: 1 << 50, sha256: SHA256.hash([1, 2, 3].span))
+        try await vault.list(target)
+        try vault.write([1, 2, 3], to: vault.targets.appending(target.hostedPath))
+        let scratch = try ScratchFolder(in: vault.place.path)
+        let report = try await audit(vault, MappedHost(vault.site), scratch: scratch)
+        #expect(report.problems == ["the file has 3 bytes, not the \(1 << 50) signed for"])
     }
 }

@@ -1,14 +1,15 @@
 import UpdateFramework
 import VaultErrors
+import VaultSite
 
 /// A list of packs divided into bins by the hash of their paths: the role `packs` takes every path and hands each on to
 /// one of `packs-00`, `packs-01`, … A client reads only the bins that it needs, and again only those that changed.
 struct BinnedListing {
-    static let name = "packs"
+    static let name = OwnBins.name
 
     /// Whether a role has the name of one of these; no team's has.
     static func isOwn(_ role: MetadataRole) -> Bool {
-        role.name == name || role.name.hasPrefix("\(name)-")
+        OwnBins.contains(role)
     }
 
     let bins: HashBins

@@ -2,6 +2,7 @@ import SystemPackage
 import UpdateFramework
 import VaultErrors
 import VaultKeys
+import VaultSite
 
 /// What a vault has published: a site, or a team's part of one.
 enum PublishedState {

@@ -2,25 +2,14 @@ import SystemPackage
 import UpdateFramework
 import VaultErrors
 import VaultFileSystem
+import VaultSite
 
-/// All roots of a vault, from the pinned one on, each believed because of the one before it.
-struct RootHistory {
-    let roots: [VerifiedRoot]
-
+extension RootHistory {
+    /// All roots of a vault, from the pinned one on.
     init(of vault: VaultFolder) throws(VaultError) {
-        let folder = MetadataFolder(vault.metadata)
-        let limit = MetadataRole.root.sizeLimit
-        let pinned = try DurableFile.read(vault.trustedRoot, limit: limit)
-        var newest = try VerifiedRoot(
+        let pinned = try DurableFile.read(vault.trustedRoot, limit: MetadataRole.root.sizeLimit)
+        let first = try VerifiedRoot(
             pinning: UnverifiedMetadata(parsing: pinned, as: .root, place: vault.trustedRoot.string))
-        var roots = [newest]
-        while case let name = MetadataRole.root.hostedName(version: newest.version + 1),
-            let bytes = try folder.file(named: name, limit: limit)
-        {
-            let next = try UnverifiedMetadata(parsing: bytes, as: .root, place: folder.place(of: name))
-            newest = try newest.successor(verifying: next)
-            roots.append(newest)
-        }
-        self.roots = roots
+        try self.init(in: MetadataFolder(vault.metadata), from: first)
     }
 }

@@ -50,7 +50,7 @@ struct KeptMetadata {
         for role in [tree.chain.targets] + tree.delegatedRoles { keep(role.document.role, role.version) }
         keep(.snapshot, tree.chain.snapshot.version)
         for file in files where file.role == .snapshot {
-            guard let snapshot = try? read(file, in: folder), now < snapshot.document.expires else {
+            guard let snapshot = try? folder.metadata(in: file), now < snapshot.document.expires else {
                 continue
             }
             let reason = KeepingReason.namedBy(file.hostedName, until: snapshot.document.expires)
@@ -68,7 +68,9 @@ struct KeptMetadata {
     /// Keeps what is sealed and waits for a signature.
     mutating func keepTargets(listedIn pending: MetadataFolder) throws(VaultError) {
         for file in try pending.versions() {
-            for record in try records(of: file, in: pending) { keepTarget(record.hostedPath, .pending) }
+            for record in try pending.metadata(in: file)?.records ?? [] {
+                keepTarget(record.hostedPath, .pending)
+            }
         }
     }
 
@@ -96,7 +98,7 @@ struct KeptMetadata {
         let isNew = kept[file] == nil
         keep(file, reason)
         guard isNew || file.role?.type == .targets else { return }
-        for record in try records(of: file, in: folder) { keepTarget(record.hostedPath, reason) }
+        for record in try folder.metadata(in: file)?.records ?? [] { keepTarget(record.hostedPath, reason) }
     }
 
     /// The newest file that lists each of the last versions of a pack.
@@ -105,8 +107,8 @@ struct KeptMetadata {
     {
         var listings: [[UInt8]: [UInt64: (file: MetadataVersion, target: String)]] = [:]
         for file in files.filter({ $0.role?.type == .targets }).sorted(by: { $0.version > $1.version }) {
-            guard let metadata = try? read(file, in: folder) else { continue }
-            for record in try records(of: file, in: folder) where signers.speak(for: record, in: metadata) {
+            guard let metadata = try? folder.metadata(in: file) else { continue }
+            for record in try metadata.records where signers.speak(for: record, in: metadata) {
                 if lastListing[record.hostedPath] == nil { lastListing[record.hostedPath] = file }
                 guard let pack = try? PublishedPacks.Listing(record).pack else { continue }
                 let path = Array(record.path.utf8)
@@ -122,26 +124,5 @@ struct KeptMetadata {
                 keepTarget(listing.target, .restorable)
             }
         }
-    }
-
-    private func records(of file: MetadataVersion, in folder: MetadataFolder) throws(VaultError)
-        -> [TargetRecord]
-    {
-        guard let metadata = try read(file, in: folder) else { return [] }
-        var records: [TargetRecord] = []
-        let targets = try metadata.document.signed.optionalObject("targets", at: file.hostedName)
-        for (path, value) in targets ?? [:] {
-            guard case .object(let json) = value else { continue }
-            records.append(try TargetRecord(path: path, json: json))
-        }
-        return records
-    }
-
-    private func read(_ file: MetadataVersion, in folder: MetadataFolder) throws(VaultError)
-        -> UnverifiedMetadata?
-    {
-        guard let role = file.role, let bytes = try folder.file(named: file.hostedName, limit: role.sizeLimit)
-        else { return nil }
-        return try UnverifiedMetadata(parsing: bytes, as: role, place: file.hostedName)
     }
 }

@@ -15,7 +15,9 @@ struct Audit: AsyncParsableCommand {
         discussion: """
             A site is a URL or a folder that holds metadata/; anything else is a pack. All problems are listed; the exit \
             code is that of the gravest: 76 when the metadata can't be trusted (then nothing below it is looked at), 65 \
-            for damage and for files that a folder lacks, 69 when a host fails or lacks a file, 77 for keys.
+            for damage and for files that a folder lacks, 69 when a host fails or lacks a file, 77 for keys. Of a folder, \
+            everything that the kept metadata lists is verified too: earlier versions that can be restored. A host's files \
+            can't be listed, so there it is what the newest metadata lists.
 
             EXAMPLE
               assetvault audit https://cdn.example.com/game --trust trusted-root.json

@@ -1,0 +1,28 @@
+import StrictJSON
+public import UpdateFramework
+public import VaultErrors
+
+extension MetadataFolder {
+    /// One version of a role's file, whose signatures nobody has looked at; nil where it is gone.
+    public func metadata(in file: MetadataVersion) throws(VaultError) -> UnverifiedMetadata? {
+        guard let role = file.role,
+            let bytes = try self.file(named: file.hostedName, limit: role.sizeLimit)
+        else { return nil }
+        return try UnverifiedMetadata(parsing: bytes, as: role, place: file.hostedName)
+    }
+}
+
+extension UnverifiedMetadata {
+    /// What it lists, if it is that of a targets role.
+    public var records: [TargetRecord] {
+        get throws(VaultError) {
+            let targets = try document.signed.optionalObject("targets", at: document.hostedName)
+            var records: [TargetRecord] = []
+            for (path, value) in targets ?? [:] {
+                guard case .object(let json) = value else { continue }
+                records.append(try TargetRecord(path: path, json: json))
+            }
+            return records
+        }
+    }
+}
