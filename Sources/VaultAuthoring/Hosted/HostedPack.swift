@@ -6,13 +6,13 @@ import VaultSite
 import VaultTransport
 
 /// A version of a pack at its host. Header and footer follow from what was signed; index and catalog are fetched and have
-/// signed digests; pieces are fetched only where they are asked for. It lies in a file without a name, with holes.
+/// signed digests; pieces are fetched only where they are asked for, and kept only with the digest that the index has for
+/// them. It lies in a file without a name, with holes.
 struct HostedPack: Sendable {
     let pack: PackFile
-    /// Whether the host sent all of it, since it does not do parts.
+    /// Whether the host sends all of it, since it does not do parts.
     let isWhole: Bool
     private let file: SiteFile
-    private let content: OpenFileReference
 
     init(_ pack: PackDescriptor, at file: SiteFile, scratch: FilePath) async throws(VaultError) {
         let folder = try ScratchFolder(in: scratch)
@@ -22,7 +22,12 @@ struct HostedPack: Sendable {
             throw VaultError(.corrupt, "it has no index", at: pack.id.description, remedy: "publish it anew")
         }
         isWhole = try await file.read(tail) { (bytes, offset) throws(VaultError) in
-            try assembly.takeUnproven(bytes.span, at: offset)
+            // Of a host that sends all of it, too, only what is proven next is kept.
+            let part = (offset..<(offset + UInt64(bytes.count))).clamped(to: tail)
+            guard !part.isEmpty else { return }
+            let first = Int(part.lowerBound - offset)
+            try assembly.takeUnproven(
+                bytes.span.extracting(first..<(first + part.count)), at: part.lowerBound)
         }
         guard try await assembly.prove(), !assembly.isUnproven else {
             throw VaultError(
@@ -31,22 +36,14 @@ struct HostedPack: Sendable {
         }
         self.pack = assembly.partial
         self.file = file
-        self.content = content
     }
 
-    /// Fetches pieces. Nobody has proven them: whoever takes one over looks at what it holds, and at its digest.
+    /// Fetches pieces. Those that arrive with other bytes than the index proves stay missing.
     func fetch(_ pieces: [Int], of open: OpenPack) async throws(VaultError) {
-        guard !isWhole else { return }
-        let stretches = open.stretches(ofPieces: pieces.sorted())
-        guard let start = stretches.first?.lowerBound, let end = stretches.last?.upperBound else { return }
-        for stretch in stretches {
+        var arrival = try PieceArrival(of: pieces, in: pack)
+        for stretch in open.stretches(ofPieces: pieces.sorted()) {
             let cameWhole = try await file.read(stretch) { (bytes, offset) throws(VaultError) in
-                // Pieces and nothing else, whatever is sent: index and catalog are proven.
-                let part = (offset..<(offset + UInt64(bytes.count))).clamped(to: start..<end)
-                guard !part.isEmpty else { return }
-                let first = Int(part.lowerBound - offset)
-                try content.file.write(
-                    bytes.span.extracting(first..<(first + part.count)), at: part.lowerBound)
+                try arrival.take(bytes, at: offset)
             }
             if cameWhole { return }
         }

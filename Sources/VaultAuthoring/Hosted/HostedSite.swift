@@ -27,22 +27,21 @@ final class HostedSite: Sendable {
         let scratch = try ScratchFolder(beside: vault.site)
         let folder = scratch.path.appending("metadata")
         try FileSystem.createFolders(folder, permissions: 0o700)
-        let copy = MetadataCopy(site: site, folder: MetadataFolder(folder))
         let timestamp = MetadataRole.timestamp
         guard try await site.metadata(named: timestamp.fileName, limit: timestamp.sizeLimit) != nil else {
             throw VaultError(
-                .unavailable, "the host has no site there", at: copy.place(of: timestamp.fileName),
+                .unavailable, "the host has no site there", at: site.place(of: timestamp.fileName),
                 remedy: "check the URL; the first time, publish without --against, and upload")
         }
         let pinned = try DurableFile.read(vault.trustedRoot, limit: MetadataRole.root.sizeLimit)
         let root = try VerifiedRoot(
             pinning: UnverifiedMetadata(parsing: pinned, as: .root, place: vault.trustedRoot.string))
         // Expired metadata must be publishable again.
-        let tree = try await TargetTree.verifying(copy, pinnedRoot: pinned, now: .earliest)
+        let tree = try await TargetTree.verifying(site, pinnedRoot: pinned, now: .earliest)
         // What a role lists that can't be read would be taken for new.
         if let refusal = tree.refusals.first(where: { BinnedListing.isOwn($0.role) }) { throw refusal.error }
-        try vault.requireNoNewer(than: tree, at: copy.place(of: timestamp.fileName))
-        try await copy.readRoots(before: root)
+        try vault.requireNoNewer(than: tree, at: site.place(of: timestamp.fileName))
+        let copy = try await MetadataCopy(of: tree, at: site, pinned: root, in: MetadataFolder(folder))
         for role in Self.ownRoles(of: tree) {
             try await copy.readUnfinished(after: role.version, of: role.document.role)
         }

@@ -4,38 +4,70 @@ import VaultErrors
 import VaultFileSystem
 import VaultSite
 
-/// A site's metadata, kept in a folder as it is read from the host.
-struct MetadataCopy: MetadataSource {
+/// A site's metadata, read from the host and kept in a folder. What was not verified is never written.
+struct MetadataCopy {
     let site: Site
     let folder: MetadataFolder
+    /// From the first one on, each signed by the keys of the one before it.
+    let roots: [VerifiedRoot]
 
-    func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
-        guard let component = FilePath.Component(name), component.kind == .regular,
-            let bytes = try await site.metadata(named: name, limit: limit)
-        else { return nil }
-        try CachedFile.write(bytes.span, to: folder.path.appending(component), permissions: 0o644)
-        return bytes
+    /// - Parameters:
+    ///   - tree: what was verified at the host.
+    ///   - pinned: one of the site's roots.
+    init(
+        of tree: TargetTree, at site: Site, pinned: VerifiedRoot, in folder: MetadataFolder
+    ) async throws(VaultError) {
+        self.site = site
+        self.folder = folder
+        roots = try await Self.roots(of: site, through: pinned, to: tree.chain.root)
+        let chain = tree.chain
+        let documents =
+            roots.map(\.document) + (tree.delegatedRoles + [chain.targets]).map(\.document) + [
+                chain.snapshot.document, chain.timestamp.document,
+            ]
+        for document in documents { try write(document) }
     }
 
-    func place(of name: String) -> String { site.place(of: name) }
-
-    /// The roots that come before the one that is pinned: whoever verifies the site as a whole begins with the first.
-    func readRoots(before pinned: VerifiedRoot) async throws(VaultError) {
-        for version in 1...pinned.version {
+    /// Also the roots that come before the one that is pinned: whoever verifies the site as a whole begins with the first.
+    private static func roots(
+        of site: Site, through pinned: VerifiedRoot, to newest: VerifiedRoot
+    ) async throws(VaultError) -> [VerifiedRoot] {
+        var roots: [VerifiedRoot] = []
+        for version in 1...newest.version {
             let name = MetadataRole.root.hostedName(version: version)
-            guard try await metadata(named: name, limit: MetadataRole.root.sizeLimit) == nil else { continue }
-            throw VaultError(
-                .unavailable, "the host does not have it", at: place(of: name),
-                remedy: "upload it again; a site always keeps all its roots")
+            guard let bytes = try await site.metadata(named: name, limit: MetadataRole.root.sizeLimit) else {
+                throw VaultError(
+                    .unavailable, "the host does not have it", at: site.place(of: name),
+                    remedy: "upload it again; a site always keeps all its roots")
+            }
+            let root = try UnverifiedMetadata(parsing: bytes, as: .root, place: site.place(of: name))
+            if let last = roots.last {
+                roots.append(try last.successor(verifying: root))
+            } else {
+                roots.append(try VerifiedRoot(pinning: root))
+            }
         }
+        for known in [pinned, newest] where !roots.contains(where: { $0.digest == known.digest }) {
+            let name = MetadataRole.root.hostedName(version: known.version)
+            throw VaultError(
+                .untrusted, "its roots do not lead to the vault's root", at: site.place(of: name),
+                remedy: "do not use this host; upload all roots of your site again")
+        }
+        return roots
     }
 
     /// Files that follow on a role's newest, left there by an upload that was never finished: their names are taken, since
     /// somebody may have kept the content.
     func readUnfinished(after newest: Int64, of role: MetadataRole) async throws(VaultError) {
         for version in (newest + 1)...(newest + 64) {
-            let name = role.hostedName(version: version)
-            guard try await metadata(named: name, limit: role.sizeLimit) != nil else { return }
+            guard let metadata = try await metadata(of: role, version: version) else { return }
+            guard isSigned(metadata) else {
+                throw VaultError(
+                    .untrusted, "the host has a version that the vault's keys have not signed",
+                    at: site.place(of: role.hostedName(version: version)),
+                    remedy: "finish the upload that it belongs to, or remove it")
+            }
+            try write(metadata.document)
         }
     }
 
@@ -44,9 +76,35 @@ struct MetadataCopy: MetadataSource {
     {
         var version = newest - 1
         while version >= max(1, newest - count) {
-            let name = role.hostedName(version: version)
-            guard try await metadata(named: name, limit: role.sizeLimit) != nil else { return }
+            guard let metadata = try? await metadata(of: role, version: version), isSigned(metadata) else {
+                return
+            }
+            try write(metadata.document)
             version -= 1
         }
+    }
+
+    private func metadata(of role: MetadataRole, version: Int64) async throws(VaultError)
+        -> UnverifiedMetadata?
+    {
+        let name = role.hostedName(version: version)
+        guard let bytes = try await site.metadata(named: name, limit: role.sizeLimit) else { return nil }
+        let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: site.place(of: name))
+        guard metadata.document.version == version else {
+            throw VaultError(
+                .untrusted, "its version is \(metadata.document.version)", at: site.place(of: name),
+                remedy: "do not use this host; tell its operator")
+        }
+        return metadata
+    }
+
+    /// By the keys of the role's type, of now or before.
+    private func isSigned(_ metadata: UnverifiedMetadata) -> Bool {
+        roots.contains { $0.trust(in: metadata.document.role.type).isMet(by: metadata) }
+    }
+
+    private func write(_ document: MetadataDocument) throws(VaultError) {
+        try CachedFile.write(
+            document.bytes.span, to: folder.path.appending(document.hostedName), permissions: 0o644)
     }
 }

@@ -8,7 +8,7 @@ struct PublishedPack {
 
     /// Gets pieces that are not there; false where all of them were.
     func fetch(_ pieces: [Int]) async throws(VaultError) -> Bool {
-        guard let hosted, !hosted.isWhole, !pieces.isEmpty else { return false }
+        guard let hosted, !pieces.isEmpty else { return false }
         try await hosted.fetch(pieces, of: open)
         return true
     }

@@ -50,6 +50,19 @@ struct HostedPublishRefusalTests {
         try await refuses(76, naming: file, server.url)
     }
 
+    /// A host that has a file of every name: the first one that nobody signed ends it, and nothing of it is kept.
+    @Test(arguments: ["targets", "snapshot"]) func metadataThatNobodySigned(role: String) async throws {
+        let junk = [UInt8](repeating: 7, count: 1 << 20)
+        let server = try FaultServer(runner.host) { request in
+            guard request.path.hasSuffix(".\(role).json"), !request.path.hasSuffix("/1.\(role).json") else {
+                return .file
+            }
+            return .bytes(junk, length: junk.count)
+        }
+        try await refuses(76, naming: "2.\(role).json", server.url, "--dry-run")
+        #expect(server.requests.count { $0.contains(".\(role).json") } == 2)
+    }
+
     @Test func anIndexThatWasTamperedWith() async throws {
         let server = try server(changing: ".avpack") { body in
             var body = body
