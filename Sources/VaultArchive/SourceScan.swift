@@ -89,7 +89,11 @@ struct SourceScan {
     /// What a link leads to, if links are followed.
     private func target(of name: [UInt8], in folder: borrowing Folder) throws(VaultError) -> FileStatus {
         guard followLinks else {
-            throw error("is a symbolic link", name, remedy: "leave it out, or follow links")
+            throw error(
+                "is a symbolic link", name,
+                remedy:
+                    "leave it out, or pack what it leads to: 'seal --follow-links', or \"followLinks\": true in"
+                    + " vault.json")
         }
         let path = folder.path.appending(String(decoding: name, as: UTF8.self))
         guard let status = try FileSystem.status(of: path, followingLinks: true) else {

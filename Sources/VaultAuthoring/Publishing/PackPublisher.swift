@@ -65,7 +65,7 @@ struct PackPublisher {
         // Never in the site: what is plain must not be uploaded, not even after a crash.
         let source = try PackSource(
             vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.site,
-            limit: unpackingLimit)
+            followLinks: pack.followsLinks, limit: unpackingLimit)
         guard pack.filter == .all || !source.folder.entries.isEmpty else {
             throw VaultError(
                 .usage, "\"include\" and \"exclude\" of '\(pack.id)' leave nothing",

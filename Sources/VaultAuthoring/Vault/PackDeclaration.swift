@@ -8,7 +8,8 @@ extension VaultSettings.Pack {
     /// All members but `source` may be absent.
     init(id: PackID, parsing json: JSONObject, place: String) throws(VaultError) {
         let known = [
-            "source", "include", "exclude", "policy", "tags", "traits", "compression", "pin", "lastVersion",
+            "source", "include", "exclude", "policy", "tags", "traits", "compression", "followLinks", "pin",
+            "lastVersion",
         ]
         for key in json.keys where !known.contains(key) {
             throw VaultError(
@@ -20,9 +21,9 @@ extension VaultSettings.Pack {
         filter = try SourceFilter(
             include: try Self.strings("include", of: json, at: place),
             exclude: try Self.strings("exclude", of: json, at: place))
+        followsLinks = try json.optionalBool("followLinks", at: place) ?? false
         offer = PackOffer(
-            tags: try Self.strings("tags", of: json, at: place),
-            traits: try json.optionalObject("traits", at: place) ?? [:])
+            tags: try Self.tags(of: json, at: place), traits: try Self.traits(of: json, at: place))
         pin = try Self.version("pin", of: json, at: place)
         lastVersion = try Self.version("lastVersion", of: json, at: place) ?? 0
         offer.policy = try Self.choice("policy", of: json, at: place) ?? offer.policy
@@ -52,7 +53,7 @@ extension VaultSettings.Pack {
         return UInt64(number)
     }
 
-    private static func strings(_ key: String, of json: JSONObject, at place: String) throws(VaultError)
+    static func strings(_ key: String, of json: JSONObject, at place: String) throws(VaultError)
         -> [String]
     {
         try (json.optionalArray(key, at: place) ?? []).map { value throws(VaultError) in

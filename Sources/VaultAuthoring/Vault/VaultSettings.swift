@@ -14,6 +14,8 @@ public struct VaultSettings: Sendable {
         /// A folder or an archive; relative paths begin at the vault.
         public var source: FilePath
         public var filter: SourceFilter
+        /// Whether what symbolic links in a folder lead to is packed, instead of refused.
+        public var followsLinks = false
         public var offer: PackOffer
         /// Of pieces that are sealed anew.
         public var compression: Compression?
