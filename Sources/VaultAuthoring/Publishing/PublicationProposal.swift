@@ -37,6 +37,9 @@ struct PublicationProposal {
                 let previous = [waiting[pack.id], published].compactMap { $0 }
                 result = try await publisher.seal(pack, after: previous) { done in onPack(pack.id, done) }
             }
+            if result.descriptor.entryCount == 0, pack.pin == nil {
+                warnings.append("the source of '\(pack.id)' is empty: \(vault.path.pushing(pack.source))")
+            }
             records.append(try TargetRecord(path: pack.id.targetPath, json: result.descriptor.json))
             slots += result.descriptor.slots
             packs.append(PublicationReport.Pack(result, after: published, isPinned: pack.pin != nil))
@@ -46,7 +49,8 @@ struct PublicationProposal {
         }
         let declared = Set(settings.packs.map(\.id))
         for old in listing.packs where !declared.contains(old.pack.id) {
-            packs.append(PublicationReport.Pack(removed: old.pack))
+            packs.append(
+                Self.move(of: old.pack, in: vault, settings) ?? PublicationReport.Pack(removed: old.pack))
         }
         try await warnOfRetiredKeys(after: state, by: publisher)
         if !changed.isEmpty { try await addCosts(of: changed, after: state, by: publisher) }
@@ -68,6 +72,19 @@ struct PublicationProposal {
                 "the vault key '\(id)' was retired, and opens packs again: whoever kept it reads what is published now"
             )
         }
+    }
+
+    /// A pack that a team has delivered, instead of the vault itself.
+    private static func move(of pack: PackDescriptor, in vault: VaultFolder, _ settings: VaultSettings)
+        -> PublicationReport.Pack?
+    {
+        for team in settings.structure.teams {
+            let delivery = try? TeamImport(from: team, into: vault, listed: nil, now: .earliest)
+            if let listed = delivery?.pack(pack.id) {
+                return PublicationReport.Pack(moved: listed, to: team.role.name)
+            }
+        }
+        return nil
     }
 
     /// So many versions are looked back at, and so many packs.

@@ -4,7 +4,13 @@ public import VaultKeys
 /// What a publication did, for people and scripts.
 public struct PublicationReport: Sendable {
     public enum Change: String, Sendable {
-        case added, updated, unchanged, removed
+        case added, updated, unchanged
+        /// Nothing but the vault keys that it is sealed for is another: the pack's file stays as it is.
+        case resealed
+        /// A team lists it from now on.
+        case moved
+        /// Nobody lists it any more.
+        case removed
     }
 
     public struct Pack: Sendable {
@@ -20,6 +26,8 @@ public struct PublicationReport: Sendable {
         public let droppedKeys: [KeyID]
         /// Whether an earlier version is listed, whatever the source is now.
         public let isPinned: Bool
+        /// The team that lists it from now on, of one that moved.
+        public let team: String?
         /// Of a pack whose content is another one: what that costs clients of its last versions, the newest first.
         public internal(set) var updates: [Update] = []
     }
@@ -41,17 +49,35 @@ extension PublicationReport.Pack {
     init(_ sealed: SealingResult, after previous: PackDescriptor?, isPinned: Bool) {
         let pack = sealed.descriptor
         self.init(
-            id: pack.id, version: pack.version,
-            change: previous == nil ? .added : previous == pack ? .unchanged : .updated, length: pack.length,
-            pieces: pack.pieceCount, reusedPieces: sealed.reusedPieces + sealed.repeatedPieces,
+            id: pack.id, version: pack.version, change: Self.change(from: previous, to: pack),
+            length: pack.length, pieces: pack.pieceCount,
+            reusedPieces: sealed.reusedPieces + sealed.repeatedPieces,
             droppedKeys: (previous?.slots ?? []).map(\.keyID).filter { id in
                 !pack.slots.contains { $0.keyID == id }
-            }, isPinned: isPinned)
+            }, isPinned: isPinned, team: nil)
+    }
+
+    private static func change(from previous: PackDescriptor?, to pack: PackDescriptor)
+        -> PublicationReport.Change
+    {
+        guard var previous else { return .added }
+        guard previous != pack else { return .unchanged }
+        previous.slots = pack.slots
+        return previous == pack ? .resealed : .updated
     }
 
     init(removed pack: PackDescriptor) {
+        self.init(of: pack, .removed, team: nil)
+    }
+
+    /// - Parameter pack: as the team lists it.
+    init(moved pack: PackDescriptor, to team: String) {
+        self.init(of: pack, .moved, team: team)
+    }
+
+    private init(of pack: PackDescriptor, _ change: PublicationReport.Change, team: String?) {
         self.init(
-            id: pack.id, version: pack.version, change: .removed, length: pack.length,
-            pieces: pack.pieceCount, reusedPieces: 0, droppedKeys: [], isPinned: false)
+            id: pack.id, version: pack.version, change: change, length: pack.length,
+            pieces: pack.pieceCount, reusedPieces: 0, droppedKeys: [], isPinned: false, team: team)
     }
 }

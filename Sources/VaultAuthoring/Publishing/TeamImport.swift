@@ -57,6 +57,14 @@ struct TeamImport {
         ]
     }
 
+    /// What the team has delivered under an ID, for clients to find.
+    func pack(_ id: PackID) -> PackDescriptor? {
+        guard delegation.covers(id.targetPath), let targets = try? verified(newest()),
+            let record = targets[id.targetPath]
+        else { return nil }
+        return try? PublishedPacks.Listing(record).pack
+    }
+
     private var site: FilePath { vault.path.pushing(team.site) }
     private var folder: MetadataFolder { MetadataFolder(site.appending("metadata")) }
 

@@ -48,12 +48,12 @@ struct Downloader: AsyncParsableCommand {
         help: ArgumentHelp(
             "Bytes that essential packs may take with the request 'install', metadata included.",
             valueName: "bytes"))
-    var essentialAllowance: UInt64?
+    var essentialAllowance: ByteCount?
 
     @Option(
         help: ArgumentHelp(
             "Bytes that the other packs may take with the request 'install'.", valueName: "bytes"))
-    var allowance: UInt64?
+    var allowance: ByteCount?
 
     @OptionGroup var limits: LimitOptions
 
@@ -71,8 +71,8 @@ struct Downloader: AsyncParsableCommand {
         ProcessMemory.useOneArena()
         var configuration = try site.configuration(of: store.layout)
         limits.apply(to: &configuration)
-        configuration.policy.essentialDownloadAllowance = essentialAllowance
-        configuration.policy.downloadAllowance = allowance
+        configuration.policy.essentialDownloadAllowance = essentialAllowance?.bytes
+        configuration.policy.downloadAllowance = allowance?.bytes
         let budget = DownloaderBudget(
             time: time.map { .seconds($0) }, memory: memory << 20)
         let progress = FetchProgress()

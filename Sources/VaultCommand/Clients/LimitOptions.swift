@@ -8,14 +8,14 @@ struct LimitOptions: ParsableArguments {
 
     @Option(
         help: ArgumentHelp(
-            "Bytes that essential packs may take once opened, 4 KiB counted for each file beside its content.",
+            "Bytes that essential packs may take once opened, such as 500MB or 2GiB; 4 KiB are counted for each file beside its content.",
             valueName: "bytes"))
-    var essentialSize: UInt64?
+    var essentialSize: ByteCount?
 
     @Option(
         help: ArgumentHelp(
             "Bytes that all other packs may take once opened, counted likewise.", valueName: "bytes"))
-    var installedSize: UInt64?
+    var installedSize: ByteCount?
 
     func validate() throws {
         if parallel < 1 { throw ValidationError("--parallel takes a count, 1 or more") }
@@ -23,7 +23,7 @@ struct LimitOptions: ParsableArguments {
 
     func apply(to configuration: inout VaultConfiguration) {
         configuration.packsAtOnce = parallel
-        configuration.policy.essentialInstalledSize = essentialSize
-        configuration.policy.installedSize = installedSize
+        configuration.policy.essentialInstalledSize = essentialSize?.bytes
+        configuration.policy.installedSize = installedSize?.bytes
     }
 }

@@ -143,6 +143,10 @@ extension PackID {
             name.removeLast(ending.count)
             break
         }
-        try self.init(name)
+        do throws(VaultError) { try self.init(name) } catch {
+            throw VaultError(
+                .usage, "its name '\(name)' can't be a pack's ID: \(error.problem)", at: source,
+                remedy: "give one with --id ID")
+        }
     }
 }

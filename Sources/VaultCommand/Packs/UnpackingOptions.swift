@@ -6,10 +6,10 @@ struct UnpackingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(
             """
-            How many bytes an archive may unpack to, however small it is; by default 64 GiB, and more than 256 MiB only up \
+            How many bytes an archive may unpack to (20GB, 64GiB), however small it is; by default 64 GiB, and more than 256 MiB only up \
             to 100 times the archive's own length.
             """, valueName: "bytes"))
-    var maxUnpacked: UInt64?
+    var maxUnpacked: ByteCount?
 
-    var limit: UnpackingLimit { maxUnpacked.map { UnpackingLimit(total: $0) } ?? .standard }
+    var limit: UnpackingLimit { maxUnpacked.map { UnpackingLimit(total: $0.bytes) } ?? .standard }
 }

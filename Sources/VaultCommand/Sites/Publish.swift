@@ -20,7 +20,8 @@ struct Publish: AsyncParsableCommand {
 
             A source is a folder or archive, relative to the vault. A pack may also have "policy" ("essential", \
             "prefetch", the default, or "onDemand"), "include" and "exclude" (patterns: * stands for anything but /, ** \
-            for anything; one without / is held against names at any depth), "tags" (words) and "traits" (an object): \
+            for anything; one without / is held against names at any depth), "followLinks" (true packs what symbolic links in \
+            a folder lead to), "tags" (words that differ) and "traits" (strings, integers, true or false by name): \
             both are public, for your own app to choose packs by; and "compression", as --compression, which overrules it. \
             "expiry" states days a role; what has less than a quarter of them left is signed anew, so publish daily, from \
             cron if need be. A pack that is taken out of vault.json is no longer listed; declared again, it begins at \
@@ -90,14 +91,8 @@ struct Publish: AsyncParsableCommand {
 
     func run() async throws {
         let folder = VaultFolder(FilePath(vault))
-        let declared = try declarations.map { declaration throws(VaultError) in
-            let parts = declaration.split(separator: "=", maxSplits: 1).map(String.init)
-            guard parts.count == 2 else {
-                throw VaultError(
-                    .usage, "'\(declaration)' names no source", at: "--pack", remedy: "write --pack ID=SOURCE"
-                )
-            }
-            return (id: try PackID(parts[0]), source: try FilePath(parts[1]).relative(to: folder.path))
+        let declared = try declarations.map { text throws(VaultError) in
+            try PackArgumentPair(text, in: folder.path)
         }
         let provider = try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys)
         var bar: (id: PackID, bar: ProgressBar)?
@@ -114,7 +109,7 @@ struct Publish: AsyncParsableCommand {
             declared.isEmpty
                 ? nil
                 : { settings throws(VaultError) in
-                    for (id, source) in declared { try settings.declare(id, source: source) }
+                    for pack in declared { try settings.declare(pack.id, source: pack.source) }
                 }
         ) { id, done in
             if bar?.id != id {
@@ -135,9 +130,8 @@ extension PublicationReport {
         for warning in warnings { Talk.note("warning: \(warning)") }
         if isJSON { return Talk.answer(bytes: JSONValue.object(json).pretty()) }
         for pack in packs {
-            let reuse = pack.reusedPieces > 0 ? ", \(pack.reusedPieces) reused" : ""
             Talk.answer(
-                "\(pack.change.rawValue)  \(pack.id)  version \(pack.version)  \(pack.length) bytes, \(pack.pieces) pieces\(reuse)"
+                "\(pack.change.rawValue)  \(pack.id)  version \(pack.version)  \(pack.length) bytes, \(pack.pieces) pieces\(pack.remark)"
             )
             for update in pack.updates {
                 Talk.answer("  from version \(update.version)  \(update.cost.shown)")
@@ -167,11 +161,23 @@ extension PublicationReport {
                         "pinned": .bool(pack.isPinned),
                         "updates": .array(pack.updates.map { .object($0.json) }),
                         "droppedKeys": .array(pack.droppedKeys.map { .string($0.description) }),
+                        "team": pack.team.map { .string($0) } ?? .null,
                     ]
                 }),
             "written": .array(written.map { .string($0) }),
             "warnings": .array(warnings.map { .string($0) }),
         ]
+    }
+}
+
+extension PublicationReport.Pack {
+    /// What the word for the change leaves open.
+    fileprivate var remark: String {
+        switch change {
+        case .resealed: ", for other keys"
+        case .moved: ", now from team \(team ?? "")"
+        case .added, .updated, .unchanged, .removed: reusedPieces > 0 ? ", \(reusedPieces) reused" : ""
+        }
     }
 }
 

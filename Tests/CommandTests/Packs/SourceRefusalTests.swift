@@ -96,7 +96,15 @@ struct SourceRefusalTests {
             try await Command.run(seal + ["--max-unpacked", "200000"])
                 .failed(74, naming: "more than 200000 bytes", "--max-unpacked")
         }
-        try await Command.run(seal + ["--max-unpacked", "200100"]).succeeded()
+        try await bench.unchanged {
+            for text in ["200KB", "0.19MiB", "0.0002GB"] {
+                try await Command.run(seal + ["--max-unpacked", text]).failed(74, naming: "--max-unpacked")
+            }
+            for text in ["KB", "1XB", "-1", "1.KB", "99999999999GB"] {
+                try await Command.run(seal + ["--max-unpacked=\(text)"]).failed(64, naming: "max-unpacked")
+            }
+        }
+        try await Command.run(seal + ["--max-unpacked", "200.1kB"]).succeeded()
         try await Command.run("init", bench.folder["vault"]).succeeded()
         let publish = ["publish", bench.folder["vault"], "--pack", "one=\(bench.folder["level.tar"])"]
         try await Command.run(publish + ["--max-unpacked", "200000"]).failed(74, naming: "--max-unpacked")

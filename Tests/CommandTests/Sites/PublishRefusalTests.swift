@@ -37,6 +37,18 @@ struct PublishRefusalTests {
         try await workshop.publish()
     }
 
+    /// The option is to be corrected, not the settings.
+    @Test func aMistakeInAnOptionPointsThere() async throws {
+        let missing = "other=\(folder["nowhere"])"
+        try await refuses(66, naming: "--pack \(missing): there is no such file or folder", "--pack", missing)
+        let named = "Other=\(folder["level"])"
+        try await refuses(64, naming: "--pack \(named): 'Other' can't be a pack's ID", "--pack", named)
+        try folder.write("my level/file", "1")
+        try await Command.run(
+            ["seal", folder["my level"], "-o", folder["x.avpack"]] + workshop.keys
+        ).failed(64, naming: "'my level' can't be a pack's ID", "--id ID")
+    }
+
     @Test func aSourceWithLinks() async throws {
         try FileManager.default.createSymbolicLink(
             atPath: folder["level/link"], withDestinationPath: "file")
@@ -68,6 +80,21 @@ struct PublishRefusalTests {
             "vault/vault.json", #"{"format": 1, "packs": {"level": {"source": "../level", "excludes": []}}}"#)
         try await Command.run("publish", workshop.vault).failed(
             64, naming: "vault.json: level", "\"excludes\"", "include, exclude, policy, tags, traits")
+    }
+
+    /// What apps choose packs by is checked before it is signed; the pack and the member are named.
+    @Test(arguments: [
+        (#""tags": [""]"#, "\"tags\""), (#""tags": ["a", "b", "a"]"#, "'a' twice"),
+        (#""tags": ["a\u001bb"]"#, "\"tags\""), (#""tags": [1]"#, ""),
+        (#""traits": {"language": {"ui": "de"}}"#, "'language'"),
+        (#""traits": {"languages": ["de"]}"#, "'languages'"),
+        (#""traits": {"": "de"}"#, "\"traits\""), (#""traits": {"language": null}"#, "'language'"),
+    ]) func tagsAndTraitsThatMakeNoSense(member: String, naming: String) async throws {
+        try folder.write(
+            "vault/vault.json", #"{"format": 1, "packs": {"level": {"source": "../level", \#(member)}}}"#)
+        let code: Int32 = naming.isEmpty ? 65 : 64
+        try await refuses(code, naming: naming)
+        try await refuses(code, naming: "vault.json: level")
     }
 
     /// Patterns that leave nothing of a source are a mistake; the packs before them are not published either.

@@ -137,4 +137,34 @@ struct PublishTests {
         #expect(try await workshop.publish().text.hasPrefix("removed  level"))
         try await workshop.fetch(nil, "level").failed(66, naming: "'level'")
     }
+
+    /// Another set of vault keys changes no pack, and is reported as that.
+    @Test func otherVaultKeysAreReported() async throws {
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await Command.run("keygen", "-o", folder["second.jwks"]).succeeded()
+        let keys = ["vault/keys/vault.jwks", "second.jwks"].flatMap { ["--keys", "file:\(folder[$0])"] }
+        let result = try await Command.run(["publish", workshop.vault] + keys).succeeded()
+        #expect(
+            result.text.hasPrefix("resealed  level  version 1") && result.text.contains(", for other keys"),
+            "\(result.text)")
+    }
+
+    @Test func anEmptySourceIsAWarning() async throws {
+        try folder.makeFolder("nothing")
+        let result = try await workshop.publish("--pack", "level=\(folder["nothing"])")
+        #expect(result.errorText.contains("warning: the source of 'level' is empty"), "\(result.errorText)")
+    }
+
+    @Test func linksAreFollowedWhereTheSettingsSaySo() async throws {
+        try FileManager.default.createSymbolicLink(
+            atPath: folder["level/link"], withDestinationPath: "run.sh")
+        try folder.write("vault/vault.json", #"{"format": 1, "packs": {"level": {"source": "../level"}}}"#)
+        try await Command.run("publish", workshop.vault).failed(65, naming: #""followLinks": true"#)
+        try folder.write(
+            "vault/vault.json",
+            #"{"format": 1, "packs": {"level": {"source": "../level", "followLinks": true}}}"#)
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "level").files.contains("link"))
+    }
 }

@@ -105,4 +105,23 @@ struct TeamTests {
         try await studio.workshop.fetch(into: studio.folder["fresh"]).succeeded()
         #expect(try await studio.workshop.status(of: studio.folder["fresh"]).keys.sorted() == ["level"])
     }
+
+    /// A pack that the studio gives to a team is not called removed.
+    @Test func aPackMovesToTheTeam() async throws {
+        let studio = try await Studio()
+        try studio.workshop.settings { $0["teams"] = nil }
+        try await studio.workshop.publish("--pack", "dlc1/one=\(studio.folder["one"])")
+        try studio.workshop.settings { settings in
+            settings["packs"] = ["level": ["source": "../level"]]
+            settings["teams"] = [
+                "dlc1": [
+                    "paths": ["packs/dlc1/*"], "keys": ["../team/dlc1.pub.pem"], "threshold": 1,
+                    "site": "../team/site",
+                ]
+            ]
+        }
+        let result = try await studio.workshop.publish()
+        #expect(result.text.contains("moved  dlc1/one  version 1"), "\(result.text)")
+        #expect(result.text.contains("now from team dlc1") && !result.text.contains("removed"))
+    }
 }

@@ -1,0 +1,34 @@
+import ArgumentParser
+
+/// A number of bytes, as options take it: `500`, `10MB`, `1.5GiB`.
+struct ByteCount: ExpressibleByArgument, Equatable {
+    let bytes: UInt64
+
+    init(bytes: UInt64) { self.bytes = bytes }
+
+    /// Nil for anything else. Parts of a byte are left out.
+    init?(argument: String) {
+        let digits = argument.prefix { $0.isASCII && ($0.isNumber || $0 == ".") }
+        let unit = argument.dropFirst(digits.count).drop { $0 == " " }.lowercased()
+        guard let factor = Self.factors[unit] else { return nil }
+        let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
+        guard let first = parts.first, let whole = UInt64(first) else { return nil }
+        var (bytes, isTooMuch) = whole.multipliedReportingOverflow(by: factor)
+        guard !isTooMuch else { return nil }
+        if parts.count == 2 {
+            guard (1...6).contains(parts[1].count), let numerator = UInt64(parts[1]) else { return nil }
+            let denominator = parts[1].reduce(UInt64(1)) { power, _ in power * 10 }
+            let (product, overflow) = numerator.multipliedReportingOverflow(by: factor)
+            guard !overflow else { return nil }
+            let (sum, isTooLarge) = bytes.addingReportingOverflow(product / denominator)
+            guard !isTooLarge else { return nil }
+            bytes = sum
+        }
+        self.bytes = bytes
+    }
+
+    private static let factors: [String: UInt64] = [
+        "": 1, "b": 1, "kb": 1_000, "mb": 1_000_000, "gb": 1_000_000_000, "tb": 1_000_000_000_000,
+        "kib": 1 << 10, "mib": 1 << 20, "gib": 1 << 30, "tib": 1 << 40,
+    ]
+}
