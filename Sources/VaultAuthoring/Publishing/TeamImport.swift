@@ -48,7 +48,7 @@ struct TeamImport {
 
     /// What the team lists for nobody: outside of its paths.
     var warnings: [String] {
-        guard let newest = try? newest(after: nil), let targets = try? verified(newest) else { return [] }
+        guard let targets = try? verified(newest(above: 0, upTo: .max)) else { return [] }
         let outside = targets.records.filter { !delegation.covers($0.path) }
         guard let first = outside.first else { return [] }
         return [
@@ -59,7 +59,7 @@ struct TeamImport {
 
     /// What the team has delivered under an ID, for clients to find.
     func pack(_ id: PackID) -> PackDescriptor? {
-        guard delegation.covers(id.targetPath), let targets = try? verified(newest()),
+        guard delegation.covers(id.targetPath), let targets = try? verified(newest(above: 0, upTo: .max)),
             let record = targets[id.targetPath]
         else { return nil }
         return try? PublishedPacks.Listing(record).pack
@@ -70,15 +70,13 @@ struct TeamImport {
 
     /// The team's metadata of the highest version that may follow what is listed: a file that a thief of an earlier key
     /// left there hides no newer one of the team's. Where there is none it is the highest of all, whatever is wrong with it.
-    private func newest(after listed: MetadataReference?) throws(VaultError) -> UnverifiedMetadata {
+    private func newest(above last: Int64, upTo limit: Int64) throws(VaultError) -> UnverifiedMetadata {
         let versions = try folder.versions().filter { $0.fileName == team.role.fileName }.map(\.version)
         guard let highest = versions.max() else {
             throw VaultError(
                 .missing, "the team '\(team.role)' has published nothing there", at: folder.path.string,
                 remedy: "correct its \"site\" in \(vault.settings.string), or let the team publish first")
         }
-        let last = listed?.version ?? 0
-        let limit = last + Self.versionLimit
         for version in versions.sorted(by: >) where version <= limit && version > last {
             guard let metadata = try? metadata(version: version), delegation.trust.isMet(by: metadata) else {
                 continue
@@ -123,7 +121,8 @@ struct TeamImport {
     /// - Throws: `untrusted` for metadata that the team did not sign, that is older than what the site lists, or that
     ///   has expired; `corrupt` for a file that is not the one that was signed for; `missing`.
     func run(after listed: MetadataReference?) throws(VaultError) -> SignedMetadata? {
-        let metadata = try newest(after: listed)
+        let last = listed?.version ?? 0
+        let metadata = try newest(above: last, upTo: last + Self.versionLimit)
         let path = folder.path.appending(metadata.document.hostedName)
         let file = SignedMetadata(metadata)
         guard listed.map({ $0.version <= metadata.document.version }) ?? true else {
