@@ -65,7 +65,7 @@ struct TeamRefusalTests {
         try await Tool.run("cp", key.key, folder["team/keys/dlc1.pem"]).succeeded()
         try folder.write("one/file", "after the theft")
         try await studio.publishTeam()
-        try await workshop.settings { settings in
+        try workshop.settings { settings in
             guard case .object(var teams)? = settings["teams"], case .object(var team)? = teams["dlc1"] else {
                 return
             }
