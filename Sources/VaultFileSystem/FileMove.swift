@@ -18,7 +18,7 @@ public struct FileMove: ~Copyable, Sendable {
         from source: FilePath, to target: FilePath,
         verify: @escaping @Sendable (borrowing OpenFile) throws(VaultError) -> Void
     ) throws(VaultError) {
-        let file = try OpenFile(reading: source)
+        let file = try Self.open(source)
         let isNear = try Folder(holding: source).status().device == Folder(holding: target).status().device
         let copy: ScratchFile?
         if isNear {
@@ -36,9 +36,15 @@ public struct FileMove: ~Copyable, Sendable {
         from source: FilePath, to target: FilePath,
         verify: @escaping @Sendable (borrowing OpenFile) throws(VaultError) -> Void
     ) throws(VaultError) -> FileMove {
-        let file = try OpenFile(reading: source)
+        let file = try Self.open(source)
         let copy = try verifiedCopy(of: file, for: target, verify: verify)
         return FileMove(source: source, target: target, file: file, copy: copy, verify: verify)
+    }
+
+    /// A link under the source's name leads nowhere: what is moved is what stands there.
+    private static func open(_ source: FilePath) throws(VaultError) -> OpenFile {
+        guard let name = source.lastComponent else { return try OpenFile(reading: source) }
+        return try Folder(opening: source.removingLastComponent()).openFile(name.string)
     }
 
     private init(

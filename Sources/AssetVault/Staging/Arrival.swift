@@ -16,7 +16,10 @@ extension PackStaging {
         do throws(VaultError) {
             let verify: @Sendable (borrowing OpenFile) throws(VaultError) -> Void = {
                 copy throws(VaultError) in
-                guard try !copy.status().isSameFile(as: verified) else { return }
+                let found = try copy.status()
+                if found.isSameFile(as: verified) { return }
+                // Put in its place meanwhile, by somebody who may still have it open.
+                guard EphemeralName.isOurs(found) else { throw wasRemoved(pack) }
                 guard try copy.sha256() == pack.sha256 else {
                     throw VaultError(
                         .corrupt, "the copy differs from the pack", at: target.string,
@@ -63,6 +66,17 @@ extension PackStaging {
     func returnForRepair(_ damaged: FilePath, of pack: PackDescriptor) async throws(VaultError) {
         let target = layout.partialDownload(of: pack)
         try layout.makeEphemeral()
+        guard let found = try FileSystem.status(of: damaged), EphemeralName.isOurs(found) else {
+            // Another user's file, or a link to who knows what, is nothing to go on with.
+            let control = try await lock()
+            defer { withExtendedLifetime(control) {} }
+            if let folder = try layout.openFolder(layout.waiting(of: pack.id), in: layout.shared),
+                let name = damaged.lastComponent?.string
+            {
+                try folder.discardTree(name)
+            }
+            return try noteReturn(of: pack)
+        }
         do throws(VaultError) {
             // Made before the lock is taken: a copy may last.
             let move = try FileMove(from: damaged, to: target) { _ in }

@@ -32,8 +32,9 @@ struct PackStaging: Sendable {
     }
 
     private func take(_ locks: [FilePath]) async throws(VaultError) -> StoreControl {
-        try await StoreControl.take(
-            locks, permissions: AreaPermissions(of: layout.shared).files, patience: patience)
+        let shared = try AreaPermissions(of: layout.shared).files
+        return try await StoreControl.take(
+            locks, permissions: { $0.starts(with: layout.shared) ? shared : 0o600 }, patience: patience)
     }
 
     /// Saves a change of one pack's record at once. The record is untouched where newer metadata decided on it.
@@ -109,8 +110,12 @@ struct PackStaging: Sendable {
 
     /// The pack that waits in shared storage, nil where it does not.
     func waitingPack(_ pack: PackDescriptor) throws(VaultError) -> OpenFileReference? {
+        let path = layout.waitingPack(pack)
         do throws(VaultError) {
-            return OpenFileReference(try OpenFile(reading: layout.waitingPack(pack)))
+            guard let folder = try layout.openFolder(layout.waiting(of: pack.id), in: layout.shared),
+                let name = path.lastComponent?.string, try folder.status(of: name)?.kind == .file
+            else { return nil }
+            return OpenFileReference(try folder.openFile(name))
         } catch {
             guard error.category == .missing else { throw error }
             return nil

@@ -26,20 +26,30 @@ extension PackStaging {
         defer { withExtendedLifetime(control) {} }
         // Metadata is kept without a mark: its folder is small.
         try MetadataStore(folder: layout.trust(of: role)).removeAbandonedScratch()
-        let works = (role == .app ? StoreRole.allCases : [role]).map { layout.work(of: $0) }
+        let works = (role == .app ? StoreRole.allCases : [role]).map {
+            (layout.work(of: $0), layout.area(of: $0))
+        }
         var isMarked = false
-        for work in works where try FileSystem.exists(work) {
-            if try !Folder(opening: work).names().isEmpty { isMarked = true }
+        for (work, area) in works {
+            if let folder = try layout.openFolder(work, in: area), try !folder.names().isEmpty {
+                isMarked = true
+            }
         }
         if isMarked {
-            var areas = [layout.states(of: role), layout.packs]
-            if role == .app { areas += [layout.permanent, layout.states(of: .downloader)] }
+            var places = [(layout.states(of: role), layout.area(of: role)), (layout.packs, layout.shared)]
+            if role == .app {
+                places += [
+                    (layout.permanent, layout.permanent), (layout.states(of: .downloader), layout.shared),
+                ]
+            }
             var isSettled = true
-            for area in areas where !removeAbandonedScratch(below: area) { isSettled = false }
+            for (place, area) in places where !removeAbandonedScratch(below: place, in: area) {
+                isSettled = false
+            }
             for id in try records.ids() where (try? settle(id)) == nil { isSettled = false }
             guard isSettled else { return }
-            for work in works where try FileSystem.exists(work) {
-                try Folder(opening: work).removeAbandonedScratch()
+            for (work, area) in works {
+                try layout.openFolder(work, in: area)?.removeAbandonedScratch()
             }
         } else if role == .app {
             for id in try heldIDs() { try? settle(id) }
@@ -56,10 +66,10 @@ extension PackStaging {
     /// Removes what processes that died were writing, also for packs that have no record yet. Only folders of pack IDs
     /// are entered: neither packs, whose names begin with `@`, nor what is still being written. False where something could
     /// not be looked at.
-    private func removeAbandonedScratch(below path: FilePath) -> Bool {
+    private func removeAbandonedScratch(below path: FilePath, in area: FilePath) -> Bool {
         do throws(VaultError) {
-            guard try FileSystem.exists(path) else { return true }
-            return removeAbandonedScratch(below: try Folder(opening: path))
+            guard let folder = try layout.openFolder(path, in: area) else { return true }
+            return removeAbandonedScratch(below: folder)
         } catch { return false }
     }
 
@@ -81,9 +91,10 @@ extension PackStaging {
     /// What was being written of one pack, or being removed.
     func removeAbandonedScratch(of id: PackID) throws(VaultError) {
         let state = layout.state(of: id, in: role).removingLastComponent()
-        let folders = [state, layout.waiting(of: id)] + (role == .app ? [layout.home(of: id)] : [])
-        for folder in folders where try FileSystem.exists(folder) {
-            try Folder(opening: folder).removeAbandonedScratch()
+        var folders = [(state, layout.area(of: role)), (layout.waiting(of: id), layout.shared)]
+        if role == .app { folders.append((layout.home(of: id), layout.permanent)) }
+        for (folder, area) in folders {
+            try layout.openFolder(folder, in: area)?.removeAbandonedScratch()
         }
     }
 

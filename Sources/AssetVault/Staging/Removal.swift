@@ -145,10 +145,9 @@ extension PackStaging {
 
     /// Packs that wait for their key, but for some.
     private func removeWaiting(of id: PackID, except kept: [PackDescriptor]) throws(VaultError) {
-        let path = layout.waiting(of: id)
-        guard try FileSystem.exists(path) else { return }
+        guard let folder = try layout.openFolder(layout.waiting(of: id), in: layout.shared) else { return }
         let keptPaths = kept.map(layout.waitingPack).flatMap { [$0, PackDescriptorFile.path(beside: $0)] }
-        try removeOurs(in: try Folder(opening: path), except: keptPaths.compactMap(\.lastComponent?.string))
+        try removeOurs(in: folder, except: keptPaths.compactMap(\.lastComponent?.string))
     }
 
     /// Removes what is named with an `@`; other names are those of packs below this one.

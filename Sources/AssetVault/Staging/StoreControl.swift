@@ -17,9 +17,9 @@ final class StoreControl: Sendable {
     /// Throws `.busy` when another process does not leave the store within `patience`.
     ///
     /// - Parameter paths: at most two, taken in this order by everybody.
-    static func take(_ paths: [FilePath], permissions: UInt16, patience: Duration)
-        async throws(VaultError) -> StoreControl
-    {
+    static func take(
+        _ paths: [FilePath], permissions: (FilePath) -> UInt16, patience: Duration
+    ) async throws(VaultError) -> StoreControl {
         let place = paths.first ?? ""
         let turns = all.withLock { all in
             let turns = all[place] ?? Turns(1)
@@ -31,11 +31,11 @@ final class StoreControl: Sendable {
             var locks = Locks()
             if !paths.isEmpty {
                 locks.first = try await FileLock.acquire(
-                    place, .exclusive, patience: patience, permissions: permissions)
+                    place, .exclusive, patience: patience, permissions: permissions(place))
             }
             if paths.count > 1 {
                 locks.second = try await FileLock.acquire(
-                    paths[1], .exclusive, patience: patience, permissions: permissions)
+                    paths[1], .exclusive, patience: patience, permissions: permissions(paths[1]))
             }
             return StoreControl(locks: locks, turns: turns)
         } catch {

@@ -84,9 +84,9 @@ extension PackStaging {
 
     /// The newest pack in a folder that is there with its descriptor.
     private func described(in folder: FilePath, of id: PackID) throws(VaultError) -> PackDescriptor? {
-        guard try FileSystem.exists(folder) else { return nil }
+        guard let opened = try layout.openFolder(folder, in: layout.shared) else { return nil }
         var newest: PackDescriptor?
-        for name in try Folder(opening: folder).names().map({ String(decoding: $0, as: UTF8.self) })
+        for name in try opened.names().map({ String(decoding: $0, as: UTF8.self) })
         where name.hasSuffix(".avpack.json") {
             let path = folder.appending(name)
             let pack: PackDescriptor

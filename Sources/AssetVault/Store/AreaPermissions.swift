@@ -40,9 +40,4 @@ extension StoreLayout {
     func makeEphemeral() throws(VaultError) {
         try FileSystem.createFolders(ephemeral, permissions: AreaPermissions(of: ephemeral).folders)
     }
-
-    /// Makes a folder in shared storage.
-    func makeShared(_ folder: FilePath) throws(VaultError) {
-        try FileSystem.createFolders(folder, permissions: AreaPermissions(of: shared).folders)
-    }
 }

@@ -8,6 +8,8 @@ import VaultFileSystem
 struct PackRecords: Sendable {
     /// As large as the metadata that it came from may be, twice.
     private static let limit = 128 << 20
+    /// What another user wrote is read while a lock is held: nothing is as large that a downloader means.
+    private static let othersLimit = 4 << 20
 
     let layout: StoreLayout
     let role: StoreRole
@@ -23,7 +25,8 @@ struct PackRecords: Sendable {
     func record(of id: PackID, in role: StoreRole) throws(VaultError) -> PackRecord {
         let path = layout.state(of: id, in: role)
         let bytes: [UInt8]
-        do throws(VaultError) { bytes = try DurableFile.read(path, limit: Self.limit) } catch {
+        let limit = role == self.role ? Self.limit : Self.othersLimit
+        do throws(VaultError) { bytes = try DurableFile.read(path, limit: limit) } catch {
             guard error.category == .missing else { throw error }
             return PackRecord()
         }
@@ -66,9 +69,10 @@ struct PackRecords: Sendable {
 
     /// Whether any pack waits under this ID, whatever it is.
     func waits(_ id: PackID) throws(VaultError) -> Bool {
-        let folder = layout.waiting(of: id)
-        guard try FileSystem.exists(folder) else { return false }
-        return try Folder(opening: folder).names().contains {
+        guard let folder = try layout.openFolder(layout.waiting(of: id), in: layout.shared) else {
+            return false
+        }
+        return try folder.names().contains {
             $0.first == UInt8(ascii: "@") && String(decoding: $0, as: UTF8.self).hasSuffix(".avpack")
         }
     }
@@ -81,12 +85,16 @@ struct PackRecords: Sendable {
     }
 
     /// The IDs of all packs with a record of this role, in order.
-    func ids() throws(VaultError) -> [PackID] { try ids(below: layout.states(of: role)) }
+    func ids() throws(VaultError) -> [PackID] {
+        try ids(below: layout.states(of: role), in: layout.area(of: role))
+    }
 
     /// The IDs of all packs that any role knows, in order.
     func allIDs() throws(VaultError) -> [PackID] {
         var found: Set<PackID> = []
-        for role in StoreRole.allCases { found.formUnion(try ids(below: layout.states(of: role))) }
+        for role in StoreRole.allCases {
+            found.formUnion(try ids(below: layout.states(of: role), in: layout.area(of: role)))
+        }
         return found.sorted()
     }
 
@@ -100,13 +108,13 @@ struct PackRecords: Sendable {
     }
 
     /// The IDs of all packs that wait in shared storage.
-    func waitingIDs() throws(VaultError) -> [PackID] { try ids(below: layout.packs) }
+    func waitingIDs() throws(VaultError) -> [PackID] { try ids(below: layout.packs, in: layout.shared) }
 
     /// The IDs of the folders that hold something of the store's own.
-    private func ids(below area: FilePath) throws(VaultError) -> [PackID] {
+    private func ids(below path: FilePath, in area: FilePath) throws(VaultError) -> [PackID] {
         var found: Set<PackID> = []
-        guard try FileSystem.exists(area) else { return [] }
-        try collect(try Folder(opening: area), prefix: "", into: &found)
+        guard let folder = try layout.openFolder(path, in: area) else { return [] }
+        try collect(folder, prefix: "", into: &found)
         return found.sorted()
     }
 

@@ -10,6 +10,7 @@ import VaultSite
 struct StoredListing: Sendable {
     private let trust: MetadataStore
     private let chain: TrustChain
+    private let source: StoredMetadata
 
     /// What the app has, and what a downloader refreshed since. Nil where there are no metadata that hold together: the store
     /// was never refreshed, or was cut off while it was.
@@ -27,13 +28,16 @@ struct StoredListing: Sendable {
         } catch {
             guard !Task.isCancelled else { throw error }
         }
-        try await self.init(kept: areas)
+        try await self.init(kept: areas, trusting: trustedRoot)
     }
 
-    /// What the app has, which is not changed by looking.
-    init?(kept areas: TrustAreas) async throws(VaultError) {
+    /// What the app has, which is not changed by looking. Throws `.untrusted` where the given root does not lead to it.
+    init?(kept areas: TrustAreas, trusting trustedRoot: [UInt8]? = nil) async throws(VaultError) {
         trust = areas.own
+        // Delegated roles that were adopted are read where they are, and count as the app's snapshot lists them.
+        source = areas.metadata(of: .downloader).asSource
         guard try trust.pin() != nil else { return nil }
+        if let trustedRoot { try await trust.requireStoredRoot(toFollowFrom: trustedRoot) }
         do throws(VaultError) { chain = try await trust.storedChain() } catch {
             guard [.untrusted, .unavailable, .corrupt].contains(error.category) else { throw error }
             return nil
@@ -43,7 +47,7 @@ struct StoredListing: Sendable {
     /// The pack as it is listed; nil where it is not.
     func offer(of id: PackID) async throws(VaultError) -> OfferedPack? {
         let record = try await trust.target(
-            at: id.targetPath, in: chain, from: trust.asSource, now: .earliest)
+            at: id.targetPath, in: chain, from: source, now: .earliest)
         guard let record else { return nil }
         let listing = try PublishedPacks.Listing(record)
         return OfferedPack(pack: listing.pack, version: ListingVersion(chain), locations: [])
@@ -52,7 +56,7 @@ struct StoredListing: Sendable {
     /// All packs that are listed, in the order of their IDs.
     var packs: [PackDescriptor] {
         get async throws(VaultError) {
-            let tree = try await trust.tree(of: chain, from: trust.asSource, now: .earliest)
+            let tree = try await trust.tree(of: chain, from: source, now: .earliest)
             return PublishedPacks(of: tree).listings.map(\.pack)
         }
     }

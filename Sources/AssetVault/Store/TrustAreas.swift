@@ -18,7 +18,7 @@ struct TrustAreas: Sendable {
     /// The metadata that the role trusts.
     var own: MetadataStore { metadata(of: role) }
 
-    private func metadata(of role: StoreRole) -> MetadataStore {
+    func metadata(of role: StoreRole) -> MetadataStore {
         let permissions = try? layout.permissions(of: role)
         return MetadataStore(
             folder: layout.trust(of: role), permissions: (permissions ?? .permanent).folders)

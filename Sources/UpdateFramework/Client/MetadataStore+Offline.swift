@@ -1,3 +1,4 @@
+import Synchronization
 public import SystemPackage
 public import VaultErrors
 import VaultFileSystem
@@ -22,6 +23,23 @@ public struct StoredMetadata: MetadataSource {
     public func place(of name: String) -> String { folder.appending(name).string }
 }
 
+/// A source that is asked once for each file.
+private final class ReadMetadata: MetadataSource {
+    private let source: StoredMetadata
+    private let files = Mutex<[String: [UInt8]?]>([:])
+
+    init(_ source: StoredMetadata) { self.source = source }
+
+    func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
+        if let known = files.withLock({ $0[name] }) { return known }
+        let bytes = try await source.metadata(named: name, limit: limit)
+        files.withLock { $0[name] = .some(bytes) }
+        return bytes
+    }
+
+    func place(of name: String) -> String { source.place(of: name) }
+}
+
 extension MetadataStore {
     public var asSource: StoredMetadata { StoredMetadata(folder: folder) }
 
@@ -38,9 +56,11 @@ extension MetadataStore {
     public func adopt(_ other: MetadataStore) async throws(VaultError) {
         var files: [MetadataRole: [UInt8]] = [:]
         for role in [MetadataRole.timestamp, .snapshot, .targets] { files[role] = try kept(role) }
+        // What was verified is what is kept: the other store may change meanwhile.
+        let read = ReadMetadata(other.asSource)
         _ = try await TrustChain.verifying(
-            other.asSource, pinnedRoot: kept(.root), now: .earliest, notBefore: TransientTrust(files: files))
-        _ = try await refresh(from: other.asSource, now: .earliest)
+            read, pinnedRoot: kept(.root), now: .earliest, notBefore: TransientTrust(files: files))
+        _ = try await refresh(from: read, now: .earliest)
     }
 
     /// The versions of the root and the snapshot that are stored; nil before the first refresh. They are not verified again.

@@ -28,6 +28,11 @@ extension MetadataStore {
         throw .overtaken(at: folder.string)
     }
 
+    /// Throws `untrusted` unless the signatures lead from a root that the caller vouches for to the stored one.
+    public func requireStoredRoot(toFollowFrom trustedRoot: [UInt8]) async throws(VaultError) {
+        try await require(storedRoot(), toFollowFrom: trustedRoot, asSource)
+    }
+
     /// The stored root, verified from the pin on: each root by the signatures of the one before it.
     private func storedRoot() throws(VaultError) -> VerifiedRoot {
         let place = folder.appending(MetadataRole.root.fileName).string

@@ -60,7 +60,7 @@ public struct MetadataStore: Sendable {
 
     private func locked<Result>(_ body: () throws(VaultError) -> Result) async throws(VaultError) -> Result {
         let lock = try await FileLock.acquire(
-            folder.appending("lock"), .exclusive, patience: patience, permissions: filePermissions)
+            folder.appending("lock"), .exclusive, patience: patience)
         defer { withExtendedLifetime(lock) {} }
         return try body()
     }

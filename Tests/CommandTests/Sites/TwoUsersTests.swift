@@ -198,6 +198,67 @@ struct TwoUsersTests {
         if form.isEmpty { try await expectLoaded(1) }
     }
 
+    /// A link in the place of a folder of shared storage: nothing is written, opened or removed where it leads.
+    @Test(arguments: ["packs", "packs/level"], ["permanent", "elsewhere"])
+    func aLinkInSharedStorage(name: String, target: String) async throws {
+        try await fetch().succeeded()
+        let place = target == "permanent" ? folder["store/permanent"] : folder["victim"]
+        try await shell(
+            """
+            install -d -o \(app) -g \(group) '\(folder["victim"])' '\(folder["victim/level"])'
+            install -d -o \(app) -g \(group) '\(folder["victim/level/@angular"])' '\(folder["victim/@angular"])'
+            rm -rf '\(workshop.store)/shared/packs'
+            """)
+        if name != "packs" {
+            try await shell(
+                "install -d -m 2770 -o \(downloader) -g \(group) '\(workshop.store)/shared/packs'")
+        }
+        let inner = name == "packs" ? place : "\(place)/level"
+        try await shell("ln -s '\(inner)' '\(workshop.store)/shared/\(name)'")
+        let (before, packs) = (try Tree(folder["victim"]), try Tree("\(workshop.store)/permanent").packs)
+        try await fetch().succeeded()
+        _ = try await run(["unlock", "--store", workshop.store] + keys, as: app)
+        #expect(try Tree("\(workshop.store)/permanent").packs == packs)
+        try await publish(2)
+        // Without a key it would wait there: that fails, and says where.
+        let keyless = try await run(
+            ["fetch", workshop.site, "--store", workshop.store, "--all"], as: app)
+        #expect(keyless.exitCode == 73 && keyless.errorText.contains("shared"), "\(keyless.errorText)")
+        try await fetch().succeeded()
+        try await expectLoaded(2)
+        #expect(try Tree(folder["victim"]) == before)
+    }
+
+    /// A link to a private file of the app's in the place of a pack that waits.
+    @Test func aLinkToAPrivateFile() async throws {
+        try await fetch().succeeded()
+        try await publish(2)
+        let published = try workshop.publishedPack("level").split(separator: "/").last ?? ""
+        let digest = try #require(published.split(separator: ".").first)
+        try await shell(
+            """
+            install -d -m 700 -o \(app) '\(folder["private"])'; echo secret > '\(folder["private/file"])'
+            chown \(app) '\(folder["private/file"])'
+            install -d -m 2770 -o \(downloader) -g \(group) '\(workshop.store)/shared/packs' '\(workshop.store)/shared/packs/level'
+            ln -s '\(folder["private/file"])' '\(workshop.store)/shared/packs/level/@\(digest).avpack'
+            """)
+        try await fetch().succeeded()
+        try await expectLoaded(2)
+        #expect(try folder.bytes("private/file") == Array("secret\n".utf8))
+        #expect(try workshop.files(in: "ephemeral") == [])
+    }
+
+    /// A store that another site's root was pinned in: the true root, given to `unlock`, is not ignored.
+    @Test func aRootThatIsGivenToUnlockCounts() async throws {
+        let other = try await Workshop(publishing: ["level"])
+        try await Command.run(
+            ["fetch", other.site, "--store", other.store, "--trust", other.root] + other.keys
+        ).succeeded()
+        try await Command.run(
+            ["unlock", "--store", other.store, "--trust", workshop.root] + other.keys
+        ).failed(76)
+    }
+
     /// Puts a record right after a change, and lets it claim the highest listing that can be written.
     private func claim(_ record: String, _ change: (inout JSONObject) -> Void = { _ in }) throws {
         var json: JSONObject = try folder.json(record)
