@@ -42,6 +42,8 @@ public struct MetadataStore: Sendable {
         try FileSystem.createFolders(folder, permissions: permissions)
         try await locked { () throws(VaultError) in
             guard try !isPinned() else { return }
+            // Another process may have pinned the same one just now, and be at work with it.
+            if try kept(.root) == root, try storedRoots.firstRoot() == root { return }
             try storedRoots.clear()
             // The history comes first: a root that it does not hold would never be believed.
             try storedRoots.keep(root, version: verified.version)

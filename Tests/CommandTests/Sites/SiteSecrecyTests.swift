@@ -118,7 +118,7 @@ struct SiteSecrecyTests {
             "readable.jwks", folder.bytes("vault/keys/vault.jwks"), permissions: 0o644)
         try await Command.run(arguments + ["--keys", "file:\(readable)"]).failed(77, naming: readable)
         try expectNone(of: plain, below: workshop.store)
-        #expect(try !folder.exists("store/permanent"))
+        #expect(try Tree("\(workshop.store)/permanent").packs.isEmpty)
         #expect(try await workshop.status()["level"]?.waitingVersion == 1)
         let key = try folder.bytes("vault/keys/vault.jwks")
         try await Command.run(

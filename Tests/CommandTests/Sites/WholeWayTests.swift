@@ -81,7 +81,9 @@ struct WholeWayTests {
         try await Tool.run("sh", "-e", folder["pack.sh"], workingDirectory: folder.path.appending("odd"))
         try await workshop.publish(
             "--pack", "odd=\(folder["odd"])", "--pack", "tar=\(folder["odd.tar.zst"])",
-            "--pack", "zip=\(folder["odd.zip"])", "--pack", "seven=\(folder["odd.7z"])")
+            "--pack", "zip=\(folder["odd.zip"])", "--pack", "seven=\(folder["odd.7z"])",
+            // Nearly all of it is zeros.
+            "--max-unpacked", "1GB")
         try await Nginx.run(over: workshop.site, in: folder) { nginx in
             try await workshop.fetch(nginx.url).succeeded()
         }
