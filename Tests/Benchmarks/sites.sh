@@ -134,7 +134,7 @@ report() {
     fetch store-all
     unchanged=$(sent)
     plan=$(planning store-all)
-    held=$(find "$work/store-all/shared/@trust" -type f -printf '%s\n' | awk '{ sum += $1 } END { printf "%.0f KB", sum / 1000 }')
+    held=$(find "$work/store-all/permanent/@trust" -type f -printf '%s\n' | awk '{ sum += $1 } END { printf "%.0f KB", sum / 1000 }')
     fetch store-one levels/000007
     named=$(sent)
     loaded=
