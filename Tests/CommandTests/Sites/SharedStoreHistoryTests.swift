@@ -34,6 +34,8 @@ import Testing
 
     @Test func eightProcesses() async throws {
         let (user, sites) = (user, sites)
+        // What is asked of a store that is not there yet is a mistake.
+        try sites.workshop.folder.makeFolder("store")
         let clock = ContinuousClock()
         let (start, whole) = (clock.now, Duration.seconds(seconds))
         let end = start + whole
