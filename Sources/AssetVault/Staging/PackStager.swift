@@ -118,7 +118,9 @@ struct PackStager: Sendable {
             }
             return try await staging.share(brought, of: offer.pack, listedBy: offer.version)
         }
-        guard record.waiting == nil, record.loaded == nil, try staging.records.waits(id) else { return }
+        // With metadata of its own, what they don't list is nothing that waits: another process may just be bringing it.
+        let trust = MetadataStore(folder: staging.layout.trust(of: .app))
+        guard try trust.pin() == nil, record.loaded == nil, try staging.records.waits(id) else { return }
         throw VaultError(
             .untrusted, "what waits is not what the site's metadata list, as far as they were verified here",
             at: id.description, remedy: "fetch the pack, or give the site's root file (--trust ROOT.json)")
