@@ -57,6 +57,19 @@ import VaultFileSystem
         #expect(try await hosted.downloader().run(.install).firstError == nil)
     }
 
+    /// An app died while it waited for a download that a newer version made useless: its mark goes with the download.
+    @Test func theMarkOfASupersededDownload() async throws {
+        hosted.answer { $0.path.hasSuffix("one.avpack") ? .steps([.hang]) : .file }
+        let report = try await hosted.downloader().run(.install, within: .init(time: .seconds(1)))
+        #expect(report.firstError?.category == .busy)
+        let mark = layout.ephemeral.appending("\(try await digest()).wanted")
+        _ = try FileLock.tryAcquire(mark, .exclusive, permissions: 0o600)
+        hosted.answer { _ in .file }
+        try await hosted.game.publish(["noise": HostedGame.extras])
+        try await hosted.client().fetch()
+        #expect(try Folder(opening: layout.ephemeral).names() == [])
+    }
+
     /// Only an app of the same user takes a download over.
     @Test func aForeignMark() async throws {
         let mark = layout.ephemeral.appending("\(try await digest()).wanted")

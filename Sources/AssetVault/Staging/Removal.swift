@@ -66,9 +66,10 @@ extension PackStaging {
         if record != (try? records.record(of: id)) { try records.save(record, of: id) }
     }
 
-    /// Removes the download of a pack, unless somebody works on it.
+    /// Removes the download of a pack and the mark of an app that waited for it, unless a process works on them.
     func discardDownload(of pack: PackDescriptor) throws(VaultError) {
-        for path in layout.downloads(of: pack) where try FileSystem.exists(path) {
+        for path in layout.downloads(of: pack) + [layout.foregroundMark(of: pack)]
+        where try FileSystem.exists(path) {
             try discardIfFree(path)
         }
     }
