@@ -57,6 +57,16 @@ import VaultFileSystem
         #expect(try await hosted.downloader().run(.install).firstError == nil)
     }
 
+    /// A downloader died while it saved metadata; an app that starts later removes what it was writing.
+    @Test func scratchOfDownloadedMetadata() async throws {
+        _ = try await hosted.downloader().run(.install)
+        let trust = layout.trust(of: .downloader)
+        let scratch = [trust, trust.appending("root_history")].map { $0.appending(".assetvault-1-2.tmp") }
+        for path in scratch { _ = try OpenFile(creating: path, permissions: 0o600) }
+        try await hosted.client().fetch()
+        for path in scratch { #expect(try !FileSystem.exists(path), "\(path)") }
+    }
+
     /// An app died while it waited for a download that a newer version made useless: its mark goes with the download.
     @Test func theMarkOfASupersededDownload() async throws {
         hosted.answer { $0.path.hasSuffix("one.avpack") ? .steps([.hang]) : .file }

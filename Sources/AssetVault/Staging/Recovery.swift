@@ -26,6 +26,7 @@ extension PackStaging {
         defer { withExtendedLifetime(control) {} }
         // Metadata is kept without a mark: its folder is small.
         try MetadataStore(folder: layout.trust(of: role)).removeAbandonedScratch()
+        if role == .app { removeScratchOfDownloadersMetadata() }
         let works = (role == .app ? StoreRole.allCases : [role]).map {
             (layout.work(of: $0), layout.area(of: $0))
         }
@@ -53,6 +54,14 @@ extension PackStaging {
             }
         } else if role == .app {
             for id in try heldIDs() { try? settle(id) }
+        }
+    }
+
+    /// What can't be removed costs a few kilobytes: a downloader that runs as another user removes it itself.
+    private func removeScratchOfDownloadersMetadata() {
+        let folders = MetadataStore(folder: layout.trust(of: .downloader)).folders
+        for folder in folders {
+            _ = try? layout.openFolder(folder, in: layout.shared)?.removeAbandonedScratch()
         }
     }
 

@@ -79,6 +79,9 @@ extension MetadataStore {
         return places.allSatisfy(isAcceptable) ? root : nil
     }
 
+    /// The folders that metadata are written to.
+    public var folders: [FilePath] { [folder, storedRoots.folder] }
+
     /// Removes what programs that died were writing.
     public func removeAbandonedScratch() throws(VaultError) {
         guard try FileSystem.exists(folder) else { return }
