@@ -40,15 +40,27 @@ sh "$here/upload.sh" "$site" "$work/served" 2>"$work/log"
 [ "$(grep -c ': Copied' "$work/log")" = 1 ] || fail "an upload without news copied more than the timestamp"
 grep -q 'timestamp.json: Copied' "$work/log" || fail "an upload without news left the timestamp out"
 
-# What an upload that died has left under a number is replaced, though it is as long.
-sed 's/targets/tergats/' "$site/metadata/3.targets.json" >"$work/served/metadata/3.targets.json"
+# What another publisher has uploaded under the same number stays, though it is as long, and the timestamp with it.
+refused() {
+    sed 's/targets/tergats/' "$site/metadata/3.targets.json" >"$1/metadata/3.targets.json"
+    echo theirs >"$1/metadata/timestamp.json"
+    cp -R "$1" "$work/before"
+    shift
+    if "$@" 2>"$work/log"; then fail "a version that another publisher uploaded was replaced"; fi
+    diff -r "$work/before/metadata" "$work/after/metadata" || fail "a refused upload changed metadata"
+    rm -rf "$work/before"
+}
+ln -s served "$work/after"
+refused "$work/served" sh "$here/upload.sh" "$site" "$work/served"
+grep -q 'publish again with --against' "$work/log" || fail "a refused upload does not say what to do: $(cat "$work/log")"
+rm "$work/served/metadata/3.targets.json" "$work/after"
 sh "$here/upload.sh" "$site" "$work/served" 2>"$work/log"
-diff -r "$site" "$work/served" || fail "what an upload that died has left is still there"
+diff -r "$site" "$work/served" || fail "the upload after a refused one is not equal"
 
 # The lines of the README for rsync, with a folder in the place of the server; what they send goes to the log.
-sed -n 's/^    rsync /rsync --itemize-changes /p' "$here/README.md" |
+sed -n 's/^    rsync /rsync --itemize-changes /p; s/^    test -z "$(rsync/test -z "$(rsync/p' "$here/README.md" |
     sed "s|server:/srv/assetvault/site|$work/copied|; s| site/| $site/|" >"$work/rsync.sh"
-[ "$(grep -c . "$work/rsync.sh")" = 4 ] || fail "the README has other lines for rsync"
+[ "$(grep -c . "$work/rsync.sh")" = 5 ] || fail "the README has other lines for rsync"
 mkdir -p "$work/copied/targets" "$work/copied/metadata"
 sh -e "$work/rsync.sh" >"$work/log"
 diff -r "$site" "$work/copied" || fail "what rsync copied is not equal"
@@ -57,10 +69,8 @@ sleep 1
 touch "$work/copied/metadata/3.targets.json"
 sh -e "$work/rsync.sh" >"$work/log"
 ! grep '^>f.*avpack' "$work/log" || fail "a second upload sent packs again"
-sed 's/targets/tergats/' "$site/metadata/3.targets.json" >"$work/copied/metadata/3.targets.json"
-touch -r "$site/metadata/3.targets.json" "$work/copied/metadata/3.targets.json"
-sh -e "$work/rsync.sh" >"$work/log"
-diff -r "$site" "$work/copied" || fail "rsync left what an upload that died has left"
+ln -s copied "$work/after"
+refused "$work/copied" sh -e "$work/rsync.sh"
 
 # nginx in the foreground, as this user, everything it writes in one folder.
 start() {

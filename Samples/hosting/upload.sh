@@ -5,7 +5,8 @@
 #
 # The order keeps every client whole at every moment, also when this stops half way: packs first, then the metadata
 # that names them, each file before those that list it; the timestamp, which makes it count; and new roots last, since
-# what came before them is signed by the old keys, too. Upload after every change of trust, before the next. Files are added and never removed; run it again at will.
+# what came before them is signed by the old keys, too. Upload after every change of trust, before the next. Files are
+# added, and never replaced or removed, but for the timestamp; run it again at will.
 # Don't publish into SITE meanwhile. RCLONE_* variables and rclone's configuration apply.
 set -eu
 
@@ -29,10 +30,14 @@ copy() {
 # The hash in a pack's name is that of its content, so a file of that name and size is there already.
 copy --size-only "$site/targets" "$remote/targets"
 
-# A number in a name stands for one content once the timestamp counts it. An upload that died before that may have left
-# another content of the same size under the number.
+# A number in a name stands for one content. Where the host has another one, another machine has published this version,
+# or an upload that died has left it: the timestamp, which would make clients of one content meet the other, is not uploaded.
 copy_metadata() {
-    copy --checksum "$@" "$site/metadata" "$remote/metadata"
+    if ! copy --immutable --checksum "$@" "$site/metadata" "$remote/metadata"; then
+        echo "upload.sh: stopped before the timestamp. Where rclone says that an immutable file was modified, another" \
+            "publisher has taken this version's number: publish again with --against and the host's URL, then upload" >&2
+        exit 75
+    fi
 }
 
 # Roles that targets delegate to: teams, bins.

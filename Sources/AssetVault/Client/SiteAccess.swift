@@ -20,6 +20,8 @@ struct SiteAccess: Sendable {
         let now: UTCTime
 
         var version: ListingVersion { ListingVersion(chain) }
+        /// See ``VaultClient/contestedVersion``.
+        var contestedVersion: Int64? { chain.isContested ? chain.timestamp.version : nil }
     }
 
     init(_ configuration: VaultConfiguration, as role: StoreRole) {

@@ -41,6 +41,12 @@ public actor VaultClient {
     /// Ends all sequences of updates, after what was told so far. They end by themselves with the client.
     public nonisolated func endStatusUpdates() { broadcast.end() }
 
+    /// The version of the site that was published twice, with different contents, as the last ``refresh(now:)`` saw: this
+    /// client keeps the one that it verified first, until the site publishes a higher version. Nil where all is well.
+    public var contestedVersion: Int64? {
+        listing?.contestedVersion
+    }
+
     /// Brings the trusted metadata up to date. Throws `.untrusted` for whatever can't be believed, `.unavailable`.
     /// - Parameter now: the moment at which nothing may have expired.
     @discardableResult

@@ -7,12 +7,15 @@ public struct DownloaderReport: Sendable {
     public let packs: [(id: PackID, result: Result<PackState, VaultError>)]
     /// Downloads that were wanted and are not allowed, and roles of the site that are not believed.
     public let refusals: [VaultError]
-    /// How many packs lacked time.
+    /// The version of the site that was published twice, as ``VaultClient/contestedVersion``.
+    public let contestedVersion: Int64?
+    /// How many packs ran out of time.
     private let unfinished: Int
 
-    /// - Parameter outcomes: cancelled ones lacked time.
-    init(_ outcomes: [StagingRun.Outcome], refusals: [VaultError]) {
+    /// - Parameter outcomes: cancelled ones ran out of time.
+    init(_ outcomes: [StagingRun.Outcome], refusals: [VaultError], contestedVersion: Int64?) {
         self.refusals = refusals
+        self.contestedVersion = contestedVersion
         var unfinished = 0
         packs = outcomes.map { outcome in
             guard case .failure(let error) = outcome.result, error.isCancellation else {

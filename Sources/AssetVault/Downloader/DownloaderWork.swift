@@ -30,7 +30,9 @@ struct DownloaderWork: Sendable {
         do throws(VaultError) { try await staging.clearEphemeral() } catch {
             guard Task.isCancelled else { throw error }
         }
-        return DownloaderReport(outcomes, refusals: selected.refusals + plan.refusals.map(\.error))
+        return DownloaderReport(
+            outcomes, refusals: selected.refusals + plan.refusals.map(\.error),
+            contestedVersion: listing.contestedVersion)
     }
 
     /// An essential pack that failed comes again as any other, after all others; one that fails again has failed.

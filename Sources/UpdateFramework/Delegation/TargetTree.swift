@@ -46,6 +46,17 @@ public struct TargetTree: Sendable {
         return search.found
     }
 
+    /// The roles that a look-up of a path asks, in their order: down to the one that lists it, or all that may.
+    public func rolesAsked(for path: String) -> [VerifiedTargets] {
+        var asked = [chain.targets]
+        var search = TargetSearch(for: path, in: chain.targets)
+        while let step = try? search.next(), let role = try? roles[step]?.get() {
+            search.visit(role)
+            asked.append(role)
+        }
+        return asked
+    }
+
     /// Every record that a look-up of its path finds, sorted by the bytes of the path. What a role lists without being
     /// asked for it is not among them.
     public var records: [TargetRecord] {

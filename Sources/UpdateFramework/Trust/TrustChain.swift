@@ -10,6 +10,9 @@ public struct TrustChain: Sendable {
     public let timestamp: VerifiedTimestamp
     public let snapshot: VerifiedSnapshot
     public let targets: VerifiedTargets
+    /// Whether the host's timestamp has the version of the trusted one and names another snapshot: two publishers made the
+    /// same version. The trusted one stays (section 5.4.3) until the host has a higher version.
+    public let isContested: Bool
 
     /// Checks a role that targets are delegated to (section 5.6.7): it must be listed in the snapshot, and length and
     /// hashes come first.
@@ -56,13 +59,16 @@ public struct TrustChain: Sendable {
         public func timestamp(
             _ metadata: UnverifiedMetadata, after trusted: VerifiedTimestamp?
         ) throws(VaultError) -> AtTimestamp {
-            var timestamp = try VerifiedTimestamp(verifying: metadata, under: root)
+            let hosted = try VerifiedTimestamp(verifying: metadata, under: root)
+            var timestamp = hosted
             if let trusted {
-                try timestamp.requireNotOlder(than: trusted)
-                if timestamp.version == trusted.version { timestamp = trusted }
+                try hosted.requireNotOlder(than: trusted)
+                if hosted.version == trusted.version { timestamp = trusted }
             }
             try timestamp.requireCurrent(at: now)
-            return AtTimestamp(root: root, timestamp: timestamp, now: now)
+            return AtTimestamp(
+                root: root, timestamp: timestamp, isContested: hosted.snapshot != timestamp.snapshot, now: now
+            )
         }
     }
 
@@ -70,6 +76,7 @@ public struct TrustChain: Sendable {
     public struct AtTimestamp: Sendable {
         public let root: VerifiedRoot
         public let timestamp: VerifiedTimestamp
+        let isContested: Bool
         let now: UTCTime
 
         /// Checks a snapshot (section 5.5): length and hash come first.
@@ -83,7 +90,8 @@ public struct TrustChain: Sendable {
                 timestamp.snapshot.version, in: "timestamp version \(timestamp.version)")
             if let trusted { try snapshot.requireNothingOlder(than: trusted) }
             try snapshot.requireCurrent(at: now)
-            return AtSnapshot(root: root, timestamp: timestamp, snapshot: snapshot, now: now)
+            return AtSnapshot(
+                root: root, timestamp: timestamp, snapshot: snapshot, isContested: isContested, now: now)
         }
     }
 
@@ -92,6 +100,7 @@ public struct TrustChain: Sendable {
         public let root: VerifiedRoot
         public let timestamp: VerifiedTimestamp
         public let snapshot: VerifiedSnapshot
+        let isContested: Bool
         let now: UTCTime
 
         /// Checks the top-level targets (section 5.6): length and hash come first.
@@ -101,7 +110,9 @@ public struct TrustChain: Sendable {
             let targets = try VerifiedTargets(verifying: metadata, under: root)
             try targets.requireVersion(snapshot.targets.version, in: "snapshot version \(snapshot.version)")
             try targets.requireCurrent(at: now)
-            return TrustChain(root: root, timestamp: timestamp, snapshot: snapshot, targets: targets)
+            return TrustChain(
+                root: root, timestamp: timestamp, snapshot: snapshot, targets: targets,
+                isContested: isContested)
         }
     }
 }

@@ -1,4 +1,5 @@
 public import StrictJSON
+public import VaultCrypto
 import VaultErrors
 
 /// Metadata whose signatures hold. It may still be old: see ``TrustChain`` for what may be believed now.
@@ -12,6 +13,8 @@ extension VerifiedMetadata {
     public var expires: UTCTime { document.expires }
     /// The file, exactly as received.
     public var bytes: [UInt8] { document.bytes }
+    /// The SHA-256 of the file; roots are pinned by it.
+    public var digest: Digest { SHA256.hash(bytes.span) }
     /// The whole signed part, members unknown to this library included.
     public var json: JSONObject { document.signed }
 

@@ -79,11 +79,6 @@ public struct VerifiedRoot: VerifiedMetadata {
         return older.trust(in: role).keys.contains { !remaining.contains($0.key) }
     }
 
-    /// The SHA-256 of the file, by which it is pinned.
-    public var digest: Digest {
-        SHA256.hash(bytes.span)
-    }
-
     /// The name of a role's file at the host.
     func hostedName(_ role: MetadataRole, version: Int64) -> String {
         usesConsistentSnapshots ? role.hostedName(version: version) : role.fileName

@@ -15,6 +15,8 @@ final class HostedSite: Sendable {
     private let site: Site
     private let copy: MetadataCopy
     let tree: TargetTree
+    /// See ``CurrentSite/isReplacement``.
+    let isReplacement: Bool
     private let scratch: ScratchFolder
     private let wholePacks = Mutex(0)
     /// Versions that will be asked for once more; each is an open file.
@@ -46,6 +48,7 @@ final class HostedSite: Sendable {
             try await copy.readUnfinished(after: role.version, of: role.document.role)
         }
         try await copy.readUnfinished(after: tree.chain.snapshot.version, of: .snapshot)
+        isReplacement = try vault.isReplaced(by: tree)
         self.vault = vault.following(folder)
         self.site = site
         self.copy = copy
@@ -79,15 +82,22 @@ final class HostedSite: Sendable {
     }
 
     var warnings: [String] {
+        var warnings: [String] = []
+        if isReplacement {
+            warnings.append(
+                "another publisher's version \(tree.chain.timestamp.version) replaced the one that was published from"
+                    + " here; a higher version is published now, for clients that have either")
+        }
         let count = wholePacks.withLock { $0 }
-        guard count > 0 else { return [] }
-        return ["the host sends no parts of files: \(count == 1 ? "a pack" : "\(count) packs") came whole"]
+        guard count > 0 else { return warnings }
+        return warnings + ["the host sends no parts of files: \(count == 1 ? "a pack" : "\(count) packs") came whole"]
     }
 
-    /// Brings the metadata files that came before those that list these packs, so that their last versions are known.
+    /// Brings the metadata files that came before those that list these packs, or may have listed them, so that their last
+    /// versions are known.
     func readHistory(of ids: Set<PackID>) async throws(VaultError) {
-        for role in Self.ownRoles(of: tree)
-        where role.records.contains(where: { PackID(targetPath: $0.path).map(ids.contains) ?? false }) {
+        let asked = Set(ids.flatMap { tree.rolesAsked(for: $0.targetPath) }.map(\.document.role))
+        for role in Self.ownRoles(of: tree) where asked.contains(role.document.role) {
             try await copy.readEarlier(
                 than: role.version, of: role.document.role, atMost: Int64(PackHistory.latestFiles))
         }

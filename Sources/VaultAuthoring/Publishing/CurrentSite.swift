@@ -10,6 +10,9 @@ struct CurrentSite {
     /// Nil before anything was published.
     let tree: TargetTree?
     let root: VerifiedRoot
+    /// Whether the host replaced what was published from here by another content of the same version: clients of the first
+    /// take neither before there is a higher version.
+    var isReplacement = false
 
     init(of vault: VaultFolder) async throws(VaultError) {
         let metadata = MetadataFolder(vault.metadata)
@@ -27,9 +30,10 @@ struct CurrentSite {
     }
 
     /// What was verified at a host.
-    init(_ tree: TargetTree) {
-        self.tree = tree
-        root = tree.chain.root
+    init(at host: HostedSite) {
+        tree = host.tree
+        root = host.tree.chain.root
+        isReplacement = host.isReplacement
     }
 
     /// The roles that the vault signs itself: the top-level targets and the bins below them. Those of teams, also of a team

@@ -54,6 +54,20 @@ struct PackHistory {
         return versions.sorted(by: >)
     }
 
+    /// The highest version that any kept metadata list of each of these packs; 0 where none does.
+    func highestVersions(of ids: Set<PackID>) throws(VaultError) -> [PackID: UInt64] {
+        var highest: [PackID: UInt64] = [:]
+        for file in try targetsFiles() {
+            // What was left there by others says nothing.
+            guard let targets = try? targets(in: file) else { continue }
+            for id in ids {
+                guard let pack = try? Self.listing(of: id, among: targets) else { continue }
+                highest[id] = max(highest[id] ?? 0, pack.version)
+            }
+        }
+        return highest
+    }
+
     /// All files of targets roles, the newest first.
     private func targetsFiles() throws(VaultError) -> [MetadataVersion] {
         try folder.versions().filter { $0.role?.type == .targets }.sorted { $0.version > $1.version }

@@ -50,6 +50,7 @@ public struct Publication: Sendable {
         let scratch = try ScratchFolder(beside: vault.site)
         let state = try await publication.state
         let proposal = try await publication.proposal(after: state, sealingInto: scratch.path, onPack)
+        try await publication.host?.requireUnchanged()
         _ = consume scratch
         _ = consume lock
         return PublicationReport(packs: proposal.packs, written: [], warnings: proposal.warnings)

@@ -24,16 +24,20 @@ struct PublicationProposal {
         let waiting = try Self.waitingPacks(in: vault, settings)
         let publishedPacks = Dictionary(listing.packs.map { ($0.pack.id, $0.pack) }) { first, _ in first }
         let history = try settings.packs.contains { $0.pin != nil } ? state.history : nil
+        let earlier = try await Self.withdrawnVersions(
+            of: settings.packs.map(\.id).filter { publishedPacks[$0] == nil && waiting[$0] == nil },
+            after: state, by: publisher)
         var changed: [PackID: PackDescriptor] = [:]
         records = listing.foreign
-        for pack in settings.packs {
+        for var pack in settings.packs {
             onPack(pack.id, 0)
             let published = publishedPacks[pack.id]
             let result: SealingResult
             if let version = pack.pin, let history {
-                let earlier = try history.pack(pack.id, version: version, newest: published)
-                result = try await publisher.restore(earlier, offer: pack.offer, newest: published)
+                let restored = try history.pack(pack.id, version: version, newest: published)
+                result = try await publisher.restore(restored, offer: pack.offer, newest: published)
             } else {
+                pack.lastVersion = max(pack.lastVersion, earlier[pack.id] ?? 0)
                 let previous = [waiting[pack.id], published].compactMap { $0 }
                 result = try await publisher.seal(pack, after: previous) { done in onPack(pack.id, done) }
             }
@@ -55,6 +59,23 @@ struct PublicationProposal {
         try await warnOfRetiredKeys(after: state, by: publisher)
         if !changed.isEmpty { try await addCosts(of: changed, after: state, by: publisher) }
         warnings += publisher.host?.warnings ?? []
+    }
+
+    /// The highest versions of packs that are not listed now and may have been before: clients may still have these, so
+    /// their numbers are not given to other bytes.
+    private static func withdrawnVersions(
+        of ids: [PackID], after state: PublishedState, by publisher: PackPublisher
+    ) async throws(VaultError) -> [PackID: UInt64] {
+        guard !ids.isEmpty else { return [:] }
+        let ids = Set(ids)
+        try await publisher.host?.readHistory(of: ids)
+        var highest = try state.history.highestVersions(of: ids)
+        for id in ids {
+            // What a team lists now, and the vault itself from now on.
+            guard let version = state.listedVersion(of: id) else { continue }
+            highest[id] = max(highest[id] ?? 0, version)
+        }
+        return highest
     }
 
     /// A key that was given up may be in hands that it was given up for.

@@ -1,3 +1,4 @@
+import SealedPack
 import SystemPackage
 import UpdateFramework
 import VaultErrors
@@ -14,7 +15,7 @@ enum PublishedState {
         at host: HostedSite? = nil
     ) async throws(VaultError) {
         if let host {
-            self = .site(CurrentSite(host.tree), vault)
+            self = .site(CurrentSite(at: host), vault)
         } else if let role = settings.structure.ownRole {
             let keys = try SigningKeys(of: vault, passphrase: passphrase)
             let trust = RoleTrust([MetadataKey(try keys.ownKey(of: role))])
@@ -30,6 +31,13 @@ enum PublishedState {
         case .site(let current, _): current.ownListing
         case .part(_, let targets, _, _): OwnListing(of: targets?.records ?? [])
         }
+    }
+
+    /// The version of a pack that the site lists, whichever role does.
+    func listedVersion(of id: PackID) -> UInt64? {
+        guard case .site(let current, _) = self, let record = try? current.tree?.record(at: id.targetPath)
+        else { return nil }
+        return try? PublishedPacks.Listing(record).pack.version
     }
 
     /// Earlier versions of the vault's packs.

@@ -10,6 +10,8 @@ struct SiteRenewal {
     /// The root that is to follow, believed already.
     let successor: VerifiedRoot?
     let signing: MetadataSigning
+    /// Whether a higher version is needed though nothing else changed (``CurrentSite/isReplacement``).
+    var isReplacement = false
     /// What should be done before long, each a sentence.
     private(set) var warnings: [String] = []
     /// The files that must be signed elsewhere before anything else is.
@@ -65,7 +67,7 @@ struct SiteRenewal {
         guard waiting.isEmpty else { return nil }
         let changed = references.filter { current?.chain.snapshot[$0.key] != $0.value }
         var snapshot = current?.chain.snapshot.reference
-        var isSnapshotDue = !changed.isEmpty
+        var isSnapshotDue = !changed.isEmpty || isReplacement
         if !isSnapshotDue { isSnapshotDue = try isDue(current?.chain.snapshot, .snapshot) }
         if isSnapshotDue {
             let file = try signing.sign(.snapshot, for: trusts(of: .snapshot), namedBy: rootName) {

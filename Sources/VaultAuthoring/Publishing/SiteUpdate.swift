@@ -36,6 +36,7 @@ struct SiteUpdate {
         }
         var renewal = SiteRenewal(
             current: current.tree, root: current.root, successor: successor, signing: signing)
+        renewal.isReplacement = current.isReplacement
         let teams = try settings.structure.teams.map { team throws(VaultError) in
             try TeamImport(
                 from: team, into: vault, listed: vault.followsHost ? current.tree : nil, now: period.now)

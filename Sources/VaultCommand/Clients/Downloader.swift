@@ -87,6 +87,7 @@ struct Downloader: AsyncParsableCommand {
         progress.finish()
         if json { Talk.answer(bytes: JSONValue.object(answer(outcome, removed: progress.removed)).pretty()) }
         let report = try outcome.get()
+        if let version = report.contestedVersion { FetchProgress.warn(ofContested: version) }
         if let error = report.firstError {
             progress.tellFailures(and: report.refusals, before: error)
             throw error

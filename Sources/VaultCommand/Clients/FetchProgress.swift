@@ -165,6 +165,13 @@ final class FetchProgress: Sendable {
         }
     }
 
+    /// Two publishers began from the same state of the site.
+    static func warn(ofContested version: Int64) {
+        Talk.note(
+            "warning: the site's version \(version) was published twice, with different contents; the one that was verified"
+                + " first is kept until the site has a higher version, so its publisher should publish again")
+    }
+
     /// The same for what a client does.
     func whileShowing<Value: Sendable>(
         _ configuration: VaultConfiguration,
@@ -180,6 +187,7 @@ final class FetchProgress: Sendable {
             do throws(VaultError) { result = .success(try await work(client)) } catch {
                 result = .failure(error)
             }
+            if let version = await client.contestedVersion { Self.warn(ofContested: version) }
             client.endStatusUpdates()
             await shown
             return try result.get()

@@ -144,6 +144,73 @@ struct HostedPublishTests {
         }
     }
 
+    /// Two machines began from the same state, and the second upload replaced the first: clients of the first are warned, and
+    /// so is the machine that lost, whose next version all clients take.
+    @Test func twoContentsOfOneVersion() async throws {
+        let server = try FaultServer(try await Runner(of: workshop, named: "none").host)
+        let (first, second) = (
+            try await Runner(of: workshop, named: "first"), try await Runner(of: workshop, named: "second")
+        )
+        try folder.write("other/file", "of the first")
+        try await first.publish(server.url).succeeded()
+        try folder.write("other/file", "of the second")
+        try await second.publish(server.url).succeeded()
+        try await first.upload()
+        try await workshop.fetch(server.url).succeeded()
+        let downloader = ["downloader", "--request", "update", server.url, "--store", folder["store"]]
+        try await Command.run(downloader).succeeded()
+        try await second.upload()
+
+        for command in [["fetch", server.url, "--store", folder["store"]], downloader] {
+            let result = try await Command.run(command).succeeded()
+            #expect(
+                result.errorText.contains("warning: the site's version 2 was published twice"),
+                "\(result.errorText)")
+        }
+        try folder.write("other/file", "of the first")
+        #expect(try await workshop.tree(of: "other") == Tree(folder["other"]))
+
+        // Nothing else has changed there.
+        try folder.write("other/file", "of the second")
+        let result = try await first.publish(server.url).succeeded()
+        #expect(
+            result.errorText.contains("another publisher's version 2 replaced the one that was published from here"),
+            "\(result.errorText)")
+        try await expectNewSite(from: first, server.url)
+        #expect(try await workshop.tree(of: "other") == Tree(folder["other"]))
+        let last = try await workshop.fetch(server.url).succeeded()
+        #expect(!last.errorText.contains("warning"), "\(last.errorText)")
+    }
+
+    /// A pack that was withdrawn is declared again: its number was given to other bytes, as the host's metadata say.
+    @Test(arguments: [nil, 2]) func aPackThatIsDeclaredAgain(bins: Int64?) async throws {
+        let server = try FaultServer(try await Runner(of: workshop, named: "none").host)
+        func publish(_ name: String, _ arguments: String...) async throws -> CommandResult {
+            let runner = try await Runner(of: workshop, named: name)
+            let result = try await Command.run(
+                ["publish", runner.vault, "--against", server.url] + arguments
+            ).succeeded()
+            try await runner.upload()
+            return result
+        }
+        try workshop.settings { $0["bins"] = bins.map { .integer($0) } }
+        if bins != nil { _ = try await publish("first") }
+        try await workshop.fetch(server.url).succeeded()
+        let settings = try folder.bytes("vault/vault.json")
+        try workshop.settings { settings in
+            var packs = settings["packs"]?.members ?? [:]
+            packs["other"] = nil
+            settings["packs"] = .object(packs)
+        }
+        #expect(try await publish("second").text.contains("removed  other"))
+        try folder.write("vault/vault.json", settings)
+        try folder.write("other/file", "declared again")
+        let result = try await publish("third")
+        #expect(result.text.contains("other  version 2"), "\(result.text)")
+        try await workshop.fetch(server.url).succeeded()
+        #expect(try await workshop.tree(of: "other") == Tree(folder["other"]))
+    }
+
     /// What a machine wrote and others have overtaken is not uploaded over theirs.
     @Test(arguments: [true, false]) func aMachineThatOthersOvertook(hasChange: Bool) async throws {
         let first = try await Runner(of: workshop, named: "first")

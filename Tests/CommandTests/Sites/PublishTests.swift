@@ -138,6 +138,18 @@ struct PublishTests {
         try await workshop.fetch(nil, "level").failed(66, naming: "'level'")
     }
 
+    /// Clients may still have what was listed before: its number is not given to other bytes.
+    @Test func aPackThatIsDeclaredAgainHasAHigherVersion() async throws {
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        let settings = try folder.bytes("vault/vault.json")
+        try folder.write("vault/vault.json", #"{"format": 1, "packs": {}}"#)
+        try await workshop.publish()
+        try folder.write("vault/vault.json", settings)
+        #expect(try await workshop.publish().text.contains("level  version 2"))
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+
     /// Another set of vault keys changes no pack, and is reported as that.
     @Test func otherVaultKeysAreReported() async throws {
         try await workshop.publish("--pack", "level=\(folder["level"])")
