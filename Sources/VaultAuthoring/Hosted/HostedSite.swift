@@ -90,7 +90,9 @@ final class HostedSite: Sendable {
         }
         let count = wholePacks.withLock { $0 }
         guard count > 0 else { return warnings }
-        return warnings + ["the host sends no parts of files: \(count == 1 ? "a pack" : "\(count) packs") came whole"]
+        return warnings + [
+            "the host sends no parts of files: \(count == 1 ? "a pack" : "\(count) packs") came whole"
+        ]
     }
 
     /// Brings the metadata files that came before those that list these packs, or may have listed them, so that their last

@@ -174,7 +174,8 @@ struct HostedPublishTests {
         try folder.write("other/file", "of the second")
         let result = try await first.publish(server.url).succeeded()
         #expect(
-            result.errorText.contains("another publisher's version 2 replaced the one that was published from here"),
+            result.errorText.contains(
+                "another publisher's version 2 replaced the one that was published from here"),
             "\(result.errorText)")
         try await expectNewSite(from: first, server.url)
         #expect(try await workshop.tree(of: "other") == Tree(folder["other"]))
