@@ -109,7 +109,13 @@ struct PackStager: Sendable {
     private func acceptBroughtPack(_ id: PackID) async throws(VaultError) {
         let record = try staging.records.record(of: id)
         guard !record.isRemoved else { return }
-        if let offer = try await storedListing?.offer(of: id), offer.pack.sha256 != record.waiting?.sha256,
+        let listed: OfferedPack?
+        do throws(VaultError) { listed = try await storedListing?.offer(of: id) } catch {
+            // What was accepted before needs no listing.
+            guard record.waiting != nil || record.loaded != nil, !Task.isCancelled else { throw error }
+            listed = nil
+        }
+        if let offer = listed, offer.pack.sha256 != record.waiting?.sha256,
             offer.pack.sha256 != record.loaded?.pack.sha256, record.isOpen(to: offer.version),
             try staging.waitingPack(offer.pack) != nil
         {

@@ -51,7 +51,8 @@ extension VaultStore {
             staging: staging, transport: FileTransport(), retries: RetryPolicy(),
             role: .app(keys: keys, form), openings: Turns(1), observer: observer)
         stager.storedListing = try await StoredListing(
-            of: TrustAreas(layout: layout, role: .app), trusting: trustedRoot)
+            of: TrustAreas(layout: layout, role: .app), trusting: trustedRoot,
+            listing: try staging.records.unacceptedPacks(among: ids))
         let run = StagingRun(stager: stager, controls: controls, width: 1)
         try await staging.recover()
         var loaded: [PackID] = []

@@ -1,5 +1,6 @@
 import SealedPack
 import SystemPackage
+import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
@@ -52,11 +53,14 @@ struct PackRecords: Sendable {
 
     /// Whether a pack was ever staged, or anything of it is there.
     private func isKnown(_ id: PackID) throws(VaultError) -> Bool {
-        let states = StoreRole.allCases.map { layout.state(of: id, in: $0) }
-        for path in states + [layout.home(of: id), layout.waiting(of: id)] where try FileSystem.exists(path) {
+        for path in [layout.state(of: id, in: role), layout.home(of: id)] where try FileSystem.exists(path) {
             return true
         }
-        return false
+        for role in StoreRole.allCases where role != self.role {
+            let folder = layout.state(of: id, in: role).removingLastComponent()
+            if try layout.openFolder(folder, in: layout.area(of: role)) != nil { return true }
+        }
+        return try layout.openFolder(layout.waiting(of: id), in: layout.shared) != nil
     }
 
     /// Throws `.missing` for a pack that was never here.
@@ -68,13 +72,30 @@ struct PackRecords: Sendable {
     }
 
     /// Whether any pack waits under this ID, whatever it is.
-    func waits(_ id: PackID) throws(VaultError) -> Bool {
-        guard let folder = try layout.openFolder(layout.waiting(of: id), in: layout.shared) else {
-            return false
+    func waits(_ id: PackID) throws(VaultError) -> Bool { try !waitingDigests(of: id).isEmpty }
+
+    /// The digests in the names of what waits under this ID.
+    private func waitingDigests(of id: PackID) throws(VaultError) -> Set<Digest> {
+        guard let folder = try layout.openFolder(layout.waiting(of: id), in: layout.shared) else { return [] }
+        let names = try folder.names().map { String(decoding: $0, as: UTF8.self) }
+        return Set(
+            names.filter { $0.hasPrefix("@") && $0.hasSuffix(".avpack") }.compactMap {
+                Digest(hex: String($0.dropFirst().dropLast(".avpack".count)))
+            })
+    }
+
+    /// What waits of these packs, or of all, that this role did not accept yet, by the digests in the names.
+    func unacceptedPacks(among ids: [PackID]?) throws(VaultError) -> [PackID: Set<Digest>] {
+        var found: [PackID: Set<Digest>] = [:]
+        let candidates = if let ids { ids } else { try waitingIDs() }
+        for id in candidates {
+            let record = try? record(of: id)
+            guard record?.isRemoved != true else { continue }
+            let accepted = [record?.waiting?.sha256, record?.loaded?.pack.sha256].compactMap(\.self)
+            let digests = try waitingDigests(of: id).subtracting(accepted)
+            if !digests.isEmpty { found[id] = digests }
         }
-        return try folder.names().contains {
-            $0.first == UInt8(ascii: "@") && String(decoding: $0, as: UTF8.self).hasSuffix(".avpack")
-        }
+        return found
     }
 
     /// Whether anything of a pack is left in permanent storage.

@@ -1,5 +1,6 @@
 import SealedPack
 import UpdateFramework
+import VaultCrypto
 import VaultErrors
 import VaultSite
 
@@ -12,32 +13,42 @@ struct StoredListing: Sendable {
     private let chain: TrustChain
     private let source: StoredMetadata
 
-    /// What the app has, and what a downloader refreshed since. Nil where there are no metadata that hold together: the store
-    /// was never refreshed, or was cut off while it was.
+    /// What the app has. Where something waits that this does not list, also what a downloader refreshed since. Nil where there
+    /// are no metadata that hold together: the store was never refreshed, or was cut off while it was.
     ///
-    /// - Parameter trustedRoot: pinned where the app has no root yet.
-    init?(of areas: TrustAreas, trusting trustedRoot: [UInt8]?) async throws(VaultError) {
+    /// - Parameters:
+    ///   - trustedRoot: pinned where the app has no root yet.
+    ///   - waiting: the packs that wait and were not accepted yet, by the digests in their names.
+    init?(of areas: TrustAreas, trusting trustedRoot: [UInt8]?, listing waiting: [PackID: Set<Digest>])
+        async throws(VaultError)
+    {
         if let trustedRoot {
             try areas.prepare()
             try await areas.own.pin(trustedRoot)
         }
-        do throws(VaultError) {
-            try await areas.adoptPin()
+        do throws(VaultError) { try await areas.adoptPin() } catch {
+            guard !Task.isCancelled else { throw error }
+        }
+        if let kept = try await Self(kept: areas, trusting: trustedRoot), await kept.lists(waiting) {
+            self = kept
+            return
+        }
+        do throws(VaultError) { try await areas.adoptMetadata(trusting: trustedRoot) } catch {
             // What can't be taken over from a downloader leaves what the app has.
-            try await areas.adoptMetadata()
-        } catch {
             guard !Task.isCancelled else { throw error }
         }
         try await self.init(kept: areas, trusting: trustedRoot)
     }
 
-    /// What the app has, which is not changed by looking. Throws `.untrusted` where the given root does not lead to it.
+    /// What the app has, which is not changed by looking. Throws `.untrusted` where the given root is another site's.
     init?(kept areas: TrustAreas, trusting trustedRoot: [UInt8]? = nil) async throws(VaultError) {
         trust = areas.own
         // Delegated roles that were adopted are read where they are, and count as the app's snapshot lists them.
         source = areas.metadata(of: .downloader).asSource
         guard try trust.pin() != nil else { return nil }
-        if let trustedRoot { try await trust.requireStoredRoot(toFollowFrom: trustedRoot) }
+        if let trustedRoot {
+            try await trust.requireStoredRoot(agreeingWith: trustedRoot, from: source)
+        }
         do throws(VaultError) { chain = try await trust.storedChain() } catch {
             guard [.untrusted, .unavailable, .corrupt].contains(error.category) else { throw error }
             return nil
@@ -51,6 +62,15 @@ struct StoredListing: Sendable {
         guard let record else { return nil }
         let listing = try PublishedPacks.Listing(record)
         return OfferedPack(pack: listing.pack, version: ListingVersion(chain), locations: [])
+    }
+
+    private func lists(_ waiting: [PackID: Set<Digest>]) async -> Bool {
+        for (id, digests) in waiting {
+            guard let listed = try? await offer(of: id)?.pack.sha256, digests == [listed] else {
+                return false
+            }
+        }
+        return true
     }
 
     /// All packs that are listed, in the order of their IDs.

@@ -45,9 +45,11 @@ struct TrustAreas: Sendable {
 
     /// Takes over what a downloader refreshed since, without the network. Expiry does not count: it ends new trust in a
     /// host, and what was brought before a release must open after it. Nothing is kept unless all of it holds.
-    func adoptMetadata() async throws(VaultError) {
+    ///
+    /// - Parameter trustedRoot: metadata under an older root than this one stay out.
+    func adoptMetadata(trusting trustedRoot: [UInt8]?) async throws(VaultError) {
         guard role == .app, try FileSystem.exists(layout.trust(of: .downloader)) else { return }
-        try await own.adopt(metadata(of: .downloader))
+        try await own.adopt(metadata(of: .downloader), trusting: trustedRoot)
     }
 
     /// Whether nobody but this user can have written there.

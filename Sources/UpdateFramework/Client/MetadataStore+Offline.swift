@@ -1,4 +1,3 @@
-import Synchronization
 public import SystemPackage
 public import VaultErrors
 import VaultFileSystem
@@ -23,44 +22,45 @@ public struct StoredMetadata: MetadataSource {
     public func place(of name: String) -> String { folder.appending(name).string }
 }
 
-/// A source that is asked once for each file.
-private final class ReadMetadata: MetadataSource {
-    private let source: StoredMetadata
-    private let files = Mutex<[String: [UInt8]?]>([:])
-
-    init(_ source: StoredMetadata) { self.source = source }
-
-    func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
-        if let known = files.withLock({ $0[name] }) { return known }
-        let bytes = try await source.metadata(named: name, limit: limit)
-        files.withLock { $0[name] = .some(bytes) }
-        return bytes
-    }
-
-    func place(of name: String) -> String { source.place(of: name) }
-}
-
 extension MetadataStore {
     public var asSource: StoredMetadata { StoredMetadata(folder: folder) }
 
     /// The trusted metadata as they were kept, verified again from the pin on. Expiry does not count, since nothing new is
     /// believed. Throws `untrusted` or `unavailable` where a refresh was cut off, so that they don't hold together.
     public func storedChain() async throws(VaultError) -> TrustChain {
-        try await refresh(from: asSource, now: .earliest)
+        let adopted = AdoptedMetadata(below: folder)
+        // Where it can't be ended, by a user who may only read for one, what is stored is as it is.
+        if try adopted.isThere, let chain = try? await refresh(from: adopted, now: .earliest) {
+            try? adopted.remove()
+            return chain
+        }
+        return try await refresh(from: asSource, now: .earliest)
     }
 
     /// Takes over what another store has, if all of it holds against what is trusted here; else nothing changes. Expiry does
-    /// not count.
+    /// not count. Who dies meanwhile leaves the store as it was, or as it is to be.
     ///
+    /// - Parameter trustedRoot: a root file that the caller vouches for. Metadata under an older one are not taken over: that
+    ///   one may name keys that were revoked since.
     /// - Throws: `untrusted` for what does not hold, `unavailable` for what is missing.
-    public func adopt(_ other: MetadataStore) async throws(VaultError) {
+    public func adopt(_ other: MetadataStore, trusting trustedRoot: [UInt8]? = nil) async throws(VaultError) {
         var files: [MetadataRole: [UInt8]] = [:]
         for role in [MetadataRole.timestamp, .snapshot, .targets] { files[role] = try kept(role) }
+        let given = try vouchedFor(trustedRoot)
         // What was verified is what is kept: the other store may change meanwhile.
-        let read = ReadMetadata(other.asSource)
-        _ = try await TrustChain.verifying(
+        let read = ReadMetadata(other.asSource, trusting: given)
+        let chain = try await TrustChain.verifying(
             read, pinnedRoot: kept(.root), now: .earliest, notBefore: TransientTrust(files: files))
+        if let given, given.version > chain.root.version {
+            throw .untrusted(
+                "they are under root version \(chain.root.version), older than the given one",
+                at: other.folder.string
+            )
+        }
+        let adopted = AdoptedMetadata(below: folder)
+        try adopted.write(read, permissions: permissions)
         _ = try await refresh(from: read, now: .earliest)
+        try adopted.remove()
     }
 
     /// The versions of the root and the snapshot that are stored; nil before the first refresh. They are not verified again.

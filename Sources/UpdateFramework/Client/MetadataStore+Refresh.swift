@@ -18,23 +18,49 @@ extension MetadataStore {
         from source: any MetadataSource, trusting trustedRoot: [UInt8]? = nil, now: UTCTime
     ) async throws(VaultError) -> TrustChain {
         if let trustedRoot { try await pin(trustedRoot) }
+        let given = try vouchedFor(trustedRoot)
         let workflow = TrustWorkflow(source: source, keeper: self, now: now)
         // Begins again when another process has changed the store meanwhile.
         for _ in 0..<8 {
-            guard let root = try await workflow.newestRoot(from: try storedRoot()) else { continue }
-            if let trustedRoot { try await require(root, toFollowFrom: trustedRoot, source) }
-            if let chain = try await workflow.chain(under: root) { return chain }
+            guard let roots = try await workflow.newestRoot(after: try storedRootChain()) else { continue }
+            if let given { try await require(roots, toFollowFrom: given, source) }
+            if let chain = try await workflow.chain(under: roots.newest) { return chain }
         }
         throw .overtaken(at: folder.string)
     }
 
-    /// Throws `untrusted` unless the signatures lead from a root that the caller vouches for to the stored one.
-    public func requireStoredRoot(toFollowFrom trustedRoot: [UInt8]) async throws(VaultError) {
-        try await require(storedRoot(), toFollowFrom: trustedRoot, asSource)
+    /// Throws `untrusted` where a root that the caller vouches for and the stored one are not of one site: the signatures must
+    /// lead from the older of them to the newer. Where roots between the stored one and a newer one are missing, nothing
+    /// can be compared, and nothing is refused.
+    ///
+    /// - Parameter source: has the roots between them, perhaps.
+    public func requireStoredRoot(
+        agreeingWith trustedRoot: [UInt8], from source: any MetadataSource
+    ) async throws(VaultError) {
+        let given = try VerifiedRoot(vouchedFor: trustedRoot)
+        var roots = try storedRootChain()
+        let newest = roots.newest.version
+        guard given.version > newest else { return try await require(roots, toFollowFrom: given, source) }
+        guard given.version - newest <= TrustWorkflow.rootLimit else { return }
+        while roots.newest.version + 1 < given.version {
+            let name = MetadataRole.root.hostedName(version: roots.newest.version + 1)
+            let next = try? await source.metadata(named: name, limit: MetadataRole.root.sizeLimit)
+            // What the source has is believed by its signatures alone, and contradicts nobody.
+            guard (try? roots.append(next, at: source.place(of: name))) != nil else { return }
+        }
+        do throws(VaultError) { try roots.append(given.bytes, at: folder.string) } catch {
+            guard error.category == .untrusted || error.category == .corrupt else { throw error }
+            throw isAnother(given)
+        }
     }
 
-    /// The stored root, verified from the pin on: each root by the signatures of the one before it.
-    private func storedRoot() throws(VaultError) -> VerifiedRoot {
+    func vouchedFor(_ trustedRoot: [UInt8]?) throws(VaultError) -> VerifiedRoot? {
+        guard let trustedRoot else { return nil }
+        return try VerifiedRoot(vouchedFor: trustedRoot)
+    }
+
+    /// The roots from the pin to the stored one.
+    private func storedRootChain() throws(VaultError) -> RootChain {
         let place = folder.appending(MetadataRole.root.fileName).string
         guard let bytes = try kept(.root) else {
             throw VaultError(
@@ -45,16 +71,17 @@ extension MetadataStore {
             guard let first = try storedRoots.firstRoot() else {
                 throw VaultError.untrusted("the roots that led to it are missing", at: place)
             }
-            var root = try VerifiedRoot(
-                pinning: UnverifiedMetadata(parsing: first, as: .root, place: place))
+            var roots = RootChain(
+                from: try VerifiedRoot(
+                    pinning: UnverifiedMetadata(parsing: first, as: .root, place: place)))
             let stored = try UnverifiedMetadata(parsing: bytes, as: .root, place: place)
-            while root.version < stored.document.version {
-                root = try successor(of: root, storedRoots.root(version: root.version + 1), at: place)
+            while roots.newest.version < stored.document.version {
+                try roots.append(storedRoots.root(version: roots.newest.version + 1), at: place)
             }
-            guard root.bytes == bytes else {
+            guard roots.newest.bytes == bytes else {
                 throw VaultError.untrusted("the pinned root does not lead to it", at: place)
             }
-            return root
+            return roots
         } catch {
             guard error.category == .untrusted || error.category == .corrupt else { throw error }
             throw VaultError(
@@ -63,43 +90,36 @@ extension MetadataStore {
         }
     }
 
-    /// A root that the caller vouches for must lead to the present one by signatures alone: what the store says of its own
-    /// past does not count. Roots that it does not have come from the site.
+    /// A root that the caller vouches for must lead to the newest one by signatures alone. As a rule it is one of those that
+    /// were just verified; an earlier one than the pin leads to the pin, by roots that come from the site.
     private func require(
-        _ newest: VerifiedRoot, toFollowFrom trustedRoot: [UInt8], _ source: any MetadataSource
+        _ roots: RootChain, toFollowFrom given: VerifiedRoot, _ source: any MetadataSource
     ) async throws(VaultError) {
-        var root = try VerifiedRoot(vouchedFor: trustedRoot)
-        let digest = root.digest
+        var way = RootChain(from: given)
         do throws(VaultError) {
-            while root.version < newest.version, newest.version - root.version <= TrustWorkflow.rootLimit {
-                var next = try storedRoots.root(version: root.version + 1)
+            while !roots.contains(way.newest), way.newest.version < roots.newest.version,
+                way.newest.version - given.version < TrustWorkflow.rootLimit
+            {
+                let version = way.newest.version + 1
+                var next = try storedRoots.root(version: version)
                 if next == nil {
-                    let name = MetadataRole.root.hostedName(version: root.version + 1)
-                    next = try await source.metadata(named: name, limit: MetadataRole.root.sizeLimit)
+                    next = try await source.metadata(
+                        named: MetadataRole.root.hostedName(version: version),
+                        limit: MetadataRole.root.sizeLimit)
                 }
-                root = try successor(of: root, next, at: folder.string)
+                try way.append(next, at: folder.string)
             }
         } catch {
             guard error.category == .untrusted || error.category == .corrupt else { throw error }
-            throw isAnother(digest)
+            throw isAnother(given)
         }
-        guard root.bytes == newest.bytes else { throw isAnother(digest) }
+        guard roots.contains(way.newest) else { throw isAnother(given) }
     }
 
-    private func successor(of root: VerifiedRoot, _ next: [UInt8]?, at place: String) throws(VaultError)
-        -> VerifiedRoot
-    {
-        guard let next else {
-            throw .untrusted("root version \(root.version + 1) is missing", at: place)
-        }
-        return try root.successor(
-            verifying: UnverifiedMetadata(parsing: next, as: .root, place: place))
-    }
-
-    private func isAnother(_ digest: Digest) -> VaultError {
+    private func isAnother(_ given: VerifiedRoot) -> VaultError {
         VaultError(
             .untrusted,
-            "the signatures don't lead from the given root, with SHA-256 \(digest.hex), to the one that this store trusts",
+            "no signatures lead from one to the other: the given root, version \(given.version) with SHA-256 \(given.digest.hex), and the one that this store trusts",
             at: folder.string, remedy: "leave --trust away, or use a new store for another site")
     }
 }

@@ -5,7 +5,8 @@ import VaultFileSystem
 
 /// A folder with the metadata that a client trusts: `root.json`, `timestamp.json`, `snapshot.json`, `targets.json` and
 /// delegated roles under their percent-encoded names, all as received, and every root that was ever trusted here, as
-/// `root_history/VERSION.root.json`: the first of them is the pin.
+/// `root_history/VERSION.root.json`: the first of them is the pin. `adopting/` is there while metadata of another store are
+/// taken over (``adopt(_:trusting:)``).
 ///
 /// Files change one by one, each at once and durably, under a lock, and only to what was verified against
 /// exactly what is stored. So any number of processes may use one store. Nothing that stands in it is believed without its
@@ -15,7 +16,7 @@ public struct MetadataStore: Sendable {
     /// How long to wait for another process that is writing.
     public let patience: Duration
     /// Of the folder and its files; see ``init(folder:patience:permissions:)``.
-    private let permissions: UInt16
+    let permissions: UInt16
 
     /// The folder need not exist.
     ///

@@ -34,8 +34,8 @@ extension TrustChain {
                 pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: first))
         }
         let workflow = TrustWorkflow(source: source, keeper: trust, now: now)
-        guard let root = try await workflow.newestRoot(from: pinned),
-            let chain = try await workflow.chain(under: root)
+        guard let roots = try await workflow.newestRoot(after: RootChain(from: pinned)),
+            let chain = try await workflow.chain(under: roots.newest)
         else { throw .overtaken(at: first) }
         return chain
     }

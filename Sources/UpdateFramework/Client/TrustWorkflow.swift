@@ -10,18 +10,17 @@ struct TrustWorkflow {
     let keeper: any TrustKeeper
     let now: UTCTime
 
-    /// Follows the chain of roots to the newest (section 5.3). Nil when the keeper changed meanwhile.
-    func newestRoot(from trusted: VerifiedRoot) async throws(VaultError) -> VerifiedRoot? {
-        var root = trusted
+    /// Follows the roots that are known to the newest (section 5.3). Nil when the keeper changed meanwhile.
+    func newestRoot(after known: RootChain) async throws(VaultError) -> RootChain? {
+        var roots = known
         for _ in 0..<Self.rootLimit {
-            let name = MetadataRole.root.hostedName(version: root.version + 1)
+            let old = roots.newest
+            let name = MetadataRole.root.hostedName(version: old.version + 1)
             guard let bytes = try await load(name, limit: MetadataRole.root.sizeLimit) else { break }
-            let metadata = try UnverifiedMetadata(parsing: bytes, as: .root, place: source.place(of: name))
-            let next = try root.successor(verifying: metadata)
-            guard try await keeper.keep(next, after: root) else { return nil }
-            root = next
+            try roots.append(bytes, at: source.place(of: name))
+            guard try await keeper.keep(roots.newest, after: old) else { return nil }
         }
-        return root
+        return roots
     }
 
     /// From the newest root to the targets (sections 5.3.10 to 5.6). Nil when the keeper changed meanwhile.

@@ -1,5 +1,6 @@
 import FaultServer
 import Foundation
+import StrictJSON
 import Testing
 
 /// What a start without a host does: the stored metadata say what the site lists, and what was brought opens.
@@ -79,5 +80,37 @@ struct OfflineStartTests {
         #expect(try await workshop.status()["one"]?.version == 1)
         try await workshop.fetch().succeeded()
         #expect(try await workshop.status()["one"]?.version == 2)
+    }
+
+    /// An update of the app ships a newer root than the store has ever seen, and there is no network.
+    @Test(arguments: [true, false]) func aNewerRootIsShipped(isNext: Bool) async throws {
+        try await workshop.fetch(nil, "three", withKeys: false).succeeded()
+        try await download()
+        for _ in 1...(isNext ? 1 : 2) { try await workshop.trust("rotate", "timestamp").succeeded() }
+        let unlock = ["unlock", "--store", workshop.store] + workshop.keys + ["--trust"]
+        let newest = workshop.folder["vault/site/metadata/\(isNext ? 2 : 3).root.json"]
+        let other = try await Workshop()
+        try await other.trust("rotate", "timestamp").succeeded()
+        if isNext {
+            try await Command.run(unlock + [other.folder["vault/site/metadata/2.root.json"]])
+                .failed(76, naming: "--trust")
+            #expect(try await workshop.status()["one"]?.state == "toBeTransferred")
+        }
+        try await Command.run(unlock + [newest]).succeeded()
+        #expect(
+            try await workshop.status().mapValues(\.state)
+                == ["one": "loaded", "two": "loaded", "three": "loaded"])
+        #expect(try await workshop.tree(of: "one") == Tree(workshop.folder["one"]))
+    }
+
+    /// Of a listing in hash bins the app keeps the top; the bins are read where the downloader keeps them.
+    @Test func whatIsListedInBinsOpens() async throws {
+        try workshop.settings { $0["bins"] = .integer(4) }
+        try await workshop.publish()
+        try await download()
+        try await Command.run(["unlock", "--store", workshop.store] + workshop.keys).succeeded()
+        #expect(
+            try await workshop.status().mapValues(\.state)
+                == ["one": "loaded", "two": "loaded", "three": "absent"])
     }
 }

@@ -1,0 +1,68 @@
+import Synchronization
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// A source that is asked once for each file, and never for a root that somebody vouches for.
+final class ReadMetadata: MetadataSource {
+    private let source: StoredMetadata
+    private let files: Mutex<[String: [UInt8]?]>
+
+    init(_ source: StoredMetadata, trusting root: VerifiedRoot?) {
+        self.source = source
+        var files: [String: [UInt8]?] = [:]
+        if let root { files[MetadataRole.root.hostedName(version: root.version)] = .some(root.bytes) }
+        self.files = Mutex(files)
+    }
+
+    func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
+        if let known = files.withLock({ $0[name] }) { return known }
+        let bytes = try await source.metadata(named: name, limit: limit)
+        files.withLock { $0[name] = .some(bytes) }
+        return bytes
+    }
+
+    func place(of name: String) -> String { source.place(of: name) }
+
+    /// What was read, by name.
+    var found: [(name: String, bytes: [UInt8])] {
+        files.withLock { files in files.compactMap { name, bytes in bytes.map { (name, $0) } } }
+    }
+}
+
+/// Metadata that were verified and are being taken over: a folder `adopting` with all of them, as a host has them. It is there
+/// whole or not at all, so whoever finds it ends what somebody began who died.
+struct AdoptedMetadata: MetadataSource {
+    private let folder: FilePath
+
+    init(below store: FilePath) { folder = store.appending("adopting") }
+
+    var isThere: Bool {
+        get throws(VaultError) { try FileSystem.exists(folder) }
+    }
+
+    func write(_ read: ReadMetadata, permissions: UInt16) throws(VaultError) {
+        let scratch = try ScratchFolder(beside: folder)
+        for (name, bytes) in read.found {
+            let file = try scratch.folder.createFile(name, permissions: permissions & 0o666)
+            try file.write(bytes.span, at: 0)
+        }
+        // Somebody's who died, or who is at it now: that one ends his own without it.
+        try remove()
+        try scratch.commit(to: folder, permissions: permissions)
+    }
+
+    func remove() throws(VaultError) {
+        guard let name = folder.lastComponent?.string, try isThere else { return }
+        try Folder(opening: folder.removingLastComponent()).discardTree(name)
+    }
+
+    func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
+        do throws(VaultError) { return try DurableFile.read(folder.appending(name), limit: limit) } catch {
+            guard error.category == .missing else { throw error }
+            return nil
+        }
+    }
+
+    func place(of name: String) -> String { folder.appending(name).string }
+}

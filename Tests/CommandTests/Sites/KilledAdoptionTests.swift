@@ -1,0 +1,45 @@
+import Foundation
+import Testing
+
+/// An app that dies while it takes over what a downloader verified: its metadata are as before, or as they are to be.
+struct KilledAdoptionTests {
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop(publishing: ["one", "zero"])
+        folder = workshop.folder
+        // Nothing but the metadata says that there is another one.
+        try await workshop.fetch(nil, "one").succeeded()
+        try folder.write("one/file", "version 2")
+        try folder.write("two/file", "two")
+        try await workshop.publish("--pack", "two=\(folder["two"])")
+        for role in ["timestamp", "targets"] { try await workshop.trust("rotate", role).succeeded() }
+        try await workshop.publish()
+        try await Command.run(
+            "downloader", workshop.site, "--store", workshop.store, "--trust", workshop.root, "--request",
+            "install"
+        ).succeeded()
+    }
+
+    /// Killed at each call in turn that gives or takes a name, until there is none any more.
+    @Test(arguments: ["renameat", "renameat2", "unlinkat"]) func atAnyMoment(call: String) async throws {
+        for number in 1..<100 {
+            let store = folder["store-\(call)-\(number)"]
+            try await Tool.run("cp", "-a", workshop.store, store)
+            let unlock = ["unlock", "one", "--store", store] + workshop.keys
+            let end = try await Command.run(unlock, through: Killing.at(call, number: number))
+            // What the downloader has is no help any more.
+            try await Tool.run("rm", "-rf", "\(store)/shared/@trust", "\(store)/shared/@state")
+            let listed = try await workshop.status(of: store).keys.sorted()
+            let new = ["one", "two", "zero"]
+            #expect(listed == ["one", "zero"] || listed == new, "\(number): \(listed)")
+            guard end.exitCode != 137 else { continue }
+            try end.succeeded()
+            #expect(listed == new)
+            #expect(try !folder.exists("store-\(call)-\(number)/permanent/@trust/adopting"))
+            return
+        }
+        Issue.record("it never came to its end")
+    }
+}
