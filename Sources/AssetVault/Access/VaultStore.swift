@@ -35,8 +35,7 @@ public final class VaultStore: Sendable {
         for (id, record) in try await PackStaging(layout: layout, role: .app).survey() {
             do throws(VaultError) { found.append(try status(of: id, record)) } catch {
                 var failed = record
-                failed.failure = error.description
-                failed.failureCategory = error.category
+                failed.failure = PackFailure(looking: error)
                 found.append(PackStatus(id: id, failed, arrival: nil, isThere: true))
             }
         }

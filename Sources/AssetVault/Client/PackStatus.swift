@@ -15,8 +15,8 @@ public enum PackState: Sendable, Hashable {
     case opening
     /// In permanent storage, ready for use.
     case loaded
-    /// The last attempt failed; a version that was loaded before still is. The category is nil for what an earlier release
-    /// recorded.
+    /// The last attempt failed; a version that was loaded before still is. The category is nil for one that this release
+    /// does not know.
     case failed(VaultError.Category?, reason: String)
     /// Being removed: a version of it is still in use.
     case removing
@@ -67,7 +67,7 @@ extension PackStatus {
             if record.isRemoved {
                 isThere ? .removing : .absent
             } else if let failure = record.failure {
-                .failed(record.failureCategory, reason: failure)
+                .failed(failure.category, reason: failure.reason)
             } else if record.isOpening {
                 .opening
             } else if let arriving = record.arriving, let arrival {

@@ -46,7 +46,7 @@ struct DownloadFile {
             let file = OpenFileReference(try OpenFile(reading: path))
             return try pack.isProven(by: file.file) ? file : nil
         } catch {
-            guard [.missing, .corrupt].contains(error.category) else { throw error }
+            guard [.missing, .corrupt].contains(error.category) || found.mayBeClosed else { throw error }
             return nil
         }
     }
@@ -128,9 +128,14 @@ struct DownloadFile {
         }
     }
 
-    /// Nil when there is no download.
+    /// Nil when there is no download. A finished one is known by its name and length: its bytes are verified when it is used.
     func arrival() throws(VaultError) -> Arrival? {
-        if try FileSystem.exists(layout.finishedDownload(of: pack)) { return .whole }
+        let finished = layout.finishedDownload(of: pack)
+        if let found = try FileSystem.status(of: finished), found.size == pack.length,
+            try EphemeralName.isReadable(found, at: finished)
+        {
+            return .whole
+        }
         var most: UInt64?
         for path in layout.partialDownloads(of: pack) {
             // One that is not ours is thrown away by whoever downloads next.
@@ -142,7 +147,7 @@ struct DownloadFile {
                 let count = try file.dataRanges(in: 0..<pack.length).reduce(0) { $0 + UInt64($1.count) }
                 most = max(most ?? 0, count)
             } catch {
-                guard error.category == .missing else { throw error }
+                guard error.category == .missing || found.mayBeClosed else { throw error }
             }
         }
         return most.map(Arrival.partial)

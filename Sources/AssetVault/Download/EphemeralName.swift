@@ -32,6 +32,7 @@ enum EphemeralName {
     /// Removes whatever else stands there.
     static func discardForeign(_ path: FilePath) throws(VaultError) {
         guard let found = try FileSystem.status(of: path) else { return }
-        if try !isReadable(found, at: path) { try FileSystem.removeTree(path) }
+        guard try !isReadable(found, at: path), let name = path.lastComponent?.string else { return }
+        try Folder(opening: path.removingLastComponent()).discard(name)
     }
 }

@@ -51,7 +51,7 @@ extension PackStaging {
             if isOdd {
                 try await recover(pack.id)
             } else if role == .downloader, record?.waiting != pack,
-                try FileSystem.exists(layout.waitingPack(pack))
+                try layout.waitingStatus(of: pack) != nil
             {
                 // It has its name, and nobody lived to record that.
                 try await recover(pack.id)
@@ -83,15 +83,17 @@ extension PackStaging {
         // In another form than is wanted it needs to be loaded again.
         if let loaded = record.loaded, form == nil || loaded.form == form { stored.loaded = loaded.pack }
         for waiting in [offered, record.waiting].compactMap(\.self) where stored.waiting == nil {
-            if try FileSystem.exists(layout.waitingPack(waiting)) { stored.waiting = waiting }
+            if try layout.seemsToWait(waiting) { stored.waiting = waiting }
         }
-        let arriving = try [offered, record.arriving].compactMap(\.self) + (records.arriving(of: id))
+        // What the other role brings is of use, and its record may be closed to this one.
+        let others = (try? records.arriving(of: id)) ?? []
+        let arriving = [offered, record.arriving].compactMap(\.self) + others
         for arriving in arriving
         where stored.downloaded == nil && stored.partial == nil {
-            if try FileSystem.exists(layout.finishedDownload(of: arriving)) {
-                stored.downloaded = arriving
-            } else if try DownloadFile(layout: layout, pack: arriving).arrival() != nil {
-                stored.partial = arriving
+            switch try DownloadFile(layout: layout, pack: arriving).arrival() {
+            case .whole: stored.downloaded = arriving
+            case .partial: stored.partial = arriving
+            case nil: break
             }
         }
         stored.isUnwanted = record.isRemoved

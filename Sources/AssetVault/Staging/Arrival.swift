@@ -67,13 +67,11 @@ extension PackStaging {
         let target = layout.partialDownload(of: pack)
         try layout.makeEphemeral()
         guard let found = try FileSystem.status(of: damaged), EphemeralName.isOurs(found) else {
-            // Another user's file, or a link to who knows what, is nothing to go on with.
+            // Another user's file, or a link to anywhere, is nothing to go on with.
             let control = try await lock()
             defer { withExtendedLifetime(control) {} }
-            if let folder = try layout.openFolder(layout.waiting(of: pack.id), in: layout.shared),
-                let name = damaged.lastComponent?.string
-            {
-                try folder.discardTree(name)
+            if let name = damaged.lastComponent?.string {
+                try tidyWaiting(of: pack.id) { folder throws(VaultError) in try folder.discard(name) }
             }
             return try noteReturn(of: pack)
         }

@@ -74,8 +74,7 @@ struct PackStaging: Sendable {
             guard !record.isRemoved else { return }
             // In use and nothing under way: it is only not certain that this would outlast a power failure.
             guard record.loaded == nil || record.waiting != nil || record.arriving != nil else { return }
-            record.failure = error.problem
-            record.failureCategory = error.category
+            record.failure = PackFailure(error)
             record.isOpening = false
         }
     }
@@ -113,9 +112,13 @@ struct PackStaging: Sendable {
         let path = layout.waitingPack(pack)
         do throws(VaultError) {
             guard let folder = try layout.openFolder(layout.waiting(of: pack.id), in: layout.shared),
-                let name = path.lastComponent?.string, try folder.status(of: name)?.kind == .file
+                let name = path.lastComponent?.string, let found = try folder.status(of: name),
+                found.kind == .file
             else { return nil }
-            return OpenFileReference(try folder.openFile(name))
+            do throws(VaultError) { return OpenFileReference(try folder.openFile(name)) } catch {
+                guard error.category == .io && found.mayBeClosed else { throw error }
+                return nil
+            }
         } catch {
             guard error.category == .missing else { throw error }
             return nil

@@ -87,11 +87,11 @@ extension PackStaging {
             var isWhole = (try? folder.removeAbandonedScratch()) != nil
             for name in try folder.names() {
                 // Such as `lost+found`: nobody's folder but the system's.
-                guard (try? PackID(String(decoding: name, as: UTF8.self))) != nil,
-                    try folder.status(of: name)?.kind == .folder
-                else { continue }
-                if let inner = try? folder.openFolder(name), removeAbandonedScratch(below: inner) { continue }
-                isWhole = false
+                guard (try? PackID(String(decoding: name, as: UTF8.self))) != nil else { continue }
+                do throws(VaultError) {
+                    guard let inner = try folder.enter(name) else { continue }
+                    if !removeAbandonedScratch(below: inner) { isWhole = false }
+                } catch { isWhole = false }
             }
             return isWhole
         } catch { return false }

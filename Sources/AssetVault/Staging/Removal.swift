@@ -44,11 +44,6 @@ extension PackStaging {
             }
         }
         StagingStep.linkRemoved.reached()
-        try removeWaiting(of: id, except: [])
-        StagingStep.waitingRemoved.reached()
-        // A record that can't be read may name another one: that goes away with what nobody waits for.
-        for arriving in (try? records.arriving(of: id)) ?? [] { try discardDownload(of: arriving) }
-        if let arriving = saved.arriving { try discardDownload(of: arriving) }
         if isOurs {
             if try FileSystem.exists(path) {
                 try removeVersions(of: id, in: try Folder(opening: path), except: nil)
@@ -57,6 +52,11 @@ extension PackStaging {
             }
         }
         StagingStep.versionsRemoved.reached()
+        try removeWaiting(of: id, except: [])
+        StagingStep.waitingRemoved.reached()
+        // A record that can't be read may name another one: that goes away with what nobody waits for.
+        for arriving in (try? records.arriving(of: id)) ?? [] { try discardDownload(of: arriving) }
+        if let arriving = saved.arriving { try discardDownload(of: arriving) }
         var record = PackRecord()
         record.generation = saved.generation
         record.listing = saved.listing
@@ -146,16 +146,28 @@ extension PackStaging {
 
     /// Packs that wait for their key, but for some.
     private func removeWaiting(of id: PackID, except kept: [PackDescriptor]) throws(VaultError) {
-        guard let folder = try layout.openFolder(layout.waiting(of: id), in: layout.shared) else { return }
         let keptPaths = kept.map(layout.waitingPack).flatMap { [$0, PackDescriptorFile.path(beside: $0)] }
-        try removeOurs(in: folder, except: keptPaths.compactMap(\.lastComponent?.string))
+        try tidyWaiting(of: id) { folder throws(VaultError) in
+            try removeOurs(in: folder, except: keptPaths.compactMap(\.lastComponent?.string))
+        }
+    }
+
+    /// Removes entries of the folder where a pack waits. What another user's folder doesn't let go costs room, and nothing
+    /// else.
+    func tidyWaiting(of id: PackID, _ remove: (borrowing Folder) throws(VaultError) -> Void)
+        throws(VaultError)
+    {
+        guard let folder = try layout.openFolder(layout.waiting(of: id), in: layout.shared) else { return }
+        do throws(VaultError) { try remove(folder) } catch {
+            guard try !folder.status().isOfThisUser else { throw error }
+        }
     }
 
     /// Removes what is named with an `@`; other names are those of packs below this one.
     func removeOurs(in folder: borrowing Folder, except kept: [String]) throws(VaultError) {
         for name in try folder.names()
         where name.first == UInt8(ascii: "@") && !kept.contains(where: { $0.utf8.elementsEqual(name) }) {
-            try folder.discardTree(name)
+            try folder.discard(name)
         }
     }
 }

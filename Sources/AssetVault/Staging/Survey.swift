@@ -13,8 +13,7 @@ extension PackStaging {
         for id in try records.allIDs() {
             do throws(VaultError) { found.append((id, try surveyed(id))) } catch {
                 var record = PackRecord()
-                record.failure = error.description
-                record.failureCategory = error.category
+                record.failure = PackFailure(looking: error)
                 found.append((id, record))
             }
         }
@@ -34,7 +33,9 @@ extension PackStaging {
         var record = try settled(try records.soundRecord(of: id), of: id)
         guard role == .app, !record.isRemoved else { return record }
         // What a downloader brought is shown, and believed by nothing that is done.
-        if record.waiting == nil, let brought = try described(in: layout.waiting(of: id), of: id),
+        if let waiting = record.waiting, try !seemsToBeThere(waiting) { record.waiting = nil }
+        if record.waiting == nil,
+            let brought = (try? described(in: layout.waiting(of: id), of: id)) ?? nil,
             record.loaded.map({ $0.pack.version < brought.version }) ?? true
         {
             record.waiting = brought
@@ -44,9 +45,7 @@ extension PackStaging {
             ![record.loaded?.pack.sha256, record.waiting?.sha256].contains(arriving.sha256)
         {
             record.arriving = arriving
-            if record.failure == nil {
-                (record.failure, record.failureCategory) = (other.failure, other.failureCategory)
-            }
+            record.failure = record.failure ?? other.failure
         }
         return record
     }
@@ -96,7 +95,8 @@ extension PackStaging {
                 continue
             }
             let place = layout.waitingPack(pack)
-            guard pack.id == id, PackDescriptorFile.path(beside: place) == path, try FileSystem.exists(place),
+            guard pack.id == id, PackDescriptorFile.path(beside: place) == path,
+                try layout.seemsToWait(pack),
                 newest.map({ $0.version < pack.version }) ?? true
             else { continue }
             newest = pack
@@ -148,7 +148,18 @@ extension PackStaging {
     /// Whether all of a pack is there, not live: what was cut off goes on as if it waited. What somebody holds was live once
     /// and is to go away.
     private func isWhole(_ pack: PackDescriptor) throws(VaultError) -> Bool {
-        if try FileSystem.exists(layout.waitingPack(pack)) { return true }
+        if try layout.waitingStatus(of: pack) != nil { return true }
+        return try isNamed(pack)
+    }
+
+    /// The same for a look, which tells a file that is cut short from a whole one.
+    private func seemsToBeThere(_ pack: PackDescriptor) throws(VaultError) -> Bool {
+        if try layout.seemsToWait(pack) { return true }
+        return try isNamed(pack)
+    }
+
+    /// Whether it stands sealed in permanent storage, and nobody holds it.
+    private func isNamed(_ pack: PackDescriptor) throws(VaultError) -> Bool {
         guard role == .app, try FileSystem.exists(layout.version(pack, as: .sealed)) else { return false }
         let version = PackRecord.Loaded(pack: pack, form: .sealed)
         return try isFree(version, in: try Folder(opening: layout.home(of: pack.id)))

@@ -1,3 +1,5 @@
+import Glibc
+import SealedPack
 import SystemPackage
 import VaultErrors
 import VaultFileSystem
@@ -5,13 +7,14 @@ import VaultFileSystem
 /// The folders of an area that others may write in, reached from the area's own folder one by one: a link that somebody put
 /// there is followed nowhere. (The area itself may be a link: it is the operator's.)
 extension StoreLayout {
-    /// Nil where the folder is missing, or where something else stands in its place or on the way to it.
+    /// Nil where the folder is missing, or where something else stands in its place or on the way to it, such as a folder of
+    /// another user that is closed to this one.
     func openFolder(_ path: FilePath, in area: FilePath) throws(VaultError) -> Folder? {
         guard try FileSystem.status(of: area, followingLinks: true)?.kind == .folder else { return nil }
         var folder = try Folder(opening: area)
         for name in path.components.dropFirst(area.components.count) {
-            guard try folder.status(of: name.string)?.kind == .folder else { return nil }
-            folder = try folder.openFolder(name.string)
+            guard let inner = try folder.enter(name.string) else { return nil }
+            folder = inner
         }
         return folder
     }
@@ -36,6 +39,20 @@ extension StoreLayout {
         }
     }
 
+    /// The status of the file of a pack that waits; nil where nothing of its name can be seen.
+    func waitingStatus(of pack: PackDescriptor) throws(VaultError) -> FileStatus? {
+        guard let folder = try openFolder(waiting(of: pack.id), in: shared),
+            let name = waitingPack(pack).lastComponent?.string
+        else { return nil }
+        return try folder.status(of: name)
+    }
+
+    /// Whether a pack waits, as far as a look can say: a file of its name and length. Its bytes are verified when it is used.
+    func seemsToWait(_ pack: PackDescriptor) throws(VaultError) -> Bool {
+        guard let found = try waitingStatus(of: pack) else { return false }
+        return found.kind == .file && found.size == pack.length
+    }
+
     private static func make(_ name: String, in folder: borrowing Folder, _ permissions: UInt16)
         throws(VaultError) -> Folder
     {
@@ -43,6 +60,40 @@ extension StoreLayout {
             // Another process was faster.
             guard try folder.status(of: name)?.kind == .folder else { throw error }
             return try folder.openFolder(name)
+        }
+    }
+}
+
+extension FileStatus {
+    var isOfThisUser: Bool { owner == geteuid() }
+
+    /// Whether that it can't be opened is no fault of the disk: it is another user's, or its owner took the rights away.
+    var mayBeClosed: Bool { !isOfThisUser || permissions & 0o500 != 0o500 }
+}
+
+extension Folder {
+    /// Opens a folder in this one. Nil for whatever is none, and for one that is closed to this user.
+    func enter(_ name: some FileName) throws(VaultError) -> Folder? {
+        guard let found = try status(of: name), found.kind == .folder else { return nil }
+        do throws(VaultError) {
+            let folder = try openFolder(name)
+            // Names may be listed where none may be looked up.
+            _ = try folder.status(of: "@")
+            return folder
+        } catch {
+            guard error.category == .missing || error.category == .io && found.mayBeClosed else {
+                throw error
+            }
+            return nil
+        }
+    }
+
+    /// Removes an entry with all it holds; absent is fine. It loses its name first. What another user keeps from being removed
+    /// then costs room, and nothing else.
+    func discard(_ name: some FileName) throws(VaultError) {
+        let found = try status(of: name)
+        do throws(VaultError) { try discardTree(name) } catch {
+            guard let found, !found.isOfThisUser, try status(of: name) == nil else { throw error }
         }
     }
 }

@@ -28,8 +28,7 @@ struct PackRecord: Sendable, Equatable {
     /// The metadata that decided on it: an older one, read by a slower process, decides nothing any more.
     var listing = ListingVersion()
     /// Why the last attempt failed.
-    var failure: String? { didSet { if failure == nil { failureCategory = nil } } }
-    var failureCategory: VaultError.Category?
+    var failure: PackFailure?
     /// The app wants it to go away. It stays so until the app asks for the pack again.
     var isRemoved = false
     /// The app can do without it when room is needed.
@@ -57,7 +56,7 @@ struct PackRecord: Sendable, Equatable {
         record.listing = listing
         record.arriving = arriving
         record.waiting = waiting
-        (record.failure, record.failureCategory) = (failure, failureCategory)
+        record.failure = failure
         return record
     }
 
@@ -82,8 +81,7 @@ struct PackRecord: Sendable, Equatable {
             ])
         }
         if let look { object["look"] = .string(look.hex) }
-        if let failure { object["failure"] = .string(failure) }
-        if let failureCategory { object["failureCategory"] = .string(failureCategory.rawValue) }
+        if let failure { object["failure"] = .object(failure.json) }
         object["checksum"] = .string(SHA256.hash(JSONValue.object(object).canonical().span).hex)
         return JSONValue.object(object).canonical()
     }
@@ -122,9 +120,9 @@ struct PackRecord: Sendable, Equatable {
                 form: try Self.form(try json.string("form", at: place), place))
         }
         look = try object.optionalString("look", at: place).flatMap { Digest(hex: $0) }
-        failure = try object.optionalString("failure", at: place)
-        failureCategory = try object.optionalString("failureCategory", at: place).flatMap(
-            VaultError.Category.init)
+        failure = try object.optionalObject("failure", at: place).map { json throws(VaultError) in
+            try PackFailure(parsing: json, place: place)
+        }
     }
 
     private static func form(_ text: String, _ place: String) throws(VaultError) -> PackForm {

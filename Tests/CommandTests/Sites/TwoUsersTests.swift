@@ -10,9 +10,9 @@ import VaultCrypto
 struct TwoUsersTests {
     let workshop: Workshop
     let folder: TemporaryFolder
-    private let app = 64_001
-    private let downloader = 64_002
-    private let group = 64_003
+    let app = 64_001
+    let downloader = 64_002
+    let group = 64_003
 
     /// Version 1 of a pack is published; `ephemeral/` and `shared/` are the group's, `permanent/` is the app's.
     init() async throws {
@@ -32,26 +32,26 @@ struct TwoUsersTests {
             """)
     }
 
-    private var keys: [String] { ["--keys", "file:\(folder["app.jwks"])"] }
+    var keys: [String] { ["--keys", "file:\(folder["app.jwks"])"] }
 
-    private func shell(_ script: String) async throws {
+    func shell(_ script: String) async throws {
         try await Tool.run(Command.shell("set -e\n" + script)).succeeded()
     }
 
-    private func run(_ arguments: [String], as user: Int) async throws -> CommandResult {
+    func run(_ arguments: [String], as user: Int) async throws -> CommandResult {
         try await Tool.run(
             [
                 "setpriv", "--reuid=\(user)", "--regid=\(group)", "--clear-groups", folder["assetvault"],
             ] + arguments)
     }
 
-    private func fetch(_ more: String..., withTrust: Bool = true) async throws -> CommandResult {
+    func fetch(_ more: String..., withTrust: Bool = true) async throws -> CommandResult {
         let trust = withTrust ? ["--trust", workshop.root] : []
         return try await run(
             ["fetch", workshop.site, "--store", workshop.store] + trust + keys + more, as: app)
     }
 
-    private func download() async throws -> CommandResult {
+    func download() async throws -> CommandResult {
         try await run(
             [
                 "downloader", workshop.site, "--store", workshop.store, "--trust", workshop.root, "--request",
@@ -59,19 +59,19 @@ struct TwoUsersTests {
             ], as: downloader)
     }
 
-    private func publish(_ version: Int) async throws {
+    func publish(_ version: Int) async throws {
         try folder.write("level/file", "version \(version)")
         try await workshop.publish()
         try await letRead()
     }
 
     /// Everybody may read what is published.
-    private func letRead() async throws {
+    func letRead() async throws {
         try await Tool.run("chmod", "a+rX", folder[""], workshop.vault, workshop.root).succeeded()
         try await Tool.run("chmod", "-R", "a+rX", workshop.site).succeeded()
     }
 
-    private func expectLoaded(_ version: Int, at location: SourceLocation = #_sourceLocation) async throws {
+    func expectLoaded(_ version: Int, at location: SourceLocation = #_sourceLocation) async throws {
         let status = try await workshop.status()["level"]
         #expect(status?.state == "loaded" && status?.version == Int64(version), sourceLocation: location)
         #expect(

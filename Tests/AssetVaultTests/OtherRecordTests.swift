@@ -1,0 +1,70 @@
+import Glibc
+import SealedPack
+import Testing
+import VaultErrors
+import VaultFileSystem
+
+@testable import AssetVault
+
+/// Records of the other role, which another user may have written.
+@Suite struct OtherRecordTests {
+    private let game: Game
+
+    init() async throws {
+        game = try await Game()
+        try await game.publish(["file": [1, 2, 3]])
+    }
+
+    private var layout: StoreLayout { game.place.layout }
+
+    /// A sound record, made larger by spaces; of the app's own as much is read.
+    @Test func aLargeOneIsRefused() async throws {
+        let client = try await game.fetched(.opened)
+        let own = layout.state(of: try .one, in: .app)
+        let other = layout.state(of: try .one, in: .downloader)
+        let bytes = try DurableFile.read(own, limit: 1 << 20)
+        try FileSystem.createFolders(other.removingLastComponent(), permissions: 0o700)
+        let records = PackRecords(layout: layout, role: .app)
+        for count in [4 << 20, 4 << 20 + 1] {
+            let padded = bytes + Array(repeating: UInt8(ascii: " "), count: count - bytes.count)
+            for path in [own, other] {
+                try DurableFile.write(padded.span, to: path, permissions: 0o600, replacing: true)
+            }
+            #expect(try records.record(of: .one, in: .app).loaded?.pack.version == 1)
+            let isRefused = await category { _ = try records.record(of: .one, in: .downloader) } == .corrupt
+            #expect(isRefused == (count > 4 << 20))
+            #expect(try await client.status(of: .one).state == .loaded)
+        }
+    }
+
+    /// More than the machine's memory holds: it is passed by, by a look as by a fetch and a removal.
+    @Test func aHugeOneIsPassedBy() async throws {
+        let client = try await game.fetched(.opened)
+        let other = layout.state(of: try .one, in: .downloader)
+        try FileSystem.createFolders(other.removingLastComponent(), permissions: 0o700)
+        try OpenFile(creating: other, permissions: 0o600).truncate(to: 1 << 40)
+        try await game.publish(["file": [4, 5, 6]])
+        #expect(try await client.status(of: .one).state == .loaded)
+        #expect(try await client.costs().map(\.version) == [2])
+        try await client.fetch()
+        #expect(try await client.status(of: .one).loadedVersion == 2)
+        try await client.remove(.one)
+        #expect(try await client.status(of: .one).state == .absent)
+    }
+
+    /// What belongs to the app alone nobody else may lock.
+    @Test(arguments: [0o700, 0o2770] as [UInt16]) func locksAreTheirRolesOwn(shared: UInt16) async throws {
+        try FileSystem.createFolders(layout.permanent.removingLastComponent(), permissions: 0o755)
+        for area in [layout.ephemeral, layout.shared] {
+            _ = try Folder(creating: area, permissions: shared)
+        }
+        _ = try await game.fetched(.opened)
+        let locks = [
+            layout.permanent.appending("@lock"), layout.trust(of: .app).appending("lock"),
+            layout.shared.appending("@lock"),
+        ]
+        #expect(
+            try locks.map { try FileSystem.status(of: $0)?.permissions }
+                == [0o600, 0o600, shared == 0o700 ? 0o600 : 0o640])
+    }
+}

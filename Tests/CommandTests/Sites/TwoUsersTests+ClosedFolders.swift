@@ -1,0 +1,67 @@
+import Testing
+
+/// What another user keeps this one from entering, reading or removing is passed by.
+extension TwoUsersTests {
+    /// Where the downloader puts something in the way, and what of it is closed.
+    static let closedPlaces = [
+        "shared/packs", "shared/packs/level", "shared/packs/level/@x", "shared/packs/level/inner",
+        "shared/@state", "shared/@state/level", "shared/@work", "shared/@trust", "ephemeral/DIGEST.part",
+        "ephemeral/DIGEST.avpack", "ephemeral/DIGEST.wanted",
+    ]
+
+    /// Closed to all others, or to changes; and where names can be listed, and nothing be looked up.
+    static let closedFolders =
+        closedPlaces.flatMap { [($0, "700"), ($0, "755")] }
+        + ["shared/packs", "shared/packs/level"].flatMap { [($0, "000"), ($0, "744")] }
+
+    @Test(arguments: closedFolders) func aClosedFolder(place: String, mode: String) async throws {
+        try await fetch().succeeded()
+        try await publish(2)
+        let published = try workshop.publishedPack("level").split(separator: "/").last ?? ""
+        let digest = String(try #require(published.split(separator: ".").first))
+        let path = place.replacing("DIGEST", with: digest)
+        let folder = "\(workshop.store)/\(path)"
+        let above = folder.split(separator: "/").dropLast().joined(separator: "/")
+        try await shell(
+            """
+            umask 007; rm -rf '\(folder)'
+            [ -d '/\(above)' ] || install -d -m 2770 -o \(downloader) -g \(group) '/\(above)'
+            install -d -m 2770 -o \(downloader) -g \(group) '\(folder)'
+            install -d -m 700 -o \(downloader) '\(folder)/inner'
+            touch '\(folder)/@file.avpack' '\(folder)/inner/file'
+            chown -R \(downloader) '\(folder)'
+            chmod \(mode) '\(folder)' '\(folder)/inner'
+            """)
+        _ = try await run(["unlock", "--store", workshop.store] + keys, as: app)
+        try await fetch().succeeded()
+        try await expectLoaded(2)
+        try await publish(3)
+        try await fetch("--dry-run").succeeded()
+        try await fetch().succeeded()
+        try await expectLoaded(3)
+        try await run(["remove", "level", "--store", workshop.store], as: app).succeeded()
+        #expect(try await workshop.status()["level"]?.state == "absent")
+        #expect(try workshop.files(in: "permanent/level") == [])
+    }
+
+    /// A file that only the other user may read, in the place of a pack.
+    @Test(arguments: [
+        "shared/packs/level/@DIGEST.avpack", "ephemeral/DIGEST.part", "ephemeral/DIGEST.avpack",
+    ])
+    func aClosedFile(name: String) async throws {
+        try await fetch().succeeded()
+        try await publish(2)
+        let pack = try workshop.publishedPack("level")
+        let digest = String(try #require(pack.split(separator: "/").last?.split(separator: ".").first))
+        let path = "\(workshop.store)/\(name.replacing("DIGEST", with: digest))"
+        let above = path.split(separator: "/").dropLast().joined(separator: "/")
+        try await shell(
+            """
+            [ -d '/\(above)' ] || install -d -m 2770 -o \(downloader) -g \(group) '/\(above)'
+            install -m 600 -o \(downloader) '\(workshop.site)/\(pack)' '\(path)'
+            """)
+        try await fetch("--dry-run").succeeded()
+        try await fetch().succeeded()
+        try await expectLoaded(2)
+    }
+}
