@@ -1,13 +1,13 @@
 public import SealedPack
 
-/// How far several downloads are together, from the updates that tell of each: one bar for an installation.
+/// How far several downloads are together, from the updates of each: one bar for an installation.
 ///
 /// ```swift
 /// var progress = InstallationProgress(of: [.essential])
 /// for await update in client.statusUpdates { bar.show(progress.note(update).fraction) }
 /// ```
 ///
-/// It is whole from the start: a plan tells of all its downloads before the first one begins. A pack that failed counts no
+/// It is whole from the start: a plan announces all its downloads before the first one begins. A pack that failed counts no
 /// more until it is planned again, so that the bar comes to its end without it.
 public struct InstallationProgress: Sendable, Hashable {
     private struct Part: Hashable {

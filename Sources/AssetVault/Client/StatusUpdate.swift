@@ -4,12 +4,12 @@ public import VaultTransport
 
 /// What happens to a pack, as it happens.
 public enum StatusUpdate: Sendable, Equatable {
-    /// A download is to come: told for all of a plan before the first begins.
+    /// A download is to come: reported for all of a plan before the first begins.
     case planned(PackID, PackPolicy, total: UInt64)
     /// A download begins, or goes on where an earlier one stopped.
     case began(PackID)
-    /// Bytes that were just written, bytes of the download that are there with them, and bytes in all; not told for every
-    /// byte. The first one tells what was there before: nothing was written for it.
+    /// Bytes that were just written, bytes of the download that are there with them, and bytes in all; not reported for every
+    /// byte. The first one says what was there before: nothing was written for it.
     case progress(PackID, written: UInt64, bytes: UInt64, total: UInt64)
     /// The host sends no parts of files: all of the pack comes, also what is there already.
     case sentWhole(PackID, SiteLocation)

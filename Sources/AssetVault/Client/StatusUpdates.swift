@@ -11,7 +11,7 @@ public struct StatusUpdates: AsyncSequence, Sendable {
         broadcast.add(subscription)
     }
 
-    /// Ends this sequence, after what was told so far; the others go on.
+    /// Ends this sequence, after what was reported so far; the others go on.
     public func end() { subscription.end() }
 
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }

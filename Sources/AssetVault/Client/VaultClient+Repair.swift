@@ -4,7 +4,7 @@ public import VaultErrors
 extension VaultClient {
     /// Reads every byte of the packs that are loaded, and fetches what is damaged again, piece by piece. Of a pack that the
     /// site lists in another version by now, that version is fetched instead. Where its metadata can't be had, or have
-    /// expired, the digests that were trusted when the pack came prove what is sent.
+    /// expired, the digests that were trusted when the pack came verify what is sent.
     ///
     /// Opened packs whose key is not here are not looked at.
     ///
@@ -18,12 +18,12 @@ extension VaultClient {
         try await staging.recover()
         let work = try staging.beginWork()
         let known = if let ids { ids } else { try staging.records.ids() }
-        var mended: [PackID] = []
+        var repaired: [PackID] = []
         var firstError: VaultError?
         for id in known {
             do throws(VaultError) {
                 if try await repairIfDamaged(id) {
-                    mended.append(id)
+                    repaired.append(id)
                 } else if ids != nil, try await staging.survey(id).loaded == nil {
                     throw isGone(id)
                 }
@@ -34,12 +34,12 @@ extension VaultClient {
         }
         _ = consume work
         if let firstError { throw firstError }
-        return mended
+        return repaired
     }
 
     /// Whether the pack was damaged; then it is sound again.
     private func repairIfDamaged(_ id: PackID) async throws(VaultError) -> Bool {
-        let isDescribedAgain = try await staging.mendDescriptor(of: id)
+        let isDescribedAgain = try await staging.repairDescriptor(of: id)
         let record = try await staging.survey(id)
         if record.isLost { throw isGone(id) }
         guard let loaded = record.loaded, try await isDamaged(loaded) else { return isDescribedAgain }

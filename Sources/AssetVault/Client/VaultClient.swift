@@ -38,7 +38,7 @@ public actor VaultClient {
         StatusUpdates(broadcast, of: id)
     }
 
-    /// Ends all sequences of updates, after what was told so far. They end by themselves with the client.
+    /// Ends all sequences of updates, after what was reported so far. They end by themselves with the client.
     public nonisolated func endStatusUpdates() { broadcast.end() }
 
     /// The version of the site that was published twice, with different contents, as the last ``refresh(now:)`` saw: this
@@ -90,7 +90,7 @@ public actor VaultClient {
         _ = try? await unlock(named)
     }
 
-    /// Stages what a selection lacks, by the metadata that were read last. Returns why packs were not
+    /// Stages what is missing of a selection, by the metadata that were read last. Returns why packs were not
     /// opened, for each whose key is not here.
     func stage(_ selection: PackSelection) async throws(VaultError) -> [VaultError] {
         guard let listing else { return [] }

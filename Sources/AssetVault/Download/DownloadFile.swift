@@ -4,7 +4,7 @@ import VaultErrors
 import VaultFileSystem
 
 /// The file of one pack in ephemeral storage: `SHA256.part` while it is put together, `SHA256.avpack` once it is whole and
-/// proven. Who works on it holds its lock, which dies with its process. Who stands still keeps the lock, so nobody else ever
+/// verified. The process that works on it holds its lock, which dies with its process. A process that stands still keeps the lock, so nobody else ever
 /// writes to that file: others take a place of their own (``takeOver()``).
 struct DownloadFile {
     let layout: StoreLayout
@@ -24,8 +24,8 @@ struct DownloadFile {
         return partial
     }
 
-    /// A place of one's own, locked, where whoever has the file stands still. What stands in the other places is a source of
-    /// pieces, and whoever is done first names its file as finished.
+    /// A place of one's own, locked, where the owner of the file stands still. What stands in the other places is a source of
+    /// pieces, and the process that is done first names its file as finished.
     func takeOver() throws(VaultError) -> OpenFileReference {
         for place in layout.partialDownloads(of: pack).dropFirst() {
             do throws(VaultError) { return try claim(place) } catch {
@@ -35,7 +35,7 @@ struct DownloadFile {
         throw isTaken
     }
 
-    /// The finished file, proven once more, though whoever has it stands still; nil where there is none.
+    /// The finished file, verified once more, though its owner stands still; nil where there is none.
     func finishedFile() throws(VaultError) -> OpenFileReference? {
         let path = layout.finishedDownload(of: pack)
         guard let found = try FileSystem.status(of: path), try EphemeralName.isReadable(found, at: path)
@@ -61,7 +61,7 @@ struct DownloadFile {
         }
     }
 
-    /// When anything of it was changed last, whoever does that; nil where nothing is there.
+    /// When anything of it was changed last, by any process; nil where nothing is there.
     func lastChange() throws(VaultError) -> Int64? {
         var last: Int64?
         for path in layout.downloads(of: pack) {
@@ -138,7 +138,7 @@ struct DownloadFile {
         }
         var most: UInt64?
         for path in layout.partialDownloads(of: pack) {
-            // One that is not ours is thrown away by whoever downloads next.
+            // One that is not ours is thrown away by the next download.
             guard let found = try FileSystem.status(of: path),
                 try EphemeralName.isReadable(found, at: path)
             else { continue }

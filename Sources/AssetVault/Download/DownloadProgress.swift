@@ -1,24 +1,24 @@
 import SealedPack
 import Synchronization
 
-/// Tells how much of a download is there; the same count only once.
+/// Reports how much of a download is there; the same count only once.
 final class DownloadProgress: Sendable {
     private let pack: PackDescriptor
     private let observer: Observer
-    private let told = Mutex<UInt64?>(nil)
+    private let reported = Mutex<UInt64?>(nil)
 
     init(of pack: PackDescriptor, _ observer: @escaping Observer) {
         self.pack = pack
         self.observer = observer
     }
 
-    /// What was told last.
-    var count: UInt64? { told.withLock { $0 } }
+    /// What was reported last.
+    var count: UInt64? { reported.withLock { $0 } }
 
-    func tell(_ count: UInt64) {
-        let before = told.withLock { told in
-            defer { told = count }
-            return told
+    func report(_ count: UInt64) {
+        let before = reported.withLock { reported in
+            defer { reported = count }
+            return reported
         }
         guard before != count else { return }
         // A piece that turned out wrong is there no more.

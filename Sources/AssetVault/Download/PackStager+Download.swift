@@ -18,7 +18,7 @@ extension PackStager {
     private static let patience = Duration.seconds(120)
 
     /// The whole, proven file in ephemeral storage. A download that another process has begun is adopted: a downloader
-    /// gives it up to the app, of what an app is downloading the end is waited for, and whoever stands still is passed by.
+    /// gives it up to the app, of what an app is downloading the end is waited for, and a process that stands still is passed by.
     /// Nil where a downloader leaves it to somebody else.
     func download(_ listing: OfferedPack) async throws(VaultError) -> OpenFileReference? {
         let pack = listing.pack
@@ -43,7 +43,7 @@ extension PackStager {
                 guard case .app = role else { return nil }
                 if raised == nil { raised = try mark.raise() }
                 let before = progress.count
-                if case .partial(let count) = try file.arrival() { progress.tell(count) }
+                if case .partial(let count) = try file.arrival() { progress.report(count) }
                 if try await isDone(listing) { throw staging.wasRemoved(pack) }
                 isStandingStill = try standstill.isReached(by: file)
                 if progress.count != before { deadline = ContinuousClock.now + Self.patience }
@@ -55,9 +55,9 @@ extension PackStager {
         }
     }
 
-    /// One attempt, by whoever has the file. Throws `.busy` while somebody else has it, or went on with it.
+    /// One attempt, by the owner of the file. Throws `.busy` while somebody else has it, or went on with it.
     ///
-    /// - Parameter passing: whether whoever has it stands still.
+    /// - Parameter passing: whether its owner stands still.
     private func bring(
         _ listing: OfferedPack, _ download: PackDownload, to file: DownloadFile, passing: Bool,
         givingWayTo mark: ForegroundMark, _ progress: DownloadProgress
@@ -75,7 +75,7 @@ extension PackStager {
         }
         StagingStep.downloadClaimed.reached()
         let place = claimed.file.path
-        // Whoever had it may just have taken it on.
+        // Its owner may just have taken it on.
         if try await isDone(listing) {
             try file.abandon(claimed)
             throw staging.wasRemoved(pack)
@@ -99,7 +99,7 @@ extension PackStager {
     ) async throws(VaultError) -> OpenFileReference {
         let work = { @Sendable () async throws(VaultError) -> OpenFileReference in
             var download = download
-            return try await download.complete(claimed) { progress.tell($0) }
+            return try await download.complete(claimed) { progress.report($0) }
         }
         guard case .downloader = role else { return try await work() }
         let result = await run(until: { await mark.waitUntilRaised() }, work)

@@ -4,7 +4,7 @@ import VaultErrors
 /// Whether somebody who has a download stands still: stopped by a signal, or at a host that sends nothing. Every piece that is
 /// written, looked at or opened changes the file's time, which is all that others see of its owner.
 struct Standstill {
-    /// Nothing for so long, and whoever needs the pack goes on with it.
+    /// Nothing for so long, and another process that needs the pack goes on with it.
     static let limit = Duration.seconds(5)
 
     private var last: Int64?

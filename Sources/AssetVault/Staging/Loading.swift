@@ -127,7 +127,7 @@ extension PackStaging {
 
     /// Writes a descriptor that is damaged once more: the record knows it, too. True where it was.
     @discardableResult
-    func mendDescriptor(of loaded: PackRecord.Loaded) throws(VaultError) -> Bool {
+    func repairDescriptor(of loaded: PackRecord.Loaded) throws(VaultError) -> Bool {
         let version = layout.version(loaded.pack, as: loaded.form)
         if (try? PackDescriptorFile.read(beside: version)) == loaded.pack { return false }
         try saveDescriptor(of: loaded.pack, beside: version)

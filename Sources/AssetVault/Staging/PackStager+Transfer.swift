@@ -38,7 +38,7 @@ extension PackStager {
             switch wanted ?? record.form ?? record.loaded?.form ?? .opened {
             case .opened:
                 try await staging.open(source, of: pack, listedBy: listing) { done in
-                    // Whoever waits for the pack sees that it goes on.
+                    // A process that waits for the pack sees that it goes on.
                     if isDownload { file.file.touch() }
                     observer(.opening(pack.id, bytes: done, total: pack.openedSize))
                 }

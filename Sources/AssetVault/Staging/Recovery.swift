@@ -125,7 +125,7 @@ extension PackStaging {
         if record != saved { try records.save(record, of: id) }
         StagingStep.recordRecovered.reached()
         if role == .app {
-            if let loaded = record.loaded { try mendDescriptor(of: loaded) }
+            if let loaded = record.loaded { try repairDescriptor(of: loaded) }
             if let waiting = record.waiting { try returnToWaiting(waiting) }
         }
         // Of a pack that no metadata decided on yet, all that was brought may still be wanted.

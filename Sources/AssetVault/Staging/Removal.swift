@@ -86,7 +86,7 @@ extension PackStaging {
             // One that can't be read now may be about any of them. A damaged one is made anew.
             if (try? records.record(of: id)) == nil { try? settle(id) }
             guard let packs = try? records.arriving(of: id) else { return }
-            // What is in use by now was brought by somebody else, while whoever recorded it stood still.
+            // What is in use by now was brought by another process, while the one that recorded it stood still.
             let own = try? records.record(of: id)
             for pack in packs
             where pack.sha256 != own?.loaded?.pack.sha256 || pack.sha256 == own?.arriving?.sha256 {

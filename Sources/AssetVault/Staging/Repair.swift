@@ -3,7 +3,7 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// A loaded pack is proven byte by byte, sealed without any key and opened with its own, and repaired piece by piece.
+/// A loaded pack is verified byte by byte, sealed without any key and opened with its own, and repaired piece by piece.
 extension PackStager {
     /// Why the live version of a pack is no longer what it was; nil where it is sound. Throws `.key` for an opened one whose
     /// key is not here.
@@ -32,7 +32,7 @@ extension PackStager {
         }
     }
 
-    /// Proves a version that looks otherwise than when it was staged, and repairs it if need be. Without its key an opened
+    /// Verifies a version that looks otherwise than when it was staged, and repairs it if need be. Without its key an opened
     /// one stays as it is.
     func repairChanged(_ loaded: PackRecord.Loaded, as offer: OfferedPack) async throws(VaultError) {
         do throws(VaultError) {
@@ -47,7 +47,7 @@ extension PackStager {
                 .lacksKey(
                     loaded.pack.id,
                     VaultError(
-                        .key, "its files were changed, and its key, which alone proves them, is not here",
+                        .key, "its files were changed, and its key, which alone can verify them, is not here",
                         at: loaded.pack.id.description, remedy: "give its key")))
         }
     }
@@ -55,7 +55,7 @@ extension PackStager {
     private func contentKey(of pack: PackDescriptor) async throws(VaultError) -> ContentKey {
         guard case .app(let keys?, _) = role else {
             throw VaultError(
-                .key, "it is opened, and only its key can prove its files", at: pack.id.description,
+                .key, "it is opened, and only its key can verify its files", at: pack.id.description,
                 remedy: "give a key provider")
         }
         return try await keys.contentKey(pack.contentKeyID, slots: pack.slots, place: pack.id.description)
@@ -75,7 +75,7 @@ extension PackStager {
             try? FileMove.copy(damaged, of: pack.length, to: part, permissions: 0o600) { _ in }
         }
         let progress = DownloadProgress(of: pack, observer)
-        let whole = try await download.complete(file.claim()) { progress.tell($0) }
+        let whole = try await download.complete(file.claim()) { progress.report($0) }
         let isLive = try await replace(pack, as: form, by: whole)
         if isLive { try await staging.noteLook(of: PackRecord.Loaded(pack: pack, form: form)) }
         return isLive
@@ -101,14 +101,14 @@ extension PackStager {
 
 extension PackStaging {
     /// Writes the descriptor beside the live version once more where it is damaged; true where it was.
-    func mendDescriptor(of id: PackID) async throws(VaultError) -> Bool {
+    func repairDescriptor(of id: PackID) async throws(VaultError) -> Bool {
         let control = try await lock()
-        var isMended = false
+        var isRepaired = false
         if let loaded = try settled(try records.soundRecord(of: id), of: id).loaded {
-            isMended = try mendDescriptor(of: loaded)
+            isRepaired = try repairDescriptor(of: loaded)
         }
         _ = consume control
-        return isMended
+        return isRepaired
     }
 
     /// Puts the same bytes, sound again, in the place of the live version; false where it is live no more. Whoever reads
@@ -117,18 +117,18 @@ extension PackStaging {
         async throws(VaultError) -> Bool
     {
         // A name that recovery knows as nobody's.
-        let mended = FilePath(layout.version(pack, as: .sealed).string + ".mended")
-        try FileSystem.removeTree(mended)
+        let repaired = FilePath(layout.version(pack, as: .sealed).string + ".repaired")
+        try FileSystem.removeTree(repaired)
         let home = try Folder(opening: layout.home(of: pack.id))
-        var arrival = try arrival(of: whole, of: pack, at: mended)
+        var arrival = try arrival(of: whole, of: pack, at: repaired)
         let control = try await lock()
         guard let live = try records.record(of: pack.id).loaded, live.pack.sha256 == pack.sha256,
             live.form == .sealed, let name = VersionName(layout.versionName(of: pack, as: .sealed))
         else { return false }
         let version = home.path.appending(name.text)
         func swap() throws(VaultError) {
-            try arrive(arrival.take(), of: pack, at: mended)
-            try FileSystem.move(mended, to: version, replacing: true)
+            try arrive(arrival.take(), of: pack, at: repaired)
+            try FileSystem.move(repaired, to: version, replacing: true)
         }
         if try !whileFree(name, in: home, swap) {
             try noteHeld(true, of: pack.id)

@@ -44,7 +44,7 @@ extension PackStaging {
     }
 
     /// The packs that may go away and that nobody reads, with the bytes that this would free; the one that was not read for
-    /// longest is the first. Under the lock: whoever begins
+    /// longest is the first. Under the lock: a process that begins
     /// to read one now gets it, or finds it gone.
     func purgeablePacks(besides pack: PackID, on folder: FilePath) throws(VaultError)
         -> [(id: PackID, size: UInt64)]

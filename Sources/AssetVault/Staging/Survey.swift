@@ -152,7 +152,7 @@ extension PackStaging {
         return try isNamed(pack)
     }
 
-    /// The same for a look, which tells a file that is cut short from a whole one.
+    /// The same for a look, which finds a file that is cut short.
     private func seemsToBeThere(_ pack: PackDescriptor) throws(VaultError) -> Bool {
         if try layout.seemsToWait(pack) { return true }
         return try isNamed(pack)

@@ -9,7 +9,7 @@ public struct PackCondition: Sendable, Hashable {
         case sound
         /// It is no longer what it was, and why: ``VaultClient/repair(_:)`` fetches what is damaged.
         case damaged(String)
-        /// It stands opened, and its key, which alone proves its files, is not here.
+        /// It stands opened, and its key, which alone can verify its files, is not here.
         case unproven(String)
     }
 

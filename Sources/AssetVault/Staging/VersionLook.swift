@@ -5,7 +5,7 @@ import VaultErrors
 import VaultFileSystem
 
 /// What is seen of a version without reading it: which files there are, their modes, sizes and times. Noted when it is
-/// staged, and held against what is there at each start. It proves nothing: where it has changed, every byte is read.
+/// staged, and held against what is there at each start. It verifies nothing: where it has changed, every byte is read.
 enum VersionLook {
     /// Throws where something can't be looked at.
     static func digest(of version: FilePath, as form: PackForm) throws(VaultError) -> Digest {
@@ -52,7 +52,7 @@ extension PackStaging {
             != look
     }
 
-    /// Notes how the live version looks now that it is proven.
+    /// Notes how the live version looks now that it is verified.
     func noteLook(of loaded: PackRecord.Loaded) async throws(VaultError) {
         let look = try VersionLook.digest(of: layout.version(loaded.pack, as: loaded.form), as: loaded.form)
         try await update(loaded.pack.id) { record in

@@ -126,7 +126,7 @@ import VaultFileSystem
         #expect(try isSound("one"))
         try damage("one")
         try await repair().failed(75, naming: "one")
-        #expect(try workshop.files(in: "permanent/one").allSatisfy { !$0.hasSuffix(".mended") })
+        #expect(try workshop.files(in: "permanent/one").allSatisfy { !$0.hasSuffix(".repaired") })
         for version in 2...3 {
             try folder.write("one/file", "version \(version)")
             try await workshop.publish()
