@@ -113,4 +113,27 @@ struct OfflineStartTests {
             try await workshop.status().mapValues(\.state)
                 == ["one": "loaded", "two": "loaded", "three": "absent"])
     }
+
+    /// What waits is listed by the app's own metadata: then those of the downloader, newer as they are, are not needed.
+    @Test func whatTheAppKnowsNeedsNoOthersMetadata() async throws {
+        try await workshop.fetch(nil, "three", withKeys: false).succeeded()
+        try await download()
+        try workshop.folder.write("three/file", "new")
+        try await workshop.publish()
+        try await download()
+        let timestamp = "store/permanent/@trust/timestamp.json"
+        let own = try workshop.folder.bytes(timestamp)
+        #expect(try workshop.folder.bytes("store/shared/@trust/timestamp.json") != own)
+        let unlock = ["unlock", "--store", workshop.store] + workshop.keys
+        try await Command.run(unlock).succeeded()
+        #expect(try await workshop.status()["one"]?.state == "loaded")
+        #expect(try workshop.folder.bytes(timestamp) == own)
+        // A version that only they list is.
+        try workshop.folder.write("one/file", "new")
+        try await workshop.publish()
+        try await download()
+        try await Command.run(unlock).succeeded()
+        #expect(try await workshop.status()["one"]?.version == 2)
+        #expect(try workshop.folder.bytes(timestamp) != own)
+    }
 }
