@@ -86,6 +86,47 @@ import VaultErrors
         var pack = honest()
         forgery.forge(&pack)
         try await expectRefusal(of: pack)
+        // By the catalog itself, before any of its paths is used.
+        try expectImpossibleCatalog(pack)
+    }
+
+    /// A catalog is refused when it is read, whatever the pieces hold.
+    private func expectImpossibleCatalog(
+        _ pack: ForgedPack, saying problem: String = "the catalog ",
+        sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let bytes = try pack.parts.bytes
+        let error = #expect(throws: VaultError.self, sourceLocation: sourceLocation) {
+            _ = try place.open(bytes, with: key)
+        }
+        #expect(
+            error?.problem.contains(problem) == true, "\(error?.description ?? "")",
+            sourceLocation: sourceLocation)
+    }
+
+    /// Memory for a piece is taken as the catalog states it.
+    @Test func piecesOf16MiBAtMost() throws {
+        var pack = honest()
+        pack.pieces[2].end = 5 + 16 << 20
+        for index in 2...3 { pack.entries[index].end = pack.pieces[2].end }
+        let bytes = try pack.parts.bytes
+        #expect(throws: Never.self) { _ = try place.open(bytes, with: key) }
+        pack.pieces[2].end += 1
+        for index in 2...3 { pack.entries[index].end += 1 }
+        try expectImpossibleCatalog(pack, saying: "piece 2 has an impossible length")
+    }
+
+    /// Memory for a catalog, too: 64 MiB is the most, however much was downloaded.
+    @Test func compressedCatalogsOf64MiBAtMost() throws {
+        for (more, problem) in [(0, "zstd"), (1, "it states an impossible length")] {
+            var pack = honest()
+            pack.packing = { _ in
+                var message: [UInt8] = [1]
+                message.appendInteger(UInt32(64 << 20 + more))
+                return message + [UInt8](repeating: 0, count: 4 << 20 + 1)
+            }
+            try expectImpossibleCatalog(pack, saying: problem)
+        }
     }
 
     @Test(arguments: [
