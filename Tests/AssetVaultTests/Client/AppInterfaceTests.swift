@@ -21,7 +21,8 @@ import VaultFileSystem
             Issue.record("it is not there")
         } catch {
             let shown: any Error = error
-            #expect(shown.localizedDescription.contains("the pack 'levels/one' is not loaded"))
+            // Where and what; without a text of its own Foundation would still show the reason.
+            #expect(shown.localizedDescription == "\(error.place): the pack 'levels/one' is not loaded")
             #expect((shown as? any LocalizedError)?.recoverySuggestion?.contains("fetch") == true)
         }
     }
@@ -35,6 +36,7 @@ import VaultFileSystem
                 keys: hosted.game.place.keys))
         try await client.fetch()
         #expect(try await client.data(of: EntryPath(constant: "noise"), in: one) == Data(HostedGame.one))
+        #expect(try client.store.path(of: one) == VaultStore(hosted.game.place.layout).path(of: one))
         #expect(throws: VaultError.self) { _ = try SiteLocation(#require(URL(string: "ftp://localhost/x"))) }
     }
 
@@ -73,7 +75,20 @@ import VaultFileSystem
         let entries = try await client.entries(in: small)
         #expect(entries.map(\.path.string) == ["a-b", "a/b", "z"] && entries.map(\.size) == [2, 1, 0])
         #expect(await category { _ = try await client.entries(in: one) } == .missing)
-        if form == .opened { #expect(try await client.url(for: EntryPath("z"), in: small).baseURL == nil) }
+    }
+
+    /// Also where the store is named by a relative path: the working directory may be another one later.
+    @Test func urlsAreAbsolute() async throws {
+        try await hosted.client().fetch()
+        let root = hosted.game.place.layout.permanent.removingLastComponent()
+        let here = FilePath(FileManager.default.currentDirectoryPath)
+        var relative = FilePath(String(repeating: "../", count: here.components.count))
+        relative.append(root.components)
+        try #require(relative.isRelative)
+        let store = VaultStore(StoreLayout(root: relative))
+        let url = try await store.url(for: EntryPath(constant: "noise"), in: one)
+        #expect(url.baseURL == nil && url.path.hasPrefix("/"))
+        #expect(try Data(contentsOf: url) == Data(HostedGame.one))
     }
 
     @Test func sequencesEndOneByOne() async throws {

@@ -103,15 +103,32 @@ import VaultFileSystem
         }
     }
 
+    /// What an earlier run left was not written by this one.
+    @Test func theProgressOfWhatGoesOn() async throws {
+        let hosted = try await HostedGame()
+        hosted.answer { $0.earlier == 0 ? .file : $0.earlier == 1 ? .cut(after: 600_000) : .status(404) }
+        #expect(try await hosted.downloader().run(.install).firstError?.category == .unavailable)
+        hosted.answer { _ in .file }
+        let shown = Mutex(Shown())
+        _ = try await hosted.downloader().run(.install) { update in shown.withLock { $0.note(update) } }
+        let size = try await hosted.client().pack(withID: one).length
+        shown.withLock { shown in
+            #expect(shown.first[one].map { $0 > 50_000 && $0 < size } == true)
+            #expect(shown.sums[one] == size)
+        }
+    }
+
     /// What a bar shows, and what was there at first with all that was written since, pack by pack.
     private struct Shown {
         var progress = InstallationProgress(of: [.essential])
         var fractions: [Double] = []
+        var first: [PackID: UInt64] = [:]
         var sums: [PackID: UInt64] = [:]
 
         mutating func note(_ update: StatusUpdate) {
             fractions.append(progress.note(update).fraction)
             guard case .progress(let id, let written, let bytes, _) = update else { return }
+            first[id] = first[id] ?? bytes
             sums[id] = (sums[id] ?? bytes) + written
         }
     }

@@ -1,4 +1,5 @@
 import FaultServer
+import Synchronization
 import Testing
 import VaultAuthoring
 import VaultFileSystem
@@ -93,6 +94,42 @@ import VaultTransport
         try budget.takeRequest()
         #expect(throws: VaultError.self) { try budget.take(1) }
         #expect(throws: VaultError.self) { try budget.takeRequest() }
+    }
+
+    /// How fast a host sends is measured over all its answers for a pack, and those of another mirror by themselves.
+    @Test func aHostIsMeasuredAsAWhole() async throws {
+        hosted.answer { _ in .cut(after: 70_000) }
+        let second = try FaultServer(hosted.game.place.vault.site.string) {
+            $0.isForPack ? .cut(after: 8) : .file
+        }
+        var configuration = try hosted.configuration()
+        configuration.mirrors = [try SiteLocation(second.url)]
+        let transport = MeasuredTransport(configuration.transport)
+        configuration.transport = transport
+        try await VaultClient(configuration).ensureLocalAvailability(of: one)
+        for url in [hosted.server.url, second.url] {
+            let meters = transport.meters(of: url)
+            #expect(meters.count > 3 && meters.allSatisfy { $0 === meters.first })
+        }
+        #expect(transport.meters(of: second.url).first !== transport.meters(of: hosted.server.url).first)
+    }
+
+    /// Notes by what each answer for a pack is measured.
+    private final class MeasuredTransport: Transport {
+        private let base: any Transport
+        private let seen = Mutex<[(url: String, meter: ThroughputMeter)]>([])
+
+        init(_ base: any Transport) { self.base = base }
+
+        func meters(of url: String) -> [ThroughputMeter] {
+            seen.withLock { $0.filter { $0.url.hasPrefix(url) }.map(\.meter) }
+        }
+
+        func get(_ request: TransportRequest) async throws(VaultError) -> TransportResponse {
+            let url = request.location.description
+            if url.hasSuffix(".avpack") { seen.withLock { $0.append((url, request.meter)) } }
+            return try await base.get(request)
+        }
     }
 
     /// What is there is reported while the host stands still, not only when it goes on.
