@@ -37,13 +37,18 @@ import Testing
             bytes[bytes.count / 2] ^= 1
             try Data(bytes).write(to: URL(filePath: "\(tree)/noise"))
         case "cut": try await Tool.run("truncate", "-s", "100000", "\(tree)/noise")
+        case "cut in time":
+            // Its time is as before.
+            let script = "cp -p \"$1\" \"$2\"; truncate -s 100000 \"$1\"; touch -r \"$2\" \"$1\""
+            try await Tool.run("/bin/sh", "-ec", script, "sh", "\(tree)/noise", folder["copy"])
+        case "longer": try await Tool.run("truncate", "-s", "+1", "\(tree)/noise")
         case "gone": try await Tool.run("rm", "\(tree)/text")
         case "added": try Data([1]).write(to: URL(filePath: "\(tree)/sub/more"))
         default: try await Tool.run("chmod", "666", "\(tree)/text")
         }
     }
 
-    @Test(arguments: ["changed", "cut", "gone", "added", "writable"]) func anOpenedOne(kind: String)
+    @Test(arguments: ["changed", "cut", "longer", "gone", "added", "writable"]) func anOpenedOne(kind: String)
         async throws
     {
         try await workshop.fetch().succeeded()
@@ -63,10 +68,26 @@ import Testing
         #expect(try await repair(server.url).succeeded().errorText.contains("no pack was damaged"))
     }
 
-    /// Each fetch looks at what is loaded: where a file was changed, all are proven, and what is damaged comes again.
-    @Test(arguments: ["changed", "cut", "gone", "added", "writable"]) func foundAtEachStart(kind: String)
+    /// A repaired tree is as readable as one that was fetched.
+    @Test(arguments: [0o022, 0o077] as [UInt16]) func aRepairedOneRespectsTheUmask(_ umask: UInt16)
         async throws
     {
+        try await workshop.fetch().succeeded()
+        try await damage("changed")
+        try await Command.run(
+            ["repair", workshop.site, "--store", workshop.store] + workshop.keys, umask: umask
+        ).succeeded()
+        let home = "store/permanent/level"
+        let version = try folder.names(in: home).first { $0.hasPrefix("@") && !$0.contains(".") }
+        for name in ["", "/sub"] {
+            #expect(try folder.permissions("\(home)/\(try #require(version))\(name)") == 0o755 & ~umask)
+        }
+        #expect(try folder.permissions("\(home)/\(try #require(version))/noise") == 0o644 & ~umask)
+    }
+
+    /// Each fetch looks at what is loaded: where a file was changed, all are proven, and what is damaged comes again.
+    @Test(arguments: ["changed", "cut", "cut in time", "longer", "gone", "added", "writable"])
+    func foundAtEachStart(kind: String) async throws {
         try await workshop.fetch().succeeded()
         try await damage(kind)
         let server = try FaultServer(workshop.site)
