@@ -17,6 +17,9 @@ struct MeasureTests {
         #expect(begun.rate(after: 0) == 0 && begun.rate(after: 2) == 0)
         #expect(begun.remaining(after: 2) == nil)
         #expect(begun.shown(after: 2).hasSuffix("60 %  0 kB/s"))
+        // Before any time has passed, and when a piece of an earlier run turned out wrong.
+        #expect(Measure(total: 100, done: 50).shown(after: 0).hasSuffix("50 %  0 kB/s"))
+        #expect(Measure(total: 100, present: 60, done: 50).shown(after: 2).hasSuffix("50 %  0 kB/s"))
         #expect(Measure(total: 0, done: 3_000_000).shown(after: 1) == "3 MB  3000 kB/s")
         #expect(Measure(total: 50, done: 50).remaining(after: 1) == nil)
     }

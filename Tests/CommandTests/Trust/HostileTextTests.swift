@@ -144,7 +144,9 @@ struct HostileTextTests {
             ["fetch", name, "--store", folder["store"]], ["status", "--store", name],
             ["serve", name], ["cat", name, name], ["init", "\(name)/\(name)"], ["help", name],
         ] {
-            expectTame(try await Command.run(arguments), namingIt: false)
+            // `init` makes a folder of that name.
+            expectTame(
+                try await Command.run(arguments, workingDirectory: folder.path), namingIt: false)
         }
     }
 
