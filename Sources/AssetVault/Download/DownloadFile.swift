@@ -153,7 +153,7 @@ struct DownloadFile {
         return most.map(Arrival.partial)
     }
 
-    private var isTaken: VaultError {
+    var isTaken: VaultError {
         VaultError(
             .busy, "another process is downloading '\(pack.id)'",
             at: layout.partialDownload(of: pack).string, remedy: "wait for it, or try again later")

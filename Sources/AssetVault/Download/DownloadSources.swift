@@ -63,7 +63,8 @@ struct DownloadSources {
             return .zero
         case .unavailable:
             sources[current].failures += 1
-            let failures = sources[current].failures
+            // Bytes make up for lost connections, and not for a host that is too slow all the time.
+            let failures = max(sources[current].failures, sources[current].meter.slowWindows)
             guard failures < retries.attempts else {
                 try drop(error)
                 return .zero

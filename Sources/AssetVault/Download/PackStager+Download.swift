@@ -75,6 +75,8 @@ extension PackStager {
         }
         StagingStep.downloadClaimed.reached()
         let place = claimed.file.path
+        // A process that stood still leaves the download to the one that went on, and doesn't begin it again.
+        if file.isTakenOver(from: place) { throw file.isTaken }
         // Its owner may just have taken it on.
         if try await isDone(listing) {
             try file.abandon(claimed)

@@ -7,6 +7,9 @@ public final class ThroughputMeter: Sendable {
 
     public init() {}
 
+    /// Windows that brought too little; each one that brought enough makes up for one.
+    public var slowWindows: Int { floor.withLock { $0?.slowWindows ?? 0 } }
+
     /// Counts bytes, and the time that was spent waiting for them. False when a whole window has brought too little.
     func allows(_ count: Int, after wait: Duration, _ limits: TransportLimits) -> Bool {
         floor.withLock { floor in
@@ -25,6 +28,7 @@ struct ThroughputFloor {
     private var graceLeft: Duration
     private var waited: Duration = .zero
     private var bytes = 0
+    private(set) var slowWindows = 0
 
     init(_ limits: TransportLimits) {
         self.limits = limits
@@ -42,6 +46,8 @@ struct ThroughputFloor {
         guard waited >= limits.window else { return true }
         let seconds = Double(waited.components.seconds) + Double(waited.components.attoseconds) * 1e-18
         defer { (waited, bytes) = (.zero, 0) }
-        return Double(bytes) >= seconds * Double(limits.bytesPerSecond)
+        let isEnough = Double(bytes) >= seconds * Double(limits.bytesPerSecond)
+        slowWindows = isEnough ? max(0, slowWindows - 1) : slowWindows + 1
+        return isEnough
     }
 }

@@ -47,6 +47,22 @@ import VaultTransport
         #expect(hosted.server.packs.count > 10)
     }
 
+    /// Each window brings enough to make up for a lost connection, and all of them are too slow.
+    @Test func alwaysTooSlow() async throws {
+        hosted.answer { _ in .changed { $0.pace = (35_000, .milliseconds(100)) } }
+        var limits = TransportLimits()
+        (limits.bytesPerSecond, limits.window, limits.grace) = (4 << 20, .milliseconds(300), .zero)
+        var configuration = try hosted.configuration()
+        configuration.transport = SchemeTransport(limits: limits)
+        #expect(try await failure(of: configuration)?.category == .unavailable)
+        #expect(hosted.server.packs.count <= 6)
+        // What came stays.
+        hosted.answer { _ in .file }
+        let before = hosted.server.packBytes
+        try await hosted.client().ensureLocalAvailability(of: one)
+        #expect(hosted.server.packBytes - before < HostedGame.one.count)
+    }
+
     /// A mirror that fails as often as that is asked no more, and keeps nobody from the one that works.
     @Test func aMirrorsFailuresAreItsOwn() async throws {
         hosted.answer { _ in .cut(after: 8) }
