@@ -22,7 +22,9 @@ extension MetadataStore {
         let workflow = TrustWorkflow(source: source, keeper: self, now: now)
         // Begins again when another process has changed the store meanwhile.
         for _ in 0..<8 {
-            guard let roots = try await workflow.newestRoot(after: try storedRootChain()) else { continue }
+            guard let stored = try await newestStoredRoots(),
+                let roots = try await workflow.newestRoot(after: stored)
+            else { continue }
             if let given { try await require(roots, toFollowFrom: given, source) }
             if let chain = try await workflow.chain(under: roots.newest) { return chain }
         }
@@ -57,6 +59,14 @@ extension MetadataStore {
     func vouchedFor(_ trustedRoot: [UInt8]?) throws(VaultError) -> VerifiedRoot? {
         guard let trustedRoot else { return nil }
         return try VerifiedRoot(vouchedFor: trustedRoot)
+    }
+
+    /// The roots from the pin to the stored one, or to those after it that were kept already by a process that died before it
+    /// replaced the stored one.
+    private func newestStoredRoots() async throws(VaultError) -> RootChain? {
+        let roots = try storedRootChain()
+        guard try storedRoots.root(version: roots.newest.version + 1) != nil else { return roots }
+        return try await TrustWorkflow(source: asSource, keeper: self, now: .earliest).newestRoot(after: roots)
     }
 
     /// The roots from the pin to the stored one.

@@ -118,14 +118,16 @@ extension MetadataStore: TrustKeeper {
     func keep(_ new: VerifiedRoot, after old: VerifiedRoot) async throws(VaultError) -> Bool {
         try await locked { () throws(VaultError) in
             guard try kept(.root) == old.bytes else { return false }
+            // From here on the root is followed, also by the next process where this one dies.
             try storedRoots.keep(new.bytes, version: new.version)
-            try write(new.bytes, to: MetadataRole.root.fileName)
-            // Recovery from version numbers that a thief of keys raised (section 5.3.11).
-            if new.revokesKeys(of: .timestamp, since: old) || new.revokesKeys(of: .snapshot, since: old) {
+            // Recovery from version numbers that a thief of keys raised (section 5.3.11). It comes before the root: afterwards
+            // nobody would know that it was to be done.
+            if new.resetsVersions(since: old) {
                 for role in [MetadataRole.timestamp, .snapshot] where try kept(role) != nil {
                     try FileSystem.unlink(folder.appending(role.fileName))
                 }
             }
+            try write(new.bytes, to: MetadataRole.root.fileName)
             return true
         }
     }

@@ -1,3 +1,4 @@
+import Synchronization
 import VaultErrors
 
 /// What the workflow believes from earlier, and where it keeps what it has verified.
@@ -15,15 +16,41 @@ protocol TrustKeeper: Sendable {
     func keep(_ new: VerifiedRoot, after old: VerifiedRoot) async throws(VaultError) -> Bool
 }
 
-/// Keeps nothing; knows only what it was given.
-struct TransientTrust: TrustKeeper {
-    var files: [MetadataRole: [UInt8]] = [:]
+/// Keeps nothing; knows only what it was given, until a later root lets clients forget that.
+final class TransientTrust: TrustKeeper {
+    private let files: Mutex<[MetadataRole: [UInt8]]>
+    private let rootVersion: Int64
 
-    func kept(_ role: MetadataRole) -> [UInt8]? { files[role] }
+    /// - Parameter rootVersion: the root under which the files were verified.
+    init(files: [MetadataRole: [UInt8]] = [:], underRoot rootVersion: Int64 = 0) {
+        self.files = Mutex(files)
+        self.rootVersion = rootVersion
+    }
+
+    /// What a client trusts that has seen this.
+    convenience init(of chain: TrustChain?) {
+        if let chain {
+            self.init(
+                files: [.timestamp: chain.timestamp.bytes, .snapshot: chain.snapshot.bytes],
+                underRoot: chain.root.version)
+        } else {
+            self.init()
+        }
+    }
+
+    func kept(_ role: MetadataRole) -> [UInt8]? { files.withLock { $0[role] } }
 
     func keep(_ new: some VerifiedMetadata, insteadOf old: [UInt8]?, under root: VerifiedRoot) -> Bool {
         true
     }
 
-    func keep(_ new: VerifiedRoot, after old: VerifiedRoot) -> Bool { true }
+    func keep(_ new: VerifiedRoot, after old: VerifiedRoot) -> Bool {
+        if new.version > rootVersion, new.resetsVersions(since: old) {
+            files.withLock {
+                $0[.timestamp] = nil
+                $0[.snapshot] = nil
+            }
+        }
+        return true
+    }
 }

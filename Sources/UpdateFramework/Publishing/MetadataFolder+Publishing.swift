@@ -9,7 +9,7 @@ extension MetadataFolder {
     /// old and new keys signed; else before it.
     ///
     /// Nothing is written unless the site as it will be verifies from its first root on, and is not older than
-    /// what it is now. Files are durable and have mode 0644, the folder 0755, whatever the umask. A file that
+    /// what it is now, as far as clients remember that under the new root. Files are durable and have mode 0644, the folder 0755, whatever the umask. A file that
     /// is there already with the same bytes stays as it is.
     ///
     /// - Throws: `untrusted` when the site would not verify, `unwritable` when a version is there already with
@@ -17,24 +17,21 @@ extension MetadataFolder {
     /// - Returns: what clients will believe.
     @discardableResult
     public func publish(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
-        var trust = TransientTrust()
-        if let current = try? await TrustChain.verifying(self, pinnedRoot: nil, now: .earliest) {
-            trust.files = [.timestamp: current.timestamp.bytes, .snapshot: current.snapshot.bytes]
-        }
-        let tree = try await preview(files, now: now, notBefore: trust)
-        let rootsComeLast = await holdsWithoutRoots(files, notBefore: trust)
+        let current = try? await TrustChain.verifying(self, pinnedRoot: nil, now: .earliest)
+        let tree = try await preview(files, now: now, after: current)
+        let rootsComeLast = await holdsWithoutRoots(files, after: current)
         try write(files.sorted { Self.rank($0, rootsComeLast) < Self.rank($1, rootsComeLast) })
         return tree
     }
 
     /// Whether there are new roots, and clients that don't know them yet believe the rest.
-    private func holdsWithoutRoots(_ files: [SignedMetadata], notBefore trust: TransientTrust) async -> Bool {
+    private func holdsWithoutRoots(_ files: [SignedMetadata], after current: TrustChain?) async -> Bool {
         let rest = files.filter { $0.draft.role != .root }
-        guard rest.count < files.count, !trust.files.isEmpty,
+        guard rest.count < files.count, current != nil,
             rest.contains(where: { $0.draft.role == .timestamp })
         else { return false }
         do throws(VaultError) {
-            _ = try await preview(rest, now: .earliest, notBefore: trust)
+            _ = try await preview(rest, now: .earliest, after: current)
             return true
         } catch {
             return false
@@ -56,11 +53,12 @@ extension MetadataFolder {
 
     /// What clients will believe once these files are written; throws what they would refuse.
     private func preview(
-        _ files: [SignedMetadata], now: UTCTime, notBefore trust: TransientTrust
+        _ files: [SignedMetadata], now: UTCTime, after current: TrustChain?
     ) async throws(VaultError) -> TargetTree {
         let new = Dictionary(files.map { ($0.hostedName, $0.bytes) }) { $1 }
         let source = Preview(new: new, current: self)
-        let chain = try await TrustChain.verifying(source, pinnedRoot: nil, now: now, notBefore: trust)
+        let chain = try await TrustChain.verifying(
+            source, pinnedRoot: nil, now: now, notBefore: TransientTrust(of: current))
         let tree = try await TrustWorkflow(source: source, keeper: TransientTrust(), now: now).tree(of: chain)
         // What was wrong with a role before is not made worse; what is new must be right.
         let roles = Set(files.map(\.draft.role))

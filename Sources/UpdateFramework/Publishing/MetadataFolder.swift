@@ -44,10 +44,10 @@ public struct MetadataFolder: MetadataSource {
 
     /// For new metadata of each role a version above every one that the folder has a file of.
     public func nextVersions() throws(VaultError) -> NextVersions {
-        var highest: [String: Int64] = [:]
-        for file in try versions() { highest[file.fileName] = max(file.version, highest[file.fileName] ?? 0) }
-        highest[MetadataRole.timestamp.fileName] = try timestampVersion()
-        return NextVersions(highest: highest)
+        var next = NextVersions()
+        for file in try versions() { next.add(file.version, of: file.fileName) }
+        if let version = try timestampVersion() { next.add(version, of: MetadataRole.timestamp.fileName) }
+        return next
     }
 
     /// What the timestamp there says its version is; nil without one.
@@ -80,11 +80,4 @@ public struct MetadataVersion: Sendable, Hashable {
         let role = TopLevelRole(rawValue: name).map { MetadataRole($0) } ?? MetadataRole(delegated: name)
         return role?.fileName == fileName ? role : nil
     }
-}
-
-/// Which version each role's next metadata gets.
-public struct NextVersions: Sendable {
-    let highest: [String: Int64]
-
-    public subscript(role: MetadataRole) -> Int64 { (highest[role.fileName] ?? 0) + 1 }
 }

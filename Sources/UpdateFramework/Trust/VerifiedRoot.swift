@@ -79,6 +79,12 @@ public struct VerifiedRoot: VerifiedMetadata {
         return older.trust(in: role).keys.contains { !remaining.contains($0.key) }
     }
 
+    /// Whether clients of the older root forget which versions of timestamp and snapshot they have seen, and so of all that a
+    /// snapshot lists: a key of either is named no more, so that its thief can't lock them out (section 5.3.11).
+    public func resetsVersions(since older: VerifiedRoot) -> Bool {
+        revokesKeys(of: .timestamp, since: older) || revokesKeys(of: .snapshot, since: older)
+    }
+
     /// The name of a role's file at the host.
     func hostedName(_ role: MetadataRole, version: Int64) -> String {
         usesConsistentSnapshots ? role.hostedName(version: version) : role.fileName

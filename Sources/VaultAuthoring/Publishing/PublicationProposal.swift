@@ -100,7 +100,8 @@ struct PublicationProposal {
         -> PublicationReport.Pack?
     {
         for team in settings.structure.teams {
-            let delivery = try? TeamImport(from: team, into: vault, listed: nil, now: .earliest)
+            let delivery = try? TeamImport(
+                from: team, into: vault, listed: nil, versionsAreReset: false, now: .earliest)
             if let listed = delivery?.pack(pack.id) {
                 return PublicationReport.Pack(moved: listed, to: team.role.name)
             }

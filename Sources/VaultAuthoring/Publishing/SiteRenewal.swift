@@ -70,6 +70,7 @@ struct SiteRenewal {
         var isSnapshotDue = !changed.isEmpty || isReplacement
         if !isSnapshotDue { isSnapshotDue = try isDue(current?.chain.snapshot, .snapshot) }
         if isSnapshotDue {
+            try requireHigherVersion(.snapshot, than: current?.chain.snapshot.version)
             let file = try signing.sign(.snapshot, for: trusts(of: .snapshot), namedBy: rootName) {
                 version, expires throws(VaultError) in
                 try .snapshot(
@@ -89,7 +90,8 @@ struct SiteRenewal {
     }
 
     func timestamp(over snapshot: MetadataReference) throws(VaultError) -> SignedMetadata {
-        try signing.sign(.timestamp, for: trusts(of: .timestamp), namedBy: rootName) {
+        try requireHigherVersion(.timestamp, than: current?.chain.timestamp.version)
+        return try signing.sign(.timestamp, for: trusts(of: .timestamp), namedBy: rootName) {
             version, expires throws(VaultError) in
             try .timestamp(
                 version: version, expires: expires, snapshot: snapshot,
@@ -112,7 +114,8 @@ struct SiteRenewal {
     }
 
     private func sign(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError) -> SignedMetadata? {
-        try signing.signOrWait(listing.role, for: listing.trusts, content(listing, after: old))
+        try requireHigherVersion(listing.role, than: old?.version)
+        return try signing.signOrWait(listing.role, for: listing.trusts, content(listing, after: old))
     }
 
     /// What was signed elsewhere to last longer, though nothing else changed.
@@ -139,6 +142,7 @@ struct SiteRenewal {
 
     /// Whether it says something else now, or is not signed by just the keys that count.
     private func mustChange(_ old: VerifiedTargets, _ listing: Listing) throws(VaultError) -> Bool {
+        if beginsAgain(after: old) { return true }
         guard old.delegations == listing.delegations, old.records.hasSameContent(as: listing.records) else {
             return true
         }
@@ -147,6 +151,7 @@ struct SiteRenewal {
 
     private func isDue(_ old: (some VerifiedMetadata)?, _ role: TopLevelRole) throws(VaultError) -> Bool {
         guard let old else { return true }
+        if beginsAgain(after: old) { return true }
         if signing.period.isDue(MetadataRole(role), expiring: old.expires) { return true }
         return try isSignedByOthers(old, MetadataRole(role), trusts: trusts(of: role))
     }

@@ -39,7 +39,8 @@ struct SiteUpdate {
         renewal.isReplacement = current.isReplacement
         let teams = try settings.structure.teams.map { team throws(VaultError) in
             try TeamImport(
-                from: team, into: vault, listed: vault.followsHost ? current.tree : nil, now: period.now)
+                from: team, into: vault, listed: vault.followsHost ? current.tree : nil,
+                versionsAreReset: renewal.resetsVersions && !vault.followsHost, now: period.now)
         }
         var deliveries = TeamDeliveries()
         for team in teams {

@@ -13,6 +13,8 @@ struct TeamImport {
     let team: SiteStructure.Team
     /// What a host has already, which needs not be copied.
     let hosted: TargetTree?
+    /// Whether clients forget which versions they have seen, with the root that is published together with this.
+    let versionsAreReset: Bool
     let now: UTCTime
     /// What the vault that lists the team's packs delegates to it.
     let delegation: Delegation
@@ -25,9 +27,12 @@ struct TeamImport {
 
     /// Reads the team's public keys.
     init(
-        from team: SiteStructure.Team, into vault: VaultFolder, listed hosted: TargetTree?, now: UTCTime
+        from team: SiteStructure.Team, into vault: VaultFolder, listed hosted: TargetTree?,
+        versionsAreReset: Bool,
+        now: UTCTime
     ) throws(VaultError) {
         self.hosted = hosted
+        self.versionsAreReset = versionsAreReset
         self.vault = vault
         self.team = team
         self.now = now
@@ -122,14 +127,20 @@ struct TeamImport {
     ///   has expired; `corrupt` for a file that is not the one that was signed for; `missing`.
     func run(after listed: MetadataReference?) throws(VaultError) -> SignedMetadata? {
         let last = listed?.version ?? 0
-        let metadata = try newest(above: last, upTo: last + Self.versionLimit)
+        let isOverruled = try listed.map { listed throws(VaultError) in try !isSigned(listed) } ?? false
+        let goesBack = isOverruled && versionsAreReset
+        let metadata = try newest(above: goesBack ? 0 : last, upTo: last + Self.versionLimit)
         let path = folder.path.appending(metadata.document.hostedName)
         let file = SignedMetadata(metadata)
-        guard listed.map({ $0.version <= metadata.document.version }) ?? true else {
+        guard goesBack || last <= metadata.document.version else {
             throw VaultError(
-                .untrusted, "it is older than version \(listed?.version ?? 0), which the site lists",
-                at: path.string, remedy: "get the team's newest site")
+                .untrusted, "it is older than version \(last), which the site lists", at: path.string,
+                remedy: isOverruled
+                    ? "if the team's former key was stolen, run 'assetvault trust rotate \(vault.path) snapshot': clients"
+                        + " forget version \(last) then; else get the team's newest site"
+                    : "get the team's newest site")
         }
+        try requireFreeNumber(for: file)
         let targets = try verified(metadata)
         guard targets.delegations == nil else {
             throw VaultError(
@@ -145,6 +156,27 @@ struct TeamImport {
         // What the team lists besides exists for no client.
         for record in targets.records where delegation.covers(record.path) { try copy(record, from: site) }
         return listed == file.reference ? nil : file
+    }
+
+    /// Whether what the site lists of the team is signed by the keys that this vault knows the team by now.
+    private func isSigned(_ listed: MetadataReference) throws(VaultError) -> Bool {
+        let name = team.role.hostedName(version: listed.version)
+        guard let bytes = try MetadataFolder(vault.metadata).file(named: name, limit: team.role.sizeLimit),
+            let metadata = try? UnverifiedMetadata(parsing: bytes, as: team.role, place: name)
+        else { return false }
+        return delegation.trust.isMet(by: metadata)
+    }
+
+    /// A number that the site has a file of is not given to another one.
+    private func requireFreeNumber(for file: SignedMetadata) throws(VaultError) {
+        let known = try MetadataFolder(vault.metadata).file(
+            named: file.hostedName, limit: team.role.sizeLimit)
+        guard known == nil || known == file.bytes else {
+            throw VaultError(
+                .untrusted, "the site has had another version \(file.draft.version) of the team's",
+                at: folder.path.appending(file.hostedName).string,
+                remedy: "let the team publish again, until its version has another number")
+        }
     }
 
     private func copy(_ record: TargetRecord, from site: FilePath) throws(VaultError) {

@@ -19,14 +19,17 @@ struct TeamUpdate {
         -> VerifiedTargets?
     {
         let folder = MetadataFolder(vault.metadata)
-        guard let newest = try folder.newestVersion(of: role) else { return nil }
-        let path = folder.path.appending(role.hostedName(version: newest))
-        let bytes = try DurableFile.read(path, limit: role.sizeLimit)
-        let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: path.string)
-        // Signed by a key that was replaced: nothing of it is taken over, and the next version is signed anew.
-        guard trust.isMet(by: metadata) else { return nil }
-        return try VerifiedTargets(
-            verifying: metadata, as: Delegation(to: role, of: .paths([]), trust: trust), by: role)
+        let versions = try folder.versions().filter { $0.fileName == role.fileName }
+        for file in versions.sorted(by: { $0.version > $1.version }) {
+            let path = folder.path.appending(file.hostedName)
+            let bytes = try DurableFile.read(path, limit: role.sizeLimit)
+            let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: path.string)
+            // Signed by a key that was replaced: nothing of it is taken over.
+            guard trust.isMet(by: metadata) else { continue }
+            return try VerifiedTargets(
+                verifying: metadata, as: Delegation(to: role, of: .paths([]), trust: trust), by: role)
+        }
+        return nil
     }
 
     func run(listing records: [TargetRecord], after old: VerifiedTargets?) throws(VaultError)
@@ -37,6 +40,15 @@ struct TeamUpdate {
         let trust = RoleTrust([MetadataKey(try signing.keys.ownKey(of: role))])
         if let old, !period.isDue(role, expiring: old.expires), old.records.hasSameContent(as: records) {
             return SiteUpdate.Outcome()
+        }
+        if let old, signing.versions[role] <= old.version {
+            throw VaultError(
+                .untrusted,
+                "version \(old.version) is the last one that there can be: whoever stole the team's key has published it",
+                at: "role \(role)",
+                remedy:
+                    "put a new key into \(vault.signingKey(of: role)), publish again, and give its public key to whoever"
+                    + " lists your packs")
         }
         let file = try signing.sign(role, for: [trust], namedBy: "the team's vault") {
             version, expires throws(VaultError) in

@@ -145,9 +145,10 @@ public struct TrustChange: Sendable {
 }
 
 extension RootRenewal {
-    /// Whether the root that waits names a key for a role.
+    /// Whether the root that waits names a key for a role that the published one does not.
     func waits(for key: VerifyingKey, in role: TopLevelRole) throws(VaultError) -> Bool {
-        guard let waiting = try signing.pending.file(of: .root), waiting.document.version == root.version + 1
+        guard !root.trust(in: role).keys.contains(where: { $0.key == key }),
+            let waiting = try signing.pending.file(of: .root), waiting.document.version == root.version + 1
         else { return false }
         return try waiting.rootTrust(in: role).keys.contains { $0.key == key }
     }

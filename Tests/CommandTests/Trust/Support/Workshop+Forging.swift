@@ -20,12 +20,32 @@ extension Workshop {
         }
     }
 
+    /// Signs the site's newest metadata of these roles once more under a version, and what names them with it, as a thief of
+    /// their keys can; the roles in this order: targets, snapshot, timestamp.
+    ///
+    /// - Parameter listed: what else the snapshot is to list, by the names of roles.
+    func raise(_ roles: [String], to version: Int64, listing listed: [String: Int64] = [:]) async throws {
+        var targets: Int64?
+        if roles.contains("targets") { targets = try await forge("targets", version: version) { _ in } }
+        let snapshot = try await forge("snapshot", version: roles.contains("snapshot") ? version : nil) {
+            var meta = try #require($0["meta"]?.members)
+            if let targets { meta["targets.json"] = ["version": .integer(targets)] }
+            for (role, version) in listed { meta["\(role).json"] = ["version": .integer(version)] }
+            $0["meta"] = .object(meta)
+        }
+        _ = try await forge("timestamp", version: roles.contains("timestamp") ? version : nil) {
+            $0["meta"] = ["snapshot.json": ["version": .integer(snapshot)]]
+        }
+    }
+
     /// Signs other content of a role's newest metadata as its next version; returns that.
-    private func forge(_ role: String, _ change: (inout JSONObject) throws -> Void) async throws -> Int64 {
+    private func forge(
+        _ role: String, version: Int64? = nil, _ change: (inout JSONObject) throws -> Void
+    ) async throws -> Int64 {
         let newest = try await newestFile(of: role)
         let old: JSONValue = try folder.json("vault/site/metadata/\(newest)")
         var signed = try #require(old["signed"]?.members)
-        let version = try #require(signed["version"]?.number) + 1
+        let version = try version ?? #require(signed["version"]?.number) + 1
         signed["version"] = .integer(version)
         try change(&signed)
         let name = role == "timestamp" ? "timestamp.json" : "\(version).\(role).json"

@@ -1,0 +1,31 @@
+import UpdateFramework
+import VaultErrors
+
+/// What becomes of version numbers that are used up, which only a thief of keys brings about: they begin again together with
+/// a root that lets clients forget them.
+extension SiteRenewal {
+    /// Whether clients that follow to the new root forget the versions that they have seen.
+    var resetsVersions: Bool { successor?.resetsVersions(since: root) ?? false }
+
+    /// Whether metadata must be replaced now since it has the last number of all: later no client would believe a lower one.
+    func beginsAgain(after old: some VerifiedMetadata) -> Bool {
+        resetsVersions && old.version == NextVersions.last
+    }
+
+    /// Throws `untrusted` where no client would believe the version that a role gets next.
+    func requireHigherVersion(_ role: MetadataRole, than published: Int64?) throws(VaultError) {
+        let vault = signing.pending.vault
+        guard let published, signing.versions[role] <= published else { return }
+        // Which numbers are free is known only where all files are.
+        guard !resetsVersions || vault.followsHost else { return }
+        let stolen = role.type == .timestamp ? "timestamp" : "snapshot"
+        throw VaultError(
+            .untrusted,
+            "version \(published) is the last one that there can be: whoever stole a key has published it",
+            at: "role \(role)",
+            remedy: vault.followsHost
+                ? "replace the stolen keys in the vault that has the whole site/ ('assetvault trust rotate'), and upload that"
+                : "run 'assetvault trust rotate \(vault.path) \(stolen)': clients forget the versions that they have seen;"
+                    + " replace every other key that may be stolen, too")
+    }
+}

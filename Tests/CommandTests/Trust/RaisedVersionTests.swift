@@ -1,0 +1,143 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// A thief of keys takes the last version number that there is; the publisher and every client recover as Trust.md says.
+struct RaisedVersionTests {
+    static let last: Int64 = (1 << 53) - 1
+
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        workshop = try await Workshop()
+        folder = workshop.folder
+        try folder.write("level/file", "version 1")
+        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try folder.write("level/file", "version 2")
+        try await workshop.publish()
+    }
+
+    static let stolen = [["timestamp"], ["snapshot", "timestamp"], ["targets", "snapshot", "timestamp"]]
+
+    /// The thief's metadata are the publisher's own, too: what follows on them has no number left.
+    @Test(arguments: stolen) func theLastVersionIsThePublishersOwn(roles: [String]) async throws {
+        try await workshop.raise(roles, to: Self.last)
+        try await Tool.run("cp", "-a", workshop.site, folder["thiefs"])
+        let readers = try await Readers(of: workshop)
+        try await workshop.fetch().succeeded()
+        try folder.write("level/file", "version 3")
+        try await Command.run("publish", workshop.vault).failed(
+            76, naming: "\(Self.last)", "trust rotate", roles == ["timestamp"] ? "timestamp" : "snapshot")
+        try await workshop.trust("refresh").failed(76, naming: "\(Self.last)", "trust rotate")
+        #expect(try Tree("\(workshop.site)/metadata") == Tree("\(folder["thiefs"])/metadata"))
+
+        for role in roles.filter({ $0 != "targets" }) { try await workshop.trust("rotate", role).succeeded() }
+        if roles.contains("targets") { try await workshop.trust("rotate", "targets").succeeded() }
+        try await workshop.publish()
+        let shown = try await workshop.roles()
+        for role in roles { #expect(try #require(shown[role]?.version) < 100, "\(role)") }
+        try await readers.expectBelief(seeing: [Tree(folder["level"])])
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+
+        // What follows has numbers of its own, and the thief's are refused.
+        try folder.write("level/file", "version 4")
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await workshop.fetch(folder["thiefs"]).failed(76)
+        try await Tool.run("cp", "-a", workshop.site, folder["mixed"])
+        try folder.write("mixed/metadata/timestamp.json", folder.bytes("thiefs/metadata/timestamp.json"))
+        try await workshop.fetch(folder["mixed"]).failed(76, naming: "timestamp")
+        try await Command.run("audit", workshop.site, "--trust", workshop.root).succeeded()
+    }
+
+    /// The thief has published at the host, and the publisher's own site is as it was.
+    @Test(arguments: stolen) func theLastVersionIsAtTheHost(roles: [String]) async throws {
+        try await Tool.run("cp", "-a", workshop.site, folder["own"])
+        try await workshop.raise(roles, to: Self.last)
+        try await workshop.fetch().succeeded()
+        try await Tool.run("rm", "-r", workshop.site)
+        try await Tool.run("mv", folder["own"], workshop.site)
+
+        // Without new keys it is a rollback.
+        try folder.write("level/file", "version 3")
+        try await workshop.publish()
+        try await workshop.fetch().failed(76, naming: "rollback")
+        for role in roles.reversed() { try await workshop.trust("rotate", role).succeeded() }
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await workshop.fetch(into: folder["new"]).succeeded()
+    }
+
+    /// The numbers of targets begin again only together with those of snapshots; the order of the commands doesn't matter.
+    @Test func targetsWaitForTheSnapshotsKey() async throws {
+        try await workshop.raise(["targets"], to: Self.last)
+        try await workshop.fetch().succeeded()
+        try await workshop.trust("rotate", "targets").failed(
+            76, naming: "\(Self.last)", "trust rotate", "snapshot")
+        try await workshop.fetch().succeeded()
+        try await workshop.trust("rotate", "snapshot").succeeded()
+        let shown = try await workshop.roles()
+        #expect(shown["targets"]?.version == 3 && shown["root"]?.version == 2)
+        try folder.write("level/file", "version 3")
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+
+    /// The key of the targets is elsewhere: all waits for it, so that no client sees the new root without lower versions.
+    @Test func theKeyOfTheTargetsIsElsewhere() async throws {
+        try await workshop.raise(["targets"], to: Self.last)
+        try await workshop.fetch().succeeded()
+        let key = try workshop.takeAway("targets.pem")
+        try await workshop.trust("rotate", "snapshot").failed(77, naming: "3.targets.json")
+        #expect(try await workshop.roles()["root"]?.version == 1)
+        try await Command.run("trust", "sign", folder["vault/pending/3.targets.json"], "--key", key)
+            .succeeded()
+        try await workshop.publish()
+        #expect(try await workshop.roles()["targets"]?.version == 3)
+        try await workshop.fetch().succeeded()
+    }
+
+    /// A runner without the whole site can't know which numbers are free.
+    @Test func aRunnerSendsToTheVaultWithTheWholeSite() async throws {
+        try await workshop.raise(["snapshot"], to: Self.last)
+        let runner = try await Runner(of: workshop)
+        try folder.write("level/file", "version 3")
+        try await runner.publish(runner.host).failed(76, naming: "\(Self.last)", "whole site/")
+        #expect(try runner.written().filter { $0.hasPrefix("metadata") } == [])
+    }
+
+    /// An older site is no newer one for its lower number under the new root; nor is the thief's own.
+    @Test func anOlderSiteAfterTheRecovery() async throws {
+        try await Tool.run("cp", "-a", workshop.site, folder["backup"])
+        try await workshop.raise(["timestamp"], to: Self.last)
+        try await Tool.run("cp", "-a", workshop.site, folder["thiefs"])
+        try await workshop.trust("rotate", "timestamp").succeeded()
+        for old in ["backup", "thiefs"] {
+            try await Tool.run("rm", "-r", workshop.site)
+            try await Tool.run("cp", "-a", folder[old], workshop.site)
+            try await Command.run("publish", workshop.vault).failed(76, naming: "was published from here")
+        }
+    }
+
+    /// A client that dies while it follows to the new root follows to it the next time.
+    @Test func aClientThatIsKilledOnTheWay() async throws {
+        try await workshop.raise(["snapshot"], to: Self.last)
+        try await workshop.fetch().succeeded()
+        try await workshop.trust("rotate", "snapshot").succeeded()
+        var kills = 0
+        for number in 1...40 {
+            let store = folder["killed-\(number)"]
+            try await Tool.run("cp", "-a", workshop.store, store)
+            let killed = try await workshop.fetch(into: store, through: Killing.at("fsync", number: number))
+            try #require(killed.exitCode == 0 || killed.exitCode == 137, "\(killed.errorText)")
+            try await workshop.fetch(into: store).succeeded()
+            if killed.exitCode == 0 { break }
+            kills += 1
+        }
+        #expect(kills > 4)
+    }
+}

@@ -1,0 +1,122 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// A thief of a team's key has taken the last version number that there is, and clients have seen it. With another key of the
+/// team's and another one of the snapshot all go on.
+struct TeamRecoveryTests {
+    static let last: Int64 = (1 << 53) - 1
+
+    let studio: Studio
+    let workshop: Workshop
+    let folder: TemporaryFolder
+
+    init() async throws {
+        studio = try await Studio()
+        (workshop, folder) = (studio.workshop, studio.folder)
+    }
+
+    private var thiefs: String { "\(Self.last).dlc1.json" }
+
+    /// The thief's metadata are in the team's site and, as no import would take them now, in the studio's.
+    private func steal() async throws {
+        try await studio.forgeTeam(version: Self.last)
+        try folder.write("vault/site/metadata/\(thiefs)", folder.bytes("team/site/metadata/\(thiefs)"))
+        try await workshop.raise([], to: Self.last, listing: ["dlc1": Self.last])
+    }
+
+    /// As Trust.md says: a new key of the team's, its next version, then its new public key in the studio's settings.
+    private func replaceTheTeamsKey() async throws {
+        let key = try await workshop.makeKey("dlc1-new")
+        try await Tool.run("cp", key.key, folder["team/keys/dlc1.pem"])
+        try await studio.publishTeam()
+        try await Tool.run("cp", key.publicKey, folder["team/dlc1.pub.pem"])
+    }
+
+    @Test(arguments: [true, false]) func everyReaderRecovers(studioPublishesFirst: Bool) async throws {
+        try await steal()
+        let readers = try await Readers(of: workshop, pack: "dlc1/one")
+        try await workshop.fetch().succeeded()
+        // The team has no number left either, until its key is another.
+        try folder.write("one/file", "after the theft")
+        try await Command.run("publish", studio.team).failed(76, naming: "\(Self.last)", "dlc1.pem")
+        try await replaceTheTeamsKey()
+        #expect(try folder.exists("team/site/metadata/2.dlc1.json"))
+
+        if studioPublishesFirst {
+            let result = try await workshop.publish()
+            for part in ["stays at version \(Self.last)", "trust rotate", "snapshot"] {
+                #expect(result.errorText.contains(part), "\(result.errorText)")
+            }
+            // The thief's word counts no more, all else goes on.
+            try await workshop.fetch().failed(76, naming: "dlc1")
+            #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        }
+        try await workshop.trust("rotate", "snapshot").succeeded()
+        #expect(try await workshop.roles()["dlc1"]?.version == 2)
+        try await readers.expectBelief(seeing: [Tree(folder["one"])])
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "dlc1/one") == Tree(folder["one"]))
+        try await Command.run("audit", workshop.site, "--trust", workshop.root).succeeded()
+
+        // What the team publishes next follows on that, whatever the thief has left.
+        try folder.write("one/file", "the next")
+        let report = try await studio.publishTeam()
+        #expect(report.text.contains("updated  dlc1/one"), "\(report.text)")
+        let before = try Tree("\(studio.team)/site")
+        try await studio.publishTeam()
+        #expect(try Tree("\(studio.team)/site") == before)
+        try await workshop.publish()
+        try await readers.expectBelief(seeing: [Tree(folder["one"])])
+    }
+
+    /// Clients forget versions only when a key of the timestamp's or the snapshot's is replaced.
+    @Test func theSameKeyOfTheSnapshotIsARollback() async throws {
+        try await steal()
+        try await workshop.fetch().succeeded()
+        try await replaceTheTeamsKey()
+        try await workshop.publish()
+        try folder.write(
+            "vault/site/metadata/2.dlc1.json", folder.bytes("team/site/metadata/2.dlc1.json"))
+        try await Tool.run("cp", "-r", "\(studio.team)/site/targets", workshop.site)
+        try await workshop.raise([], to: Self.last, listing: ["dlc1": 2])
+        try await workshop.fetch().failed(76, naming: "dlc1.json", "rollback")
+        // Who has seen nothing of it has nothing to forget.
+        try await workshop.fetch(into: folder["new"]).succeeded()
+        #expect(try await workshop.tree(of: "dlc1/one", in: folder["new"]) == Tree(folder["one"]))
+    }
+
+    /// A new key of the snapshot's alone takes over no older version of a team's.
+    @Test func anOlderVersionBesideANewKey() async throws {
+        try folder.write("one/file", "version 2")
+        try await studio.publishTeam()
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+        try FileManager.default.removeItem(atPath: folder["team/site/metadata/2.dlc1.json"])
+        let result = try await workshop.trust("rotate", "snapshot").succeeded()
+        #expect(result.errorText.contains("older than version 2"), "\(result.errorText)")
+        #expect(try await workshop.roles()["dlc1"]?.version == 2)
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "dlc1/one") == Tree(folder["one"]))
+    }
+
+    /// The studio's site has had a thief's version under the number that the team's next one has: it holds nobody back.
+    @Test func aNumberThatWasTaken() async throws {
+        let first = try folder.bytes("team/site/metadata/1.dlc1.json")
+        try await studio.forgeTeam(version: 2)
+        try await workshop.publish()
+        try FileManager.default.removeItem(atPath: folder["team/site/metadata/2.dlc1.json"])
+        #expect(try folder.bytes("team/site/metadata/1.dlc1.json") == first)
+        try folder.write("one/file", "after the theft")
+        try await replaceTheTeamsKey()
+        try folder.write("level/file", "the studio's second")
+        let result = try await workshop.publish()
+        #expect(result.errorText.contains("another version 2"), "\(result.errorText)")
+        try folder.write("one/file", "once more")
+        try await studio.publishTeam()
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+        #expect(try await workshop.tree(of: "dlc1/one") == Tree(folder["one"]))
+        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+    }
+}
