@@ -14,18 +14,40 @@ extension SiteRenewal {
 
     /// Throws `untrusted` where no client would believe the version that a role gets next.
     func requireHigherVersion(_ role: MetadataRole, than published: Int64?) throws(VaultError) {
-        let vault = signing.pending.vault
         guard let published, signing.versions[role] <= published else { return }
         // Which numbers are free is known only where all files are.
-        guard !resetsVersions || vault.followsHost else { return }
-        let stolen = role.type == .timestamp ? "timestamp" : "snapshot"
+        guard !resetsVersions || signing.pending.vault.followsHost else { return }
         throw VaultError(
             .untrusted,
             "version \(published) is the last one that there can be: whoever stole a key has published it",
-            at: "role \(role)",
-            remedy: vault.followsHost
-                ? "replace the stolen keys in the vault that has the whole site/ ('assetvault trust rotate'), and upload that"
-                : "run 'assetvault trust rotate \(vault.path) \(stolen)': clients forget the versions that they have seen;"
-                    + " replace every other key that may be stolen, too")
+            at: "role \(role)", remedy: try recovery(of: role))
+    }
+
+    private func recovery(of role: MetadataRole) throws(VaultError) -> String {
+        let vault = signing.pending.vault
+        guard !vault.followsHost else {
+            return
+                "replace the stolen keys in the vault that has the whole site/ ('assetvault trust rotate'), and upload that"
+        }
+        if let waiting = try signing.pending.file(of: .root), try root.losesKeys(to: waiting) {
+            return
+                "sign \(vault.pending)/\(waiting.document.hostedName) where the keys of the root are kept ('assetvault trust sign'), then publish"
+                + " again"
+        }
+        let stolen = role.type == .timestamp ? "timestamp" : "snapshot"
+        return
+            "run 'assetvault trust rotate \(vault.path) \(stolen)': clients forget the versions that they have seen;"
+            + " replace every other key that may be stolen, too"
+    }
+}
+
+extension VerifiedRoot {
+    /// Whether a root that waits for signatures would let clients forget versions.
+    fileprivate func losesKeys(to next: UnverifiedMetadata) throws(VaultError) -> Bool {
+        for role in [TopLevelRole.timestamp, .snapshot] {
+            let remaining = try next.rootTrust(in: role).keys
+            if trust(in: role).keys.contains(where: { !remaining.contains($0) }) { return true }
+        }
+        return false
     }
 }

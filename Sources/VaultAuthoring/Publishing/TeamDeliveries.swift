@@ -15,7 +15,8 @@ struct TeamDeliveries {
         } catch {
             guard let listed, !error.isOfStorage, !error.isCancellation else { throw error }
             warnings.append(
-                "the team '\(delivery.team.role)' stays at version \(listed.version): \(error.place): \(error.problem)"
+                "the team '\(delivery.team.role)' stays at version \(listed.version): \(error.place): \(error.problem);"
+                    + " \(error.remedy)"
             )
         }
         warnings += delivery.warnings

@@ -82,12 +82,7 @@ struct TeamImport {
                 .missing, "the team '\(team.role)' has published nothing there", at: folder.path.string,
                 remedy: "correct its \"site\" in \(vault.settings.string), or let the team publish first")
         }
-        for version in versions.sorted(by: >) where version <= limit && version > last {
-            guard let metadata = try? metadata(version: version), delegation.trust.isMet(by: metadata) else {
-                continue
-            }
-            return metadata
-        }
+        if let signed = try newestSigned(upTo: limit), signed.document.version > last { return signed }
         guard highest <= limit else {
             throw VaultError(
                 .untrusted,
@@ -97,6 +92,18 @@ struct TeamImport {
             )
         }
         return try metadata(version: highest)
+    }
+
+    /// What the team's keys of now have signed, of the highest version.
+    private func newestSigned(upTo limit: Int64) throws(VaultError) -> UnverifiedMetadata? {
+        let versions = try folder.versions().filter { $0.fileName == team.role.fileName }.map(\.version)
+        for version in versions.sorted(by: >) where version <= limit {
+            guard let metadata = try? metadata(version: version), delegation.trust.isMet(by: metadata) else {
+                continue
+            }
+            return metadata
+        }
+        return nil
     }
 
     private func metadata(version newest: Int64) throws(VaultError) -> UnverifiedMetadata {
@@ -129,16 +136,23 @@ struct TeamImport {
         let last = listed?.version ?? 0
         let isOverruled = try listed.map { listed throws(VaultError) in try !isSigned(listed) } ?? false
         let goesBack = isOverruled && versionsAreReset
-        let metadata = try newest(above: goesBack ? 0 : last, upTo: last + Self.versionLimit)
+        let limit = last + Self.versionLimit
+        if isOverruled, !goesBack, let own = try newestSigned(upTo: limit), own.document.version < last {
+            throw VaultError(
+                .untrusted,
+                "it is older than version \(last), which the site lists, and which another key has signed",
+                at: folder.path.appending(own.document.hostedName).string,
+                remedy:
+                    "if the team's former key was stolen, run 'assetvault trust rotate \(vault.path) snapshot': clients"
+                    + " forget version \(last) then; else get the team's newest site")
+        }
+        let metadata = try newest(above: goesBack ? 0 : last, upTo: limit)
         let path = folder.path.appending(metadata.document.hostedName)
         let file = SignedMetadata(metadata)
         guard goesBack || last <= metadata.document.version else {
             throw VaultError(
                 .untrusted, "it is older than version \(last), which the site lists", at: path.string,
-                remedy: isOverruled
-                    ? "if the team's former key was stolen, run 'assetvault trust rotate \(vault.path) snapshot': clients"
-                        + " forget version \(last) then; else get the team's newest site"
-                    : "get the team's newest site")
+                remedy: "get the team's newest site")
         }
         try requireFreeNumber(for: file)
         let targets = try verified(metadata)

@@ -10,7 +10,7 @@ import VaultFileSystem
 ///     pending/            metadata that waits for signatures of keys that are kept elsewhere
 ///     trusted-root.json   what clients pin
 ///     .pending            digests of what was written to pending/
-///     .published          the version of the last timestamp that was published from here
+///     .published          the last timestamp that was published from here: versions, digest
 ///     site/               the signed static site, to be uploaded
 public struct VaultFolder: Sendable {
     public let path: FilePath

@@ -101,6 +101,28 @@ struct RaisedVersionTests {
         try await workshop.fetch().succeeded()
     }
 
+    /// Both keys are replaced by one root, which waits for its own key.
+    @Test func theKeyOfTheRootIsElsewhere() async throws {
+        try await workshop.raise(["snapshot", "timestamp"], to: Self.last)
+        try await workshop.fetch().succeeded()
+        let before = try await workshop.roles()
+        let key = try workshop.takeAway("root.pem")
+        try await workshop.trust("rotate", "snapshot").succeeded()
+        try await workshop.trust("rotate", "timestamp").succeeded()
+        #expect(try workshop.pending() == ["2.root.json"])
+        try folder.write("level/file", "version 3")
+        try await Command.run("publish", workshop.vault).failed(
+            76, naming: "pending/2.root.json", "trust sign")
+        try await Command.run("trust", "sign", folder["vault/pending/2.root.json"], "--key", key).succeeded()
+        try await workshop.publish()
+        let after = try await workshop.roles()
+        for role in ["snapshot", "timestamp"] {
+            #expect(try #require(after[role]).keys.isDisjoint(with: #require(before[role]).keys), "\(role)")
+            #expect(try #require(after[role]?.version) < 100)
+        }
+        try await workshop.fetch().succeeded()
+    }
+
     /// A runner without the whole site can't know which numbers are free.
     @Test func aRunnerSendsToTheVaultWithTheWholeSite() async throws {
         try await workshop.raise(["snapshot"], to: Self.last)
