@@ -10,21 +10,32 @@ import VaultSite
 struct PackHistory {
     private let vault: VaultFolder
     private let folder: MetadataFolder
-    /// Who could sign for what the vault lists, now and before.
-    private let trusts: [RoleTrust]
+    private let signers: ListingSigners
 
-    init(of vault: VaultFolder, signedBy trusts: [RoleTrust]) {
+    init(of vault: VaultFolder, signedBy signers: ListingSigners) {
         self.vault = vault
-        self.trusts = trusts
+        self.signers = signers
         folder = MetadataFolder(vault.metadata)
     }
 
-    /// The record of one version; `newest` is what the site lists now.
-    func pack(_ id: PackID, version: UInt64, newest: PackDescriptor?) throws(VaultError) -> PackDescriptor {
-        if let newest, newest.version == version { return newest }
+    /// The record of one version that is kept.
+    ///
+    /// - Parameter acceptsRemovedKeys: whether a version counts, too, that only keys have signed which the newest root names
+    ///   no more.
+    /// - Throws: `untrusted` for such a version otherwise, and for two packs of one version; `missing`.
+    func pack(_ id: PackID, version: UInt64, acceptingRemovedKeys acceptsRemovedKeys: Bool)
+        throws(VaultError) -> PackDescriptor
+    {
         var found: PackDescriptor?
+        var refused: (file: MetadataVersion, root: Int64)?
         for file in try targetsFiles() {
-            guard let listing = try listing(of: id, in: file), listing.version == version else { continue }
+            guard let (targets, standing) = try listedTargets(in: file),
+                let listing = try Self.listing(of: id, among: targets), listing.version == version
+            else { continue }
+            if case .removed(let root) = standing, !acceptsRemovedKeys {
+                refused = refused ?? (file, root)
+                continue
+            }
             if let found, found.sha256 != listing.sha256 {
                 throw VaultError(
                     .untrusted,
@@ -35,6 +46,15 @@ struct PackHistory {
             found = found ?? listing
         }
         if let found { return found }
+        if let refused {
+            throw VaultError(
+                .untrusted,
+                "version \(version) of '\(id)' was signed only by keys that root version \(refused.root) named for the targets and the newest root does not",
+                at: folder.place(of: refused.file.hostedName),
+                remedy:
+                    "if these keys were not stolen, accept what they signed: 'assetvault restore --version \(version) --accept-removed-keys'"
+            )
+        }
         let kept = try versions(of: id)
         throw VaultError(
             .missing, "no metadata that is kept lists version \(version) of '\(id)'",
@@ -124,12 +144,17 @@ struct PackHistory {
 
     /// What a file lists, if those whose word counts have signed it.
     private func targets(in file: MetadataVersion) throws(VaultError) -> JSONObject {
-        guard let role = file.role, let bytes = try folder.file(named: file.hostedName, limit: role.sizeLimit)
-        else { return [:] }
-        let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: file.hostedName)
-        guard case .object(let targets)? = metadata.document.signed["targets"],
-            trusts.contains(where: { $0.isMet(by: metadata) })
-        else { return [:] }
-        return targets
+        try listedTargets(in: file)?.targets ?? [:]
+    }
+
+    /// The same, and whether those whose word counts today have signed it.
+    private func listedTargets(
+        in file: MetadataVersion
+    ) throws(VaultError) -> (targets: JSONObject, standing: ListingSigners.Standing)? {
+        guard let metadata = try folder.metadata(in: file),
+            case .object(let targets)? = metadata.document.signed["targets"],
+            let standing = signers.standing(of: metadata)
+        else { return nil }
+        return (targets, standing)
     }
 }

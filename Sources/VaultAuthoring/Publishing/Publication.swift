@@ -60,7 +60,8 @@ public struct Publication: Sendable {
     /// released, whatever the pack's source becomes.
     ///
     /// - Parameter version: nil lists the source as it is again.
-    /// - Throws: `missing` for a version that no kept metadata lists, or whose pack is gone.
+    /// - Throws: `missing` for a version that no kept metadata lists, or whose pack is gone; `untrusted` for one that only
+    ///   keys have signed which a later root removed, unless the order accepts them.
     public static func restore(
         _ id: PackID, to version: UInt64?, in vault: VaultFolder, _ order: PublicationOrder
     ) async throws(VaultError) -> PublicationReport {
@@ -123,7 +124,8 @@ public struct Publication: Sendable {
             vault: vault, keys: order.keys, compression: order.compression,
             unpackingLimit: order.unpackingLimit, host: host, output: output)
         return try await PublicationProposal(
-            for: vault, settings, after: state, by: publisher, onPack: onPack)
+            for: vault, settings, after: state, by: publisher,
+            acceptingRemovedKeys: order.acceptsRemovedKeys, onPack: onPack)
     }
 }
 
@@ -142,6 +144,8 @@ public struct PublicationOrder: Sendable {
     public var compression: Compression?
     /// How much a source that is an archive may unpack to.
     public var unpackingLimit = UnpackingLimit.standard
+    /// Whether an earlier version may be put live again that only keys have signed which the root names no more.
+    public var acceptsRemovedKeys = false
 
     public init(keys: any KeyProvider, now: UTCTime) {
         self.keys = keys

@@ -17,7 +17,8 @@ struct PublicationProposal {
 
     init(
         for vault: VaultFolder, _ settings: VaultSettings, after state: PublishedState,
-        by publisher: PackPublisher, onPack: (PackID, UInt64) -> Void
+        by publisher: PackPublisher, acceptingRemovedKeys acceptsRemovedKeys: Bool,
+        onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) {
         let listing = state.ownListing
         try Self.checkSources(of: settings, in: vault)
@@ -34,7 +35,13 @@ struct PublicationProposal {
             let published = publishedPacks[pack.id]
             let result: SealingResult
             if let version = pack.pin, let history {
-                let restored = try history.pack(pack.id, version: version, newest: published)
+                // What the vault lists itself, or would once it is signed, was accepted before.
+                let accepted = [published, waiting[pack.id]].compactMap(\.self)
+                let restored =
+                    if let pack = accepted.first(where: { $0.version == version }) { pack } else {
+                        try history.pack(
+                            pack.id, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
+                    }
                 result = try await publisher.restore(restored, offer: pack.offer, newest: published)
             } else {
                 pack.lastVersion = max(pack.lastVersion, earlier[pack.id] ?? 0)

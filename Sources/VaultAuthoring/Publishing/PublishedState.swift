@@ -46,8 +46,9 @@ enum PublishedState {
             switch self {
             case .site(_, let vault):
                 return PackHistory(
-                    of: vault, signedBy: try RootHistory(of: vault).roots.map { $0.trust(in: .targets) })
-            case .part(_, _, let trust, let vault): return PackHistory(of: vault, signedBy: [trust])
+                    of: vault, signedBy: ListingSigners(under: try RootHistory(of: vault).roots))
+            case .part(_, _, let trust, let vault):
+                return PackHistory(of: vault, signedBy: ListingSigners(trust))
             }
         }
     }

@@ -14,7 +14,8 @@ struct Restore: AsyncParsableCommand {
             The version that the site had before is listed again, under newer metadata, without being sealed again: \
             clients that have it download nothing. It stays live, whatever the source becomes, until \
             --latest lists the source again, or 'publish --pack' gives the pack another one. A new version gets a \
-            number above every one that was given.
+            number above every one that was given. A version that was signed only by keys which a later root removed is \
+            refused, since they may have been stolen: --accept-removed-keys accepts it.
 
             EXAMPLE
               assetvault restore my-game levels/one --version 3
@@ -31,6 +32,9 @@ struct Restore: AsyncParsableCommand {
 
     @Flag(help: "List the pack's source as it is again.")
     var latest = false
+
+    @Flag(help: "Accept a version that only keys signed which the root names no more.")
+    var acceptRemovedKeys = false
 
     @OptionGroup var keys: KeyOptions
 
@@ -49,6 +53,7 @@ struct Restore: AsyncParsableCommand {
         var order = PublicationOrder(
             keys: try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys), now: .now)
         order.passphrase = try signing.passphrase()
+        order.acceptsRemovedKeys = acceptRemovedKeys
         let pack = try PackID(id)
         let report: PublicationReport
         do throws(VaultError) {

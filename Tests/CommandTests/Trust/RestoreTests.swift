@@ -93,13 +93,67 @@ struct RestoreTests {
         try await expectClientHas(4, "version 4")
     }
 
-    /// After a rotation the old metadata counts still: a root of the vault named its key.
+    /// A rotation may follow a theft: what only the old key has signed counts if the operator says so. Another role's key
+    /// changes nothing.
     @Test func acrossARotation() async throws {
-        try await workshop.trust("rotate", "targets").succeeded()
         try await workshop.trust("rotate", "root").succeeded()
+        try await workshop.trust("rotate", "timestamp").succeeded()
+        try await restore("--version", "2")
+        try await restore("--latest")
+        try await workshop.trust("rotate", "targets").succeeded()
         try await workshop.publish()
+        let before = try Tree(workshop.vault)
+        try await Command.run("restore", workshop.vault, "level", "--version", "1").failed(
+            76, naming: "1.targets.json", "root version 3", "--accept-removed-keys")
+        #expect(try Tree(workshop.vault) == before)
+        try await restore("--version", "1", "--accept-removed-keys")
+        try await expectClientHas(1, "version 1")
+        // It is signed by the new key now.
+        try await workshop.publish()
+        try await expectClientHas(1, "version 1")
+    }
+
+    /// One more key takes nothing from what the first one has signed.
+    @Test func withOneMoreKey() async throws {
+        let colleague = try await workshop.makeKey("colleague")
+        try await workshop.trust("add-key", "targets", colleague.publicKey).succeeded()
         try await restore("--version", "1")
         try await expectClientHas(1, "version 1")
+    }
+
+    /// The decision holds while the restored version waits for the signature of a key that is kept elsewhere.
+    @Test func acrossARotationWithTheKeyElsewhere() async throws {
+        try await workshop.trust("rotate", "targets").succeeded()
+        try await workshop.publish()
+        let key = try workshop.takeAway("targets.pem")
+        try await Command.run(
+            "restore", workshop.vault, "level", "--version", "1", "--accept-removed-keys"
+        ).failed(77, naming: "pending")
+        let name = try #require(try workshop.pending().first { $0.hasSuffix(".targets.json") })
+        try await Command.run("trust", "sign", folder["vault/pending/\(name)"], "--key", key).succeeded()
+        try await workshop.publish()
+        try await expectClientHas(1, "version 1")
+    }
+
+    /// A thief of the old key lists packs of his own under old versions, where the publisher keeps metadata: they don't
+    /// count, and the publisher's own do.
+    @Test func whatTheThiefOfARemovedKeySigned() async throws {
+        let thief = try TemporaryFolder()
+        try await Tool.run("cp", "-a", workshop.vault, thief["vault"])
+        try thief.write("level/file", "forged")
+        try await Command.run(
+            ["publish", thief["vault"], "--pack", "level=\(thief["level"])"] + workshop.keys
+        ).succeeded()
+        try await workshop.trust("rotate", "targets").succeeded()
+        try await workshop.publish()
+        try await Tool.run(
+            "cp", "\(thief["vault"])/site/metadata/4.targets.json",
+            "\(workshop.site)/metadata/20.targets.json")
+        try await Tool.run("cp", "-an", "\(thief["vault"])/site/targets/.", "\(workshop.site)/targets")
+        try await Command.run("restore", workshop.vault, "level", "--version", "4").failed(
+            76, naming: "root version 1")
+        try await restore("--version", "3")
+        try await expectClientHas(3, "version 3")
     }
 
     @Test func versionsThatAreNotThere() async throws {
