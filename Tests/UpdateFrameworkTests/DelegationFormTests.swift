@@ -44,7 +44,8 @@ import VaultErrors
     ]
 
     @Test(arguments: [
-        "", "root", "timestamp", "snapshot", "targets", String(repeating: "x", count: 300),
+        "", "root", "timestamp", "snapshot", "targets", "Root", "TARGETS", "timeStamp", "Snapshot",
+        String(repeating: "x", count: 300),
         String(repeating: "/", count: 67), String(repeating: "é", count: 34),
     ])
     func noRoleHasThisName(_ name: String) async throws {
@@ -107,6 +108,17 @@ import VaultErrors
         try await expectRefusal(saying: "the role team is delegated to twice") { delegations in
             guard case .array(let roles)? = delegations["roles"] else { return }
             delegations["roles"] = .array(roles + roles)
+        }
+    }
+
+    /// On a disk that ignores case one of them would overwrite the other.
+    @Test(arguments: ["Team", "TEAM"]) func rolesDifferByMoreThanCase(_ name: String) async throws {
+        try await expectRefusal(saying: "differ by case alone") { delegations in
+            guard case .array(let roles)? = delegations["roles"], case .object(var role)? = roles.first else {
+                return
+            }
+            role["name"] = .string(name)
+            delegations["roles"] = .array(roles + [.object(role)])
         }
     }
 

@@ -10,7 +10,7 @@ import VaultErrors
     static let names = [
         "?", "#", "%", "%2e", "/x", "../x", "../../etc/x", ".", "..", "...", "a/b", "a\\b", "a b", "*",
         "root.json",
-        "Root", "1.root", "lock", "root_history", "targets.json", "timestamp%", "\u{0}", "\n", "é",
+        "Roots", "1.root", "lock", "root_history", "targets.json", "timestamp%", "\u{0}", "\n", "é",
         "e\u{301}",
         "😀", "~", "-", String(repeating: "x", count: 200), String(repeating: "/", count: 66),
     ]

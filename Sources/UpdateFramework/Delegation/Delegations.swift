@@ -14,13 +14,17 @@ public enum Delegations: Sendable, Hashable {
         let bins = try json.optionalObject("succinct_roles", at: place)
         switch (roles, bins) {
         case (let roles?, nil):
-            var names: Set<MetadataRole> = []
+            var known: [String: MetadataRole] = [:]
             self = .roles(
                 try roles.map { value throws(VaultError) in
                     let role = try Delegation(
                         parsing: try value.asObject(at: place), keys: keys, place: place)
-                    guard names.insert(role.role).inserted else {
-                        throw .untrusted("the role \(role.role) is delegated to twice", at: place)
+                    if let other = known.updateValue(role.role, forKey: role.role.caselessFileName) {
+                        throw .untrusted(
+                            other == role.role
+                                ? "the role \(other) is delegated to twice"
+                                : "the roles \(other) and \(role.role) differ by case alone, and would have one file on some disks",
+                            at: place)
                     }
                     return role
                 })

@@ -17,11 +17,12 @@ public struct MetadataRole: Sendable, CustomStringConvertible {
         encodedName = role.rawValue
     }
 
-    /// Nil for the names of the top-level roles, for an empty one, and for one of more than 200 bytes when it is
-    /// encoded: with a version and an ending it must remain a file's name.
+    /// Nil for the names of the top-level roles in upper or lower case, whose files would be one on some disks; for an empty
+    /// one, and for one of more than 200 bytes when it is encoded: with a version and an ending it must remain a file's name.
     public init?(delegated name: String) {
         let encoded = PercentEncoding.encode(name)
-        guard TopLevelRole(rawValue: encoded) == nil, (1...200).contains(encoded.utf8.count) else {
+        guard TopLevelRole(rawValue: encoded.lowercased()) == nil, (1...200).contains(encoded.utf8.count)
+        else {
             return nil
         }
         self.name = name
@@ -39,6 +40,9 @@ public struct MetadataRole: Sendable, CustomStringConvertible {
 
     /// The name of the role's file in a client's store, and at a host without consistent snapshots.
     public var fileName: String { "\(encodedName).json" }
+
+    /// Of two roles with one such name the files are one where a disk ignores case.
+    var caselessFileName: String { fileName.lowercased() }
 
     /// The name of one version's file at a host that keeps consistent snapshots, such as `7.snapshot.json`; the
     /// timestamp never has a version in its name (section 6.2.1).
