@@ -3,52 +3,84 @@ import Testing
 import UpdateFramework
 import VaultErrors
 
-/// Signatures of several keys that come together from copies.
+/// Signatures of several keys that come together from copies, where nobody knows the keys.
 @Suite struct CoSigningTests {
     private let keys = [SigningKey(), SigningKey()]
-    private var known: [MetadataKey] {
-        RoleTrust(keys.map(\.publicKey), threshold: 2).keys
+    private let trust: RoleTrust
+    private let signed: JSONObject
+
+    init() throws {
+        trust = RoleTrust(keys.map(\.publicKey), threshold: 2)
+        let root = try Repository().firstRoot
+        signed = try JSONValue(parsing: root.span, place: "root").asObject(at: "root").object(
+            "signed", at: "root")
     }
 
-    /// The first root, with these bytes as signatures.
-    private func root(_ signatures: [String: [UInt8]]) throws -> UnverifiedMetadata {
-        let bytes = try Repository().firstRoot
-        var file = try JSONValue(parsing: bytes.span, place: "root").asObject(at: "root")
-        file["signatures"] = .array(
-            signatures.sorted { $0.key < $1.key }.map { id, signature in
-                .object(["keyid": .string(id), "sig": .string(Self.hex(signature))])
-            })
-        return try UnverifiedMetadata(
-            parsing: JSONValue.object(file).canonical(), as: .root, place: "2.root.json")
+    private func signature(_ index: Int) -> (String, [UInt8]) {
+        (keys[index].id, keys[index].sign(JSONValue.object(signed).canonical()))
     }
 
-    private static func hex(_ bytes: [UInt8]) -> String {
-        bytes.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
+    private func junk(_ index: Int, _ byte: UInt8) -> (String, [UInt8]) {
+        (keys[index].id, [UInt8](repeating: byte, count: 64))
     }
 
-    /// Somebody without any key hands in junk under the ID of another's key: it blocks nobody, whoever comes first.
+    private func file(_ signatures: [(String, [UInt8])]) -> [UInt8] {
+        let list = signatures.map { id, signature in
+            JSONValue.object([
+                "keyid": .string(id),
+                "sig": .string(signature.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()),
+            ])
+        }
+        return JSONValue.object(["signatures": .array(list), "signed": .object(signed)]).canonical()
+    }
+
+    private func copy(_ signatures: [(String, [UInt8])]) throws -> UnverifiedMetadata {
+        try UnverifiedMetadata(parsingPending: file(signatures), as: .root, place: "a copy")
+    }
+
+    /// Somebody without any key hands in junk under the ID of another's key: it blocks nobody, whoever comes first, and what
+    /// is published has one signature a key.
     @Test(arguments: [true, false]) func aJunkSignatureBlocksNobody(junkComesFirst: Bool) throws {
-        let base = try root([:])
-        let message = JSONValue.object(base.document.signed).canonical()
-        let junk = [UInt8](repeating: 7, count: 64)
-        func copy(_ signatures: [String: [UInt8]]) throws -> UnverifiedMetadata {
-            var file: JSONObject = ["signed": .object(base.document.signed)]
-            file["signatures"] = .array(
-                signatures.map { .object(["keyid": .string($0), "sig": .string(Self.hex($1))]) })
-            return try UnverifiedMetadata(
-                parsing: JSONValue.object(file).canonical(), as: .root, place: "a copy")
+        let bad = try copy([junk(1, 7)])
+        let good = try copy([signature(1)])
+        var waiting = SignedMetadata(try copy([signature(0)]))
+        for next in junkComesFirst ? [bad, good] : [good, bad] { waiting = try waiting.merging(next) }
+        #expect(trust.isMet(by: try waiting.pending))
+        #expect(throws: VaultError.self) { try waiting.unverified }
+        let complete = waiting.keeping(onlyValidSignaturesOf: trust.keys)
+        #expect(trust.isMet(by: try complete.unverified))
+        #expect(
+            try complete.bytes
+                == SignedMetadata(copy([signature(0)])).merging(copy([signature(1)]))
+                .keeping(onlyValidSignaturesOf: trust.keys).bytes)
+        #expect(try SignedMetadata(bad).keeping(onlyValidSignaturesOf: trust.keys).unverified.keyIDs.isEmpty)
+    }
+
+    /// The junk came with the file itself, before the copy that the key has signed.
+    @Test func junkInTheFileItself() throws {
+        let waiting = try SignedMetadata(copy([junk(0, 1), junk(0, 2), junk(1, 3)]))
+        let signed = try waiting.merging(copy([signature(0)])).merging(copy([signature(1)]))
+        #expect(trust.isMet(by: try signed.pending))
+        #expect(try signed.keeping(onlyValidSignaturesOf: trust.keys).unverified.keyIDs.count == 2)
+    }
+
+    /// A file grows by so many signatures and no more; what is refused is the copy that brings more.
+    @Test func candidatesAreLimited() throws {
+        let full = try SignedMetadata(copy((0..<15).map { junk(1, $0) })).merging(copy([signature(1)]))
+        #expect(try full.pending.keyIDs.count == 1)
+        // The same once more is no other one.
+        #expect(try full.merging(full.pending) == full)
+        #expect(throws: VaultError.self) { try full.merging(copy([junk(1, 99)])) }
+        #expect(throws: VaultError.self) { try copy((0..<17).map { junk(1, $0) }) }
+    }
+
+    /// Published metadata have unique key IDs, as the specification demands.
+    @Test func whatIsPublishedHasOneSignatureAKey() throws {
+        for second in [signature(1), junk(1, 1)] {
+            let bytes = file([signature(1), second])
+            #expect(throws: VaultError.self) {
+                try UnverifiedMetadata(parsing: bytes, as: .root, place: "2.root.json")
+            }
         }
-        let bad = try copy([keys[1].id: junk])
-        let good = try copy([keys[1].id: keys[1].sign(message)])
-        var file = SignedMetadata(try copy([keys[0].id: keys[0].sign(message)]))
-        for next in junkComesFirst ? [bad, good] : [good, bad] {
-            file = try file.merging(next, signedBy: known)
-        }
-        #expect(RoleTrust(keys.map(\.publicKey), threshold: 2).isMet(by: try file.unverified))
-        // Only valid ones are kept.
-        let junkOnly = try SignedMetadata(base).merging(copy([keys[1].id: junk]), signedBy: known)
-        #expect(try junkOnly.unverified.keyIDs.isEmpty)
-        let kept = SignedMetadata(bad).keeping(onlySignaturesOf: known)
-        #expect(try kept.unverified.keyIDs.isEmpty)
     }
 }

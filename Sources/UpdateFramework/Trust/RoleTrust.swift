@@ -60,9 +60,10 @@ public struct RoleTrust: Sendable, Hashable {
     public func signers(of metadata: UnverifiedMetadata) -> Set<VerifyingKey> {
         var signers: Set<VerifyingKey> = []
         for key in keys where !signers.contains(key.key) {
-            if let signature = metadata.signatures[key.id],
-                key.key.isValid(signature: signature.span, for: metadata.signedBytes.span)
-            {
+            let candidates = metadata.signatures[key.id] ?? []
+            if candidates.contains(where: {
+                key.key.isValid(signature: $0.span, for: metadata.signedBytes.span)
+            }) {
                 signers.insert(key.key)
             }
         }

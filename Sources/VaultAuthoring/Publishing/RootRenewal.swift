@@ -23,7 +23,7 @@ struct RootRenewal {
             }
             let trusts = try trusts(of: waiting)
             let file = try signing.keys.sign(SignedMetadata(waiting), for: trusts)
-                .keeping(onlySignaturesOf: trusts.flatMap(\.keys))
+                .keeping(onlyValidSignaturesOf: trusts.flatMap(\.keys))
             if try isComplete(file) { return Outcome(successor: file) }
             try pending.write(file)
             return try self.waiting(file)

@@ -68,7 +68,7 @@ struct KeptMetadata {
     /// Keeps what is sealed and waits for a signature.
     mutating func keepTargets(listedIn pending: MetadataFolder) throws(VaultError) {
         for file in try pending.versions() {
-            for record in try pending.metadata(in: file)?.records ?? [] {
+            for record in try pending.pendingMetadata(in: file)?.records ?? [] {
                 keepTarget(record.hostedPath, .pending)
             }
         }

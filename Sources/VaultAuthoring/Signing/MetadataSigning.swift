@@ -51,7 +51,7 @@ struct MetadataSigning {
             return nil
         }
         let merged = try keys.sign(SignedMetadata(waiting), for: trusts)
-            .keeping(onlySignaturesOf: trusts.flatMap(\.keys))
+            .keeping(onlyValidSignaturesOf: trusts.flatMap(\.keys))
         let isMet = try isMet(trusts, by: merged)
         guard isMet, period.isDue(role, expiring: waiting.document.expires) else {
             try pending.write(merged)
@@ -72,7 +72,7 @@ struct MetadataSigning {
             // Not what would have to be signed again at once.
             !period.isDue(role, expiring: waiting.document.expires), try says(waiting, content)
         else { return nil }
-        let file = SignedMetadata(waiting).keeping(onlySignaturesOf: trusts.flatMap(\.keys))
+        let file = SignedMetadata(waiting).keeping(onlyValidSignaturesOf: trusts.flatMap(\.keys))
         return try isMet(trusts, by: file) ? file : nil
     }
 

@@ -12,6 +12,16 @@ extension VaultFolder {
     }
 }
 
+extension MetadataFolder {
+    /// One file that waits for signatures; nil where it is gone.
+    func pendingMetadata(in file: MetadataVersion) throws(VaultError) -> UnverifiedMetadata? {
+        guard let role = file.role,
+            let bytes = try self.file(named: file.hostedName, limit: role.sizeLimit)
+        else { return nil }
+        return try UnverifiedMetadata(parsingPending: bytes, as: role, place: file.hostedName)
+    }
+}
+
 /// Metadata that waits for signatures, in a vault's `pending/`. A file there has the form and the name that it will
 /// have in the site; it is signed where the keys are kept, by any tool that knows the form.
 struct PendingMetadata {
@@ -27,7 +37,7 @@ struct PendingMetadata {
         let path = vault.pending.appending(role.hostedName(version: newest))
         let bytes = try DurableFile.read(path, limit: role.sizeLimit)
         do throws(VaultError) {
-            let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: path.string)
+            let metadata = try UnverifiedMetadata(parsingPending: bytes, as: role, place: path.string)
             guard try written().contains(Self.digest(of: metadata.document.signed)) else {
                 throw VaultError(
                     .corrupt, "it does not say what this vault wrote there", at: path.string, remedy: "")
@@ -77,10 +87,7 @@ struct PendingMetadata {
         let known = try written()
         for version in try MetadataFolder(vault.pending).versions()
         where version.hostedName != file.hostedName {
-            guard let role = version.role,
-                let bytes = try MetadataFolder(vault.pending).file(
-                    named: version.hostedName, limit: role.sizeLimit),
-                let other = try? UnverifiedMetadata(parsing: bytes, as: role, place: version.hostedName),
+            guard let other = try? MetadataFolder(vault.pending).pendingMetadata(in: version),
                 case let digest = Self.digest(of: other.document.signed), known.contains(digest)
             else { continue }
             lines.append("\(digest.hex)  \(version.hostedName)")

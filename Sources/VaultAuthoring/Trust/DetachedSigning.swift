@@ -7,12 +7,13 @@ public import VaultKeys
 
 /// Adds signatures to a file that waits for them, wherever the keys are kept; no vault is needed there.
 public struct DetachedSigning: Sendable {
-    /// What the file says and how many signatures it has now, for the person who signs.
+    /// What the file says and how many keys it has signatures of now, for the person who signs.
     public struct Report: Sendable {
         public let role: MetadataRole
         public let version: Int64
         public let expires: UTCTime
-        public let signatures: Int
+        /// Under the IDs of so many keys there are signatures. Whether they are valid is known where the keys are known.
+        public let signingKeys: Int
         /// What else one would look at before signing, each a line.
         public let content: [String]
     }
@@ -40,14 +41,14 @@ public struct DetachedSigning: Sendable {
         }
         let metadata = try read(path)
         var file = SignedMetadata(metadata)
-        let known = NearbyKeys(of: metadata, at: path)
-        for copy in copies { file = try file.merging(try read(copy), signedBy: known.keys) }
+        for copy in copies { file = try file.merging(try read(copy)) }
         for key in keys { file = try SigningKey(reading: key, passphrase: passphrase).sign(file) }
         try DurableFile.write(file.bytes.span, to: path, permissions: 0o644, replacing: true)
+        let pending = try file.pending
         return Report(
             role: metadata.document.role, version: metadata.document.version,
-            expires: metadata.document.expires, signatures: try known.signatureCount(of: file.unverified),
-            content: try Self.content(of: try file.unverified))
+            expires: metadata.document.expires, signingKeys: pending.keyIDs.count,
+            content: try Self.content(of: pending))
     }
 
     private static func content(of metadata: UnverifiedMetadata) throws(VaultError) -> [String] {
@@ -72,7 +73,7 @@ public struct DetachedSigning: Sendable {
 
     private func read(_ path: FilePath) throws(VaultError) -> UnverifiedMetadata {
         let bytes = try DurableFile.read(path, limit: TopLevelRole.targets.sizeLimit)
-        return try UnverifiedMetadata(parsingAny: bytes, place: path.string)
+        return try UnverifiedMetadata(parsingAnyPending: bytes, place: path.string)
     }
 }
 

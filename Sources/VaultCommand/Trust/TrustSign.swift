@@ -45,7 +45,7 @@ struct TrustSign: AsyncParsableCommand {
             passphrase: try signing.passphrase())
         for line in report.content { Talk.note("  \(line)") }
         Talk.note(
-            "\(file): \(report.role) version \(report.version), expires \(report.expires), has \(report.signatures) signatures"
+            "\(file): \(report.role) version \(report.version), expires \(report.expires), has signatures of \(report.signingKeys) keys"
         )
     }
 }

@@ -49,6 +49,47 @@ struct PendingTests {
         #expect(try folder.bytes("vault/pending/2.targets.json") == before)
     }
 
+    /// Junk under the ID of the key that is to sign, in the file that waits and in a copy of it, on a machine that knows no
+    /// key: it takes no valid signature's place, and only valid ones are published.
+    @Test(arguments: [true, false]) func junkUnderTheKeysOwnID(junkComesFirst: Bool) async throws {
+        let id = try #require(try await workshop.roles()["targets"]?.keys.first)
+        var junk = try #require(try folder.json("vault/pending/2.targets.json").members)
+        junk["signatures"] = .array([
+            .object(["keyid": .string(id), "sig": .string(String(repeating: "00", count: 64))])
+        ])
+        let name = "2.targets.json"
+        for person in ["elsewhere", "honest"] {
+            try folder.write("\(person)/\(name)", folder.bytes("vault/pending/\(name)"))
+        }
+        try folder.write("junk/\(name)", JSONValue.object(junk).pretty())
+        try await Command.run("trust", "sign", folder["honest/\(name)"], "--key", key).succeeded()
+        let copies = junkComesFirst ? ["junk", "honest"] : ["honest", "junk"]
+        for person in copies {
+            try await Command.run(
+                "trust", "sign", folder["elsewhere/\(name)"], "--merge", folder["\(person)/\(name)"]
+            ).succeeded()
+        }
+        try folder.write("vault/pending/\(name)", folder.bytes("elsewhere/\(name)"))
+        try await Command.run("prune", workshop.vault).succeeded()
+        try await workshop.publish()
+        let published = try folder.json("vault/site/metadata/\(name)") as JSONValue
+        let signed = try folder.json("honest/\(name)") as JSONValue
+        #expect(published["signatures"] == signed["signatures"])
+        try await workshop.fetch().succeeded()
+    }
+
+    /// The key signs a file that has junk under its ID already.
+    @Test func aKeySignsOverJunk() async throws {
+        let id = try #require(try await workshop.roles()["targets"]?.keys.first)
+        var junk = try #require(try folder.json("vault/pending/2.targets.json").members)
+        junk["signatures"] = .array([.object(["keyid": .string(id), "sig": "00"])])
+        try folder.write("vault/pending/2.targets.json", JSONValue.object(junk).pretty())
+        try await Command.run("trust", "sign", file, "--key", key).succeeded()
+        #expect(try folder.json("vault/pending/2.targets.json")["signatures"]?.elements?.count == 1)
+        try await workshop.publish()
+        try await workshop.fetch().succeeded()
+    }
+
     /// Somebody else's signature is no help, and says so.
     @Test func aKeyThatTheRootDoesNotName() async throws {
         let stranger = try await workshop.makeKey("stranger")
