@@ -1,10 +1,20 @@
 import ArgumentParser
 
 /// A number of bytes, as options take it: `500`, `10MB`, `1.5GiB`.
-struct ByteCount: ExpressibleByArgument, Equatable {
+struct ByteCount: ExpressibleByArgument, Equatable, CustomStringConvertible {
     let bytes: UInt64
 
     init(bytes: UInt64) { self.bytes = bytes }
+
+    /// In the largest unit of 1024 that gives a whole number; without any up to 1023.
+    var description: String {
+        var (count, units) = (bytes, ["", "KiB", "MiB", "GiB", "TiB"])
+        while count >= 1 << 10, count.isMultiple(of: 1 << 10), units.count > 1 {
+            count >>= 10
+            units.removeFirst()
+        }
+        return "\(count)\(units[0])"
+    }
 
     /// Nil for anything else. Parts of a byte are left out.
     init?(argument: String) {

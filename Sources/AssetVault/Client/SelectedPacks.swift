@@ -9,6 +9,8 @@ struct SelectedPacks {
     let offers: [OfferedPack]
     /// Delegated roles that are not believed: what they may list is unknown.
     let refusals: [VaultError]
+    /// What the site lists as packs and this release can't read; not looked for where packs are named.
+    let skipped: [SkippedPack]
     /// With the IDs of what was chosen otherwise.
     let selection: PackSelection
 
@@ -20,9 +22,12 @@ struct SelectedPacks {
         guard case .only(let ids) = selection else {
             let tree = try await access.trust.tree(of: listing.chain, from: listing.site, now: listing.now)
             refusals = tree.refusals.map(\.error)
-            for published in PublishedPacks(of: tree).listings where selection.mayTake(published.pack) {
+            let published = PublishedPacks(of: tree)
+            for published in published.listings where selection.mayTake(published.pack) {
                 offers.append(try access.offer(published, in: listing))
             }
+            skipped = published.skipped.filter { PackID(targetPath: $0.path) != nil }
+                .map { SkippedPack(path: $0.path, reason: $0.reason) }
             self.offers = offers
             if case .tagged = selection {
                 self.selection = .only(offers.map(\.pack.id))
@@ -33,7 +38,7 @@ struct SelectedPacks {
         }
         for id in ids { offers.append(try await access.offer(of: id, in: listing)) }
         self.offers = offers
-        refusals = []
+        (refusals, skipped) = ([], [])
         self.selection = selection
     }
 }

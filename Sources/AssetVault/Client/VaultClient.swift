@@ -19,6 +19,9 @@ public actor VaultClient {
     private let broadcast = StatusBroadcast()
     /// What the site listed when it was asked last.
     var listing: SiteAccess.Listing?
+    /// What the site lists as packs and this release can't read, as was found when packs were chosen last otherwise than by
+    /// their IDs.
+    public internal(set) var skippedPacks: [SkippedPack] = []
 
     /// Nothing is read or written yet. Throws `.usage` for a configuration that can't work.
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
@@ -95,6 +98,7 @@ public actor VaultClient {
     func stage(_ selection: PackSelection) async throws(VaultError) -> [VaultError] {
         guard let listing else { return [] }
         let selected = try await SelectedPacks(selection, of: access, in: listing)
+        skippedPacks = selected.skipped
         let occasion = PlanningOccasion.app(selected.selection)
         let stored = try await staging.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)

@@ -36,51 +36,26 @@ struct Downloader: AsyncParsableCommand {
         })
     var request: ContentRequest
 
-    @Option(help: ArgumentHelp("How long it may run.", valueName: "seconds"))
-    var time: Double?
-
-    @Option(
-        help: ArgumentHelp(
-            "How much memory it may take: with less, fewer packs come at a time.", valueName: "MiB"))
-    var memory: UInt64 = 32
-
-    @Option(
-        help: ArgumentHelp(
-            "Bytes that essential packs may take with the request 'install', metadata included.",
-            valueName: "bytes"))
-    var essentialAllowance: ByteCount?
-
-    @Option(
-        help: ArgumentHelp(
-            "Bytes that the other packs may take with the request 'install'.", valueName: "bytes"))
-    var allowance: ByteCount?
+    @OptionGroup var budget: BudgetOptions
 
     @OptionGroup var limits: LimitOptions
 
     @Flag(help: "Print what became of each pack as JSON.")
     var json = false
 
-    func validate() throws {
-        if let time, !(time > 0 && time < 1e9) { throw ValidationError("--time takes seconds, more than 0") }
-        guard (1...1 << 20).contains(memory) else {
-            throw ValidationError("--memory takes MiB, 1 or more")
-        }
-    }
-
     func run() async throws {
         ProcessMemory.useOneArena()
         var configuration = try site.configuration(of: store.layout)
         limits.apply(to: &configuration)
-        configuration.policy.essentialDownloadAllowance = essentialAllowance?.bytes
-        configuration.policy.downloadAllowance = allowance?.bytes
-        let budget = DownloaderBudget(
-            time: time.map { .seconds($0) }, memory: memory << 20)
+        budget.apply(to: &configuration)
         let progress = FetchProgress()
         defer { progress.finish() }
         let outcome: Result<DownloaderReport, VaultError>
         do throws(VaultError) {
             outcome = .success(
-                try await PackDownloader(configuration).run(request, within: budget) { progress.show($0) })
+                try await PackDownloader(configuration).run(request, within: budget.budget) {
+                    progress.show($0)
+                })
         } catch {
             outcome = .failure(error)
         }

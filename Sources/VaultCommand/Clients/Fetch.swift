@@ -12,7 +12,7 @@ struct Fetch: AsyncParsableCommand {
         commandName: "fetch",
         abstract: "Download, verify and stage the packs of a site.",
         discussion: """
-            Trust is refreshed first; the store pins the root of its first --trust. Without IDs, essential and \
+            Trust is refreshed first; the store pins the root of its first --trust. Without IDs and tags, essential and \
             prefetch packs are fetched. Without --keys packs stop in shared storage, verified and sealed. A pack that none of \
             the keys opens is no failure: essential and named ones are downloaded and wait for their key, prefetch packs \
             are left on the site, unless --preload is given. Of a pack that \
@@ -38,16 +38,18 @@ struct Fetch: AsyncParsableCommand {
     @Flag(help: "Fetch every pack.")
     var all = false
 
+    @Option(
+        name: .customLong("tag"),
+        help: ArgumentHelp("Fetch the packs that have this tag; repeatable.", valueName: "tag"))
+    var tags: [String] = []
+
     @Flag(help: "Download prefetch packs, too, that none of the keys opens: they wait for theirs.")
     var preload = false
 
     @Flag(help: "Fail with code 77 when the key of any wanted pack is missing.")
     var strict = false
 
-    @Option(
-        help: ArgumentHelp(
-            "Stop after this time; what was begun goes on the next time.", valueName: "seconds"))
-    var time: Double?
+    @OptionGroup var time: TimeOption
 
     @OptionGroup var form: FormOptions
 
@@ -61,18 +63,25 @@ struct Fetch: AsyncParsableCommand {
     var json = false
 
     func validate() throws {
-        if let time, !(time > 0 && time < 1e9) { throw ValidationError("--time takes seconds, more than 0") }
         if form.form == .opened, keys.specs.isEmpty {
             throw ValidationError("--opened needs --keys: without a key packs stay sealed")
         }
         if dryRun, strict { throw ValidationError("--strict and --dry-run exclude each other") }
-        if all, !ids.isEmpty { throw ValidationError("--all and IDs exclude each other") }
+        if [all, !ids.isEmpty, !tags.isEmpty].filter(\.self).count > 1 {
+            throw ValidationError("--all, --tag and IDs exclude each other")
+        }
+    }
+
+    private var selection: PackSelection {
+        get throws(VaultError) {
+            if all { return .all }
+            if !tags.isEmpty { return .tagged(Set(tags)) }
+            return try ids.isEmpty ? .automatic : .only(ids.map { id throws(VaultError) in try PackID(id) })
+        }
     }
 
     func run() async throws {
-        let selection: PackSelection =
-            try all
-            ? .all : ids.isEmpty ? .automatic : .only(ids.map { id throws(VaultError) in try PackID(id) })
+        let selection = try selection
         var configuration = try site.configuration(of: store.layout)
         limits.apply(to: &configuration)
         configuration.keys = try keys.provider()
@@ -84,12 +93,13 @@ struct Fetch: AsyncParsableCommand {
         do throws(VaultError) {
             try await progress.whileShowing(configuration) { client throws(VaultError) in
                 do throws(VaultError) {
-                    try await client.fetch(selection, within: time.map { .seconds($0) })
+                    try await client.fetch(selection, within: time.duration)
                 } catch {
                     throw await error.suggesting(for: ids) { () throws(VaultError) in
                         try await client.packs.map(\.id)
                     }
                 }
+                try await requireTags(of: client)
             }
             if strict, let error = progress.firstMissingKey { throw error }
             outcome = .success(())
@@ -101,10 +111,23 @@ struct Fetch: AsyncParsableCommand {
         if progress.isSilent { try await SilentFetch.explain(of: store.layout) }
     }
 
+    /// A tag that no pack has was mistyped.
+    private func requireTags(of client: VaultClient) async throws(VaultError) {
+        guard !tags.isEmpty else { return }
+        let known = Set(try await client.packs.flatMap(\.tags))
+        for tag in tags where !known.contains(tag) {
+            throw VaultError(
+                .missing, "no pack of the site has the tag '\(tag)'", at: tag,
+                remedy: "'assetvault list' shows the tags of each pack"
+            ).suggesting(tag, among: known)
+        }
+    }
+
     private func tellCosts(of selection: PackSelection, _ configuration: VaultConfiguration) async throws {
-        let time = time.map { Duration.seconds($0) }
         let costs = try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
-            try await client.costs(of: selection, within: time)
+            let costs = try await client.costs(of: selection, within: time.duration)
+            try await requireTags(of: client)
+            return costs
         }
         let report = DownloadReport(costs: costs)
         if json { report.answerJSON() } else { report.answer() }

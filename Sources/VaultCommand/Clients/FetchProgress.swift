@@ -134,6 +134,19 @@ final class FetchProgress: Sendable {
         }
     }
 
+    /// What the site lists in vain: the first of them, and how many more there are.
+    private func tell(_ skipped: [SkippedPack]) {
+        guard !skipped.isEmpty else { return }
+        finish()
+        shown.withLock { $0.hasUpdates = true }
+        for pack in skipped.prefix(Self.skippedLimit) { Talk.note("skipped  \(pack.path): \(pack.reason)") }
+        if skipped.count > Self.skippedLimit {
+            Talk.note("skipped  \(skipped.count - Self.skippedLimit) more packs that this release can't read")
+        }
+    }
+
+    private static let skippedLimit = 4
+
     /// Clears the line, for what is told next.
     func finish() {
         shown.withLock { shown in
@@ -190,6 +203,7 @@ final class FetchProgress: Sendable {
             if let version = await client.contestedVersion { Self.warn(ofContested: version) }
             client.endStatusUpdates()
             await shown
+            tell(await client.skippedPacks)
             return try result.get()
         }
     }

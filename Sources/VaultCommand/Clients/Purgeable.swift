@@ -15,17 +15,11 @@ struct Purgeable: AsyncParsableCommand {
               assetvault purgeable levels/one --store ~/.game
             """)
 
-    @Argument(help: ArgumentHelp("The packs.", valueName: "id"), completion: .packsOfStore)
-    var ids: [String]
-
-    @OptionGroup var store: StoreOptions
+    @OptionGroup var packs: NamedPacks
 
     func run() async throws {
-        for text in ids {
-            try await store.naming([text]) { () throws(VaultError) in
-                try await VaultStore(store.layout).declarePurgeable(PackID(text))
-            }
-            Talk.note("purgeable  \(text)")
+        try await packs.each("purgeable") { store, id throws(VaultError) in
+            try await store.declarePurgeable(id)
         }
     }
 }
@@ -39,17 +33,9 @@ struct Keep: AsyncParsableCommand {
               assetvault keep levels/one --store ~/.game
             """)
 
-    @Argument(help: ArgumentHelp("The packs.", valueName: "id"), completion: .packsOfStore)
-    var ids: [String]
-
-    @OptionGroup var store: StoreOptions
+    @OptionGroup var packs: NamedPacks
 
     func run() async throws {
-        for text in ids {
-            try await store.naming([text]) { () throws(VaultError) in
-                try await VaultStore(store.layout).keep(PackID(text))
-            }
-            Talk.note("kept  \(text)")
-        }
+        try await packs.each("kept") { store, id throws(VaultError) in try await store.keep(id) }
     }
 }

@@ -28,8 +28,8 @@ struct Verify: AsyncParsableCommand {
 
     func run() async throws {
         let named = try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
-        let store = VaultStore(try store.existingLayout(), keys: try keys.provider())
-        let found = try await store.verify(named)
+        let reader = VaultStore(try store.existingLayout(), keys: try keys.provider())
+        let found = try await store.naming(ids) { () throws(VaultError) in try await reader.verify(named) }
         if json {
             let packs = found.map { JSONValue.object($0.json) }
             Talk.answer(bytes: JSONValue.object(["packs": .array(packs)]).pretty())

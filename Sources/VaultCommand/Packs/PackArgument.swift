@@ -27,24 +27,21 @@ struct DescriptorOptions: ParsableArguments {
         help: ArgumentHelp("Take the descriptor from this site's signed metadata.", valueName: "url-or-dir"))
     var site: String?
 
-    @Option(
-        help: ArgumentHelp("The root file that the site's metadata must follow from.", valueName: "root.json")
-    )
-    var trust: String?
+    @OptionGroup var trust: TrustedRootOption
 
     func validate() throws {
         if site != nil, descriptor != nil {
             throw ValidationError("--site and --descriptor exclude each other")
         }
-        if site != nil, trust == nil { throw ValidationError("--site needs --trust ROOT.json") }
+        if site != nil, trust.path == nil { throw ValidationError("--site needs --trust ROOT.json") }
     }
 
     func origin() throws(VaultError) -> LocalPack.Origin {
-        if let site, let trust {
+        if let site, let root = trust.path {
             return .site(
-                Site(try SiteLocation(site), transport: SchemeTransport()), trustedRoot: FilePath(trust))
+                Site(try SiteLocation(site), transport: SchemeTransport()), trustedRoot: FilePath(root))
         }
-        guard trust == nil else {
+        guard trust.path == nil else {
             throw VaultError(
                 .usage, "a root alone says nothing about a pack", at: "--trust",
                 remedy: "name the site too, with --site URL-or-DIR")

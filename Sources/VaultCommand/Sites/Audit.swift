@@ -81,8 +81,7 @@ struct Audit: AsyncParsableCommand {
     }
 
     private func pinnedRoot() throws(VaultError) -> [UInt8]? {
-        guard let trust = origin.trust else { return nil }
-        return try DurableFile.read(FilePath(trust), limit: MetadataRole.root.sizeLimit)
+        try origin.trust.root()
     }
 }
 

@@ -28,10 +28,7 @@ struct List: AsyncParsableCommand {
         completion: .directory)
     var site: String
 
-    @Option(
-        help: ArgumentHelp("The root file that the site must follow from.", valueName: "root.json"),
-        completion: .file(extensions: ["json"]))
-    var trust: String?
+    @OptionGroup var trust: TrustedRootOption
 
     @OptionGroup var connection: TransportOptions
 
@@ -41,9 +38,7 @@ struct List: AsyncParsableCommand {
     func run() async throws {
         let location = try SiteLocation(site)
         if let folder = location.path { try folder.requireSite() }
-        let root = try trust.map { path throws(VaultError) in
-            try DurableFile.read(FilePath(path), limit: MetadataRole.root.sizeLimit)
-        }
+        let root = try trust.root()
         let tree = try await TargetTree.verifying(
             Site(location, transport: try connection.transport()), pinnedRoot: root, now: .now)
         let published = PublishedPacks(of: tree)

@@ -24,10 +24,7 @@ struct TrustShow: AsyncParsableCommand {
         completion: .directory)
     var subject: String
 
-    @Option(
-        help: ArgumentHelp("The root that a site must follow from.", valueName: "root.json"),
-        completion: .file(extensions: ["json"]))
-    var trust: String?
+    @OptionGroup var trust: TrustedRootOption
 
     @Flag(help: "Print a report as JSON.")
     var json = false
@@ -40,10 +37,7 @@ struct TrustShow: AsyncParsableCommand {
                 .missing, "there is no vault or site here", at: subject, remedy: "check the path or URL")
         }
         let site = try isVault ? SiteLocation(path: vault.site) : SiteLocation(subject)
-        let root = trust.map { FilePath($0) } ?? (isVault ? vault.trustedRoot : nil)
-        let pinned = try root.map { path throws(VaultError) in
-            try DurableFile.read(path, limit: MetadataRole.root.sizeLimit)
-        }
+        let pinned = try trust.root() ?? (isVault ? TrustedRootOption.root(at: vault.trustedRoot) : nil)
         // What has expired is shown, too: that is what one wants to know.
         let tree = try await TargetTree.verifying(
             Site(site, transport: SchemeTransport()), pinnedRoot: pinned, now: .earliest)

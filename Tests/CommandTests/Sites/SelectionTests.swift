@@ -14,8 +14,8 @@ struct SelectionTests {
             """
             {"format": 1, "packs": {
               "start": {"source": "../start", "policy": "essential"},
-              "later": {"source": "../later", "policy": "prefetch"},
-              "on/asked": {"source": "../asked", "policy": "onDemand"},
+              "later": {"source": "../later", "policy": "prefetch", "tags": ["winter"]},
+              "on/asked": {"source": "../asked", "policy": "onDemand", "tags": ["campaign", "winter"]},
               "on": {"source": "../plain"}}}
             """)
         try await workshop.publish()
@@ -49,7 +49,29 @@ struct SelectionTests {
         #expect(try await loaded() == ["later", "on/asked"])
     }
 
+    @Test func packsWithATag() async throws {
+        try await workshop.fetch(nil, "--tag", "campaign").succeeded()
+        #expect(try await loaded() == ["on/asked"])
+        let dryRun = try await workshop.fetch(nil, "--tag", "winter", "--tag", "campaign", "--dry-run")
+            .succeeded()
+        #expect(dryRun.text.contains("later") && !dryRun.text.contains("start"))
+        try await workshop.fetch(nil, "--tag", "winter", "--tag", "campaign").succeeded()
+        #expect(try await loaded() == ["later", "on/asked"])
+    }
+
+    /// The packs of the other tag are fetched.
+    @Test func aTagThatNoPackHas() async throws {
+        for option in ["--dry-run", "--strict"] {
+            let result = try await workshop.fetch(nil, "--tag", "wintr", "--tag", "campaign", option)
+            #expect(result.exitCode == 66)
+            #expect(result.errorText.contains("has the tag 'wintr'; did you mean 'winter'?"))
+        }
+        #expect(try await loaded() == ["on/asked"])
+    }
+
     @Test func theyCanBeToldApartNoOtherWay() async throws {
+        try await workshop.fetch(nil, "--tag", "winter", "later").failed(64, naming: "--tag")
+        try await workshop.fetch(nil, "--all", "--tag", "winter").failed(64, naming: "--tag")
         try await workshop.fetch(nil, "--all", "later").failed(64, naming: "--all")
     }
 

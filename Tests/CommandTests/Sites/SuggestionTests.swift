@@ -31,6 +31,7 @@ struct SuggestionTests {
             try await Command.run([command, "levle"] + store).failed(66, naming: "did you mean 'level'?")
         }
         try await Command.run(["path", "harbour"] + store).failed(66, naming: "'levels/harbour'")
+        try await Command.run(["verify", "musc"] + store + workshop.keys).failed(66, naming: "'music'")
         try await Command.run(["unlock", "musc"] + store + workshop.keys).failed(66, naming: "'music'")
         try await Command.run(["repair", workshop.site, "musc"] + store).failed(66, naming: "'music'")
         try await Command.run("restore", workshop.vault, "muisc", "--version", "1")

@@ -1,0 +1,46 @@
+import StrictJSON
+import Testing
+
+/// Packs of a later format: a fetch says which, and takes the others.
+struct SkippedPackTests {
+    private static func packs(of workshop: Workshop, _ names: [String]) async throws {
+        try await workshop.forgeTargets { signed in
+            var targets = try #require(signed["targets"]?.members)
+            for name in names {
+                var record = try #require(targets["packs/\(name).avpack"]?.members)
+                var custom = try #require(record["custom"]?.members)
+                var vault = try #require(custom["assetvault"]?.members)
+                vault["format"] = 99
+                custom["assetvault"] = .object(vault)
+                record["custom"] = .object(custom)
+                targets["packs/\(name).avpack"] = .object(record)
+            }
+            // What is no pack at all is nobody's concern.
+            targets["readme.txt"] = targets["packs/\(names[0]).avpack"]
+            signed["targets"] = .object(targets)
+        }
+    }
+
+    @Test(arguments: ["--preload", "--all", "--dry-run"]) func theyAreNamed(option: String) async throws {
+        let workshop = try await Workshop(publishing: ["level", "music"])
+        try await Self.packs(of: workshop, ["music"])
+        let result = try await workshop.fetch(nil, option).succeeded()
+        let lines = result.errorText.split(separator: "\n").filter { $0.hasPrefix("skipped") }
+        #expect(lines == ["skipped  packs/music.avpack: pack format version 99 is unknown"])
+        if option != "--dry-run" { #expect(try await workshop.status().keys.sorted() == ["level"]) }
+        // Whoever names a pack asks for no other one.
+        #expect(try await !workshop.fetch(nil, "level").succeeded().errorText.contains("skipped"))
+        try await workshop.fetch(nil, "music").failed(65, naming: "format version 99")
+    }
+
+    /// Nothing else is there: that is what is said.
+    @Test func manyAreCounted() async throws {
+        let names = ["a", "b", "c", "d", "e", "f"]
+        let workshop = try await Workshop(publishing: names)
+        try await Self.packs(of: workshop, names)
+        let result = try await workshop.fetch().succeeded()
+        let lines = result.errorText.split(separator: "\n")
+        #expect(lines.count == 5 && lines.allSatisfy { $0.hasPrefix("skipped  ") }, "\(lines)")
+        #expect(lines.last == "skipped  2 more packs that this release can't read")
+    }
+}
