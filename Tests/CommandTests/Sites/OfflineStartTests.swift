@@ -116,7 +116,7 @@ struct OfflineStartTests {
 
     /// What waits is listed by the app's own metadata: then those of the downloader, newer as they are, are not needed.
     @Test func whatTheAppKnowsNeedsNoOthersMetadata() async throws {
-        try await workshop.fetch(nil, "three", withKeys: false).succeeded()
+        try await workshop.fetch(nil, "one", withKeys: false).succeeded()
         try await download()
         try workshop.folder.write("three/file", "new")
         try await workshop.publish()
