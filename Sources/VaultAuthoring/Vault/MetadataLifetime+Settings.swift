@@ -4,19 +4,20 @@ import VaultErrors
 
 extension MetadataLifetime {
     /// Days a role, 1 to 3,650; roles that are absent keep their default.
-    init(parsing json: JSONObject, place: String) throws(VaultError) {
+    init(parsing json: LocatedJSON?) throws(VaultError) {
         self.init()
+        guard let json else { return }
         let known = TopLevelRole.allCases.map(\.rawValue)
-        for key in json.keys where !known.contains(key) {
-            throw VaultError(
-                .usage, "\"expiry\" knows no role \"\(key)\"", at: place,
+        for member in try json.members() where !known.contains(member.name) {
+            throw member.key.error(
+                .usage, "\"expiry\" knows no role \"\(member.name)\"",
                 remedy: "use one of \(known.joined(separator: ", "))")
         }
         func days(_ key: String, _ standard: Int) throws(VaultError) -> Int {
-            guard let days = try json.optionalInteger(key, at: place) else { return standard }
+            guard let value = try json[key] else { return standard }
+            let days = try value.integer()
             guard (1...3650).contains(days) else {
-                throw VaultError(
-                    .usage, "\(days) days are no period for \(key)", at: place, remedy: "use 1 to 3650")
+                throw value.error(.usage, "\(days) days are no period for \(key)", remedy: "use 1 to 3650")
             }
             return Int(days)
         }

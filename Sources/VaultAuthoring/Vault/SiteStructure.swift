@@ -24,35 +24,31 @@ public struct SiteStructure: Sendable {
     /// Set in a team's own vault: the role that it publishes for. It has no root of its own.
     public var ownRole: MetadataRole?
 
-    init(parsing json: JSONObject, place: String) throws(VaultError) {
-        for (name, value) in try json.optionalObject("teams", at: place) ?? [:] {
-            teams.append(
-                try Team(
-                    try Self.role(name, place), parsing: try value.asObject(at: "\(place): \(name)"),
-                    place: "\(place): team \(name)"))
+    init(parsing json: LocatedJSON) throws(VaultError) {
+        for member in try json["teams"]?.members() ?? [] {
+            let role = try member.key.map { () throws(VaultError) in try Self.role(named: member.name) }
+            teams.append(try Team(role, parsing: member.value.labelled("team \(role)")))
         }
-        if let count = try json.optionalInteger("bins", at: place) {
+        if let bins = try json["bins"] {
+            let count = try bins.integer()
             guard (2...8_192).contains(count), count.nonzeroBitCount == 1 else {
-                throw VaultError(
-                    .usage, "\(count) bins can't be made", at: place, remedy: "use a power of two up to 8192"
-                )
+                throw bins.error(
+                    .usage, "\(count) bins can't be made", remedy: "use a power of two up to 8192")
             }
             binBits = count.trailingZeroBitCount
         }
-        if let name = try json.optionalString("team", at: place) { ownRole = try Self.role(name, place) }
-        guard ownRole == nil || teams.isEmpty && binBits == 0 else {
-            throw VaultError(
-                .usage, "a team's vault has neither \"teams\" nor \"bins\"", at: place,
+        guard let team = try json["team"] else { return }
+        let name = try team.string()
+        ownRole = try team.map { () throws(VaultError) in try Self.role(named: name) }
+        guard teams.isEmpty, binBits == 0 else {
+            throw team.error(
+                .usage, "a team's vault has neither \"teams\" nor \"bins\"",
                 remedy: "remove them, or the member \"team\"")
         }
     }
 
     /// A team's role. Its name means the same in a URL, on every disk and in every tool; throws `usage` for any other.
     public static func role(named name: String) throws(VaultError) -> MetadataRole {
-        try role(name, "team")
-    }
-
-    private static func role(_ name: String, _ place: String) throws(VaultError) -> MetadataRole {
         let plain = name.utf8.allSatisfy {
             switch $0 {
             case 0x30...0x39, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
@@ -63,7 +59,7 @@ public struct SiteStructure: Sendable {
             !name.hasPrefix("\(BinnedListing.name)-"), let role = MetadataRole(delegated: name)
         else {
             throw VaultError(
-                .usage, "'\(name)' can't be a team's name", at: place,
+                .usage, "'\(name)' can't be a team's name", at: "team",
                 remedy: "use up to 64 of a-z 0-9 _ -, no role's name and not '\(BinnedListing.name)'")
         }
         return role
@@ -71,26 +67,19 @@ public struct SiteStructure: Sendable {
 }
 
 extension SiteStructure.Team {
-    fileprivate init(_ role: MetadataRole, parsing json: JSONObject, place: String) throws(VaultError) {
+    fileprivate init(_ role: MetadataRole, parsing json: LocatedJSON) throws(VaultError) {
         self.role = role
-        let known = ["paths", "keys", "threshold", "site"]
-        for key in json.keys where !known.contains(key) {
-            throw VaultError(
-                .usage, "the member \"\(key)\" is unknown", at: place,
-                remedy: "use one of \(known.joined(separator: ", "))")
-        }
-        paths = try json.array("paths", at: place).map { value throws(VaultError) in
-            try value.asString(at: place)
-        }
-        keys = try json.array("keys", at: place).map { value throws(VaultError) in
-            FilePath(try value.asString(at: place))
-        }
-        threshold = Int(clamping: try json.optionalInteger("threshold", at: place) ?? 1)
-        guard (1...max(keys.count, 1)).contains(threshold), !keys.isEmpty else {
-            throw VaultError(
-                .usage, "\(keys.count) keys could not meet a threshold of \(threshold)", at: place,
+        try json.requireMembers(among: ["paths", "keys", "threshold", "site"])
+        paths = try json.required("paths").strings()
+        let keys = try json.required("keys")
+        self.keys = try keys.strings().map { FilePath($0) }
+        let needed = try json["threshold"]
+        threshold = Int(clamping: try needed?.integer() ?? 1)
+        guard (1...max(self.keys.count, 1)).contains(threshold), !self.keys.isEmpty else {
+            throw (needed ?? keys).error(
+                .usage, "\(self.keys.count) keys could not meet a threshold of \(threshold)",
                 remedy: "name as many keys of the team as must sign")
         }
-        site = FilePath(try json.string("site", at: place))
+        site = FilePath(try json.required("site").string())
     }
 }

@@ -6,7 +6,7 @@ public import VaultArchive
 public import VaultErrors
 import VaultFileSystem
 
-/// The content of `vault.json`. Outside of packs, members that are not known are kept when it is written again.
+/// The content of `vault.json`. When it is written again, everything but what was changed stays byte for byte.
 public struct VaultSettings: Sendable {
     /// A pack that the vault publishes.
     public struct Pack: Sendable {
@@ -28,7 +28,7 @@ public struct VaultSettings: Sendable {
     public private(set) var packs: [Pack]
     public let lifetime: MetadataLifetime
     public let structure: SiteStructure
-    private var json: JSONObject
+    private var text: JSONSource
 
     /// What `init` writes.
     static func fresh(for team: MetadataRole?) -> JSONObject {
@@ -58,28 +58,30 @@ public struct VaultSettings: Sendable {
                     ? "restore the file from your backup"
                     : "check the path, or make one with 'assetvault init VAULT'")
         }
-        json = try JSONValue(parsing: bytes.span, place: place).asObject(at: place)
-        guard try json.integer("format", at: place) == 1 else {
-            throw VaultError(
-                .corrupt, "its format is unknown", at: place, remedy: "use a newer release of this program")
+        text = try JSONSource(parsing: bytes, name: place)
+        let json = text.located
+        let format = try json.required("format")
+        guard try format.integer() == 1 else {
+            throw format.error(
+                .corrupt, "its format is unknown", remedy: "use a newer release of this program")
         }
-        lifetime = try MetadataLifetime(
-            parsing: try json.optionalObject("expiry", at: place) ?? [:], place: place)
-        structure = try SiteStructure(parsing: json, place: place)
-        var packs: [Pack] = []
-        for (key, value) in try json.object("packs", at: place) {
-            packs.append(
-                try Pack(id: PackID(key), parsing: try value.asObject(at: place), place: "\(place): \(key)"))
+        lifetime = try MetadataLifetime(parsing: try json["expiry"])
+        structure = try SiteStructure(parsing: json)
+        packs = try Self.packs(of: json)
+    }
+
+    private static func packs(of json: LocatedJSON) throws(VaultError) -> [Pack] {
+        try json.required("packs").members().map { member throws(VaultError) in
+            let id = try member.key.labelled(String(member.name.prefix(64))).map {
+                () throws(VaultError) in try PackID(member.name)
+            }
+            return try Pack(id: id, parsing: member.value)
         }
-        self.packs = packs
     }
 
     /// Declares one more pack, or another source for a pack that is declared.
     public mutating func declare(_ id: PackID, source: FilePath) throws(VaultError) {
-        try change(id) { entry in
-            entry["source"] = .string(source.string)
-            entry["pin"] = nil
-        }
+        try change(id, ["source": .string(source.string), "pin": nil])
     }
 
     /// Lists an earlier version of a pack from now on, or with nil the source as it is again.
@@ -92,25 +94,40 @@ public struct VaultSettings: Sendable {
                 remedy: packs.isEmpty
                     ? "declare one" : "choose among \(packs.map(\.id.description).joined(separator: ", "))")
         }
-        try change(id) { entry in
-            entry["pin"] = version.map { .integer(Int64(clamping: $0)) }
-            entry["lastVersion"] = .integer(Int64(clamping: max(highest, pack.lastVersion)))
-        }
+        try change(
+            id,
+            [
+                "pin": version.map { .integer(Int64(clamping: $0)) },
+                "lastVersion": .integer(Int64(clamping: max(highest, pack.lastVersion))),
+            ])
     }
 
-    private mutating func change(_ id: PackID, _ body: (inout JSONObject) -> Void) throws(VaultError) {
-        var table = try json.object("packs", at: "vault.json")
-        var entry = try table.optionalObject(id.description, at: "vault.json") ?? [:]
-        body(&entry)
-        table[id.description] = .object(entry)
-        json["packs"] = .object(table)
-        packs.removeAll { $0.id == id }
-        packs.append(try Pack(id: id, parsing: entry, place: "vault.json: \(id)"))
-        packs.sort { $0.id < $1.id }
+    /// Sets members of a pack's declaration; nil removes one.
+    private mutating func change(
+        _ id: PackID, _ members: KeyValuePairs<String, JSONValue?>
+    ) throws(VaultError) {
+        let id = id.description
+        var wanted = try text.located.object()
+        var table = try text.located.required("packs").object()
+        var entry: JSONObject = [:]
+        if case .object(let declared)? = table[id] { entry = declared }
+        var edited = text
+        for (key, value) in members {
+            entry[key] = value
+            edited = try edited.setting(["packs", id, key], to: value)
+        }
+        table[id] = .object(entry)
+        wanted["packs"] = .object(table)
+        // Nothing is written that does not say just what was wanted.
+        guard edited.value == .object(wanted) else {
+            throw text.located.error(
+                .corrupt, "the declaration of '\(id)' could not be changed in it", remedy: "edit it by hand")
+        }
+        packs = try Self.packs(of: edited.located)
+        text = edited
     }
 
     public func write(to path: FilePath) throws(VaultError) {
-        try DurableFile.write(
-            JSONValue.object(json).pretty().span, to: path, permissions: 0o644, replacing: true)
+        try DurableFile.write(text.bytes.span, to: path, permissions: 0o644, replacing: true)
     }
 }

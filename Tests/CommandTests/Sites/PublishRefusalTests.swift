@@ -79,7 +79,7 @@ struct PublishRefusalTests {
         try folder.write(
             "vault/vault.json", #"{"format": 1, "packs": {"level": {"source": "../level", "excludes": []}}}"#)
         try await Command.run("publish", workshop.vault).failed(
-            64, naming: "vault.json: level", "\"excludes\"", "include, exclude, policy, tags, traits")
+            64, naming: "vault.json:1:57: level: ", "\"excludes\"", "include, exclude, policy, tags, traits")
     }
 
     /// What apps choose packs by is checked before it is signed; the pack and the member are named.
@@ -94,7 +94,8 @@ struct PublishRefusalTests {
             "vault/vault.json", #"{"format": 1, "packs": {"level": {"source": "../level", \#(member)}}}"#)
         let code: Int32 = naming.isEmpty ? 65 : 64
         try await refuses(code, naming: naming)
-        try await refuses(code, naming: "vault.json: level")
+        try await refuses(code, naming: "vault.json:1:")
+        try await refuses(code, naming: ": level: ")
     }
 
     /// Patterns that leave nothing of a source are a mistake; the packs before them are not published either.

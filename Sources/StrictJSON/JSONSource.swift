@@ -1,0 +1,133 @@
+public import VaultErrors
+
+/// A JSON text that people write: of each value it is known where it stands, for errors that name the line and for edits
+/// that leave everything else as it is.
+public struct JSONSource: Sendable {
+    /// The whole text.
+    public let bytes: [UInt8]
+    /// What the text is called in errors.
+    let name: String
+    let root: JSONNode
+
+    /// - Parameter name: the file, for messages.
+    /// - Throws: ``VaultErrors/VaultError`` of category `corrupt`, whose place is `name:LINE:COLUMN`, for what
+    ///   ``JSONValue/init(parsing:place:)`` refuses.
+    public init(parsing bytes: [UInt8], name: String) throws(VaultError) {
+        var parser = JSONSourceParser(name: name, bytes: bytes)
+        self.bytes = bytes
+        self.name = name
+        root = try parser.document()
+    }
+
+    public var value: JSONValue { root.value }
+
+    /// The outermost value.
+    public var located: LocatedJSON { LocatedJSON(in: self, root, subject: "it", label: "") }
+
+    /// A byte's place, as compilers write it.
+    func place(of position: Int) -> String { Self.place(of: position, in: bytes, of: name) }
+
+    /// Lines and columns count from 1, columns in characters (Unicode scalars).
+    static func place(of position: Int, in bytes: [UInt8], of name: String) -> String {
+        let before = bytes.prefix(position)
+        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
+        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
+        // Bytes that go on with a character begin with 10.
+        let column = before[start...].count { $0 & 0xC0 != 0x80 } + 1
+        return "\(name):\(line):\(column)"
+    }
+}
+
+/// A value and where it stands.
+struct JSONNode: Sendable {
+    struct Member: Sendable {
+        let key: String
+        /// With its quotes.
+        let keyRange: Range<Int>
+        let node: JSONNode
+    }
+
+    let range: Range<Int>
+    let value: JSONValue
+    /// Of an object, in the order of the text.
+    var members: [Member] = []
+    /// Of an array.
+    var elements: [JSONNode] = []
+
+    func member(_ key: String) -> Member? { members.first { $0.key.hasSameBytes(as: key) } }
+}
+
+private struct JSONSourceParser {
+    private var reader: JSONReader
+    private let name: String
+    private let bytes: [UInt8]
+
+    init(name: String, bytes: [UInt8]) {
+        reader = JSONReader(place: name)
+        self.name = name
+        self.bytes = bytes
+    }
+
+    mutating func document() throws(VaultError) -> JSONNode {
+        let node = try node(startingWith: try next())
+        _ = try next()
+        return node
+    }
+
+    private mutating func next() throws(VaultError) -> JSONToken {
+        let bytes = bytes
+        do throws(VaultError) { return try reader.next(in: bytes.span) } catch {
+            throw VaultError(
+                error.category, error.problem, at: JSONSource.place(of: reader.position, in: bytes, of: name),
+                remedy: error.remedy)
+        }
+    }
+
+    /// The reader's depth limit bounds the recursion. Its position is behind the token.
+    private mutating func node(startingWith token: JSONToken) throws(VaultError) -> JSONNode {
+        let end = reader.position
+        switch token {
+        case .beginObject: return try object(from: end - 1)
+        case .beginArray: return try array(from: end - 1)
+        case .string(let text):
+            return JSONNode(
+                range: text.range.lowerBound - 1..<end, value: .string(text.string(in: bytes.span)))
+        case .integer(let number):
+            let digits = bytes[..<end].reversed().prefix {
+                $0 == UInt8(ascii: "-") || (0x30...0x39).contains($0)
+            }
+            return JSONNode(range: end - digits.count..<end, value: .integer(number))
+        case .bool(let flag): return JSONNode(range: end - (flag ? 4 : 5)..<end, value: .bool(flag))
+        case .null: return JSONNode(range: end - 4..<end, value: .null)
+        case .key, .endObject, .endArray, .end: return JSONNode(range: end..<end, value: .null)
+        }
+    }
+
+    private mutating func array(from start: Int) throws(VaultError) -> JSONNode {
+        var elements: [JSONNode] = []
+        while case let token = try next(), token != .endArray {
+            elements.append(try node(startingWith: token))
+        }
+        return JSONNode(
+            range: start..<reader.position, value: .array(elements.map(\.value)), elements: elements)
+    }
+
+    private mutating func object(from start: Int) throws(VaultError) -> JSONNode {
+        var members: [JSONNode.Member] = []
+        var known: Set<[UInt8]> = []
+        while case .key(let text) = try next() {
+            let key = text.string(in: bytes.span)
+            guard known.insert(Array(key.utf8)).inserted else {
+                throw VaultError(
+                    .corrupt, "the key \"\(key.excerpt)\" occurs twice in one object",
+                    at: JSONSource.place(of: text.range.lowerBound - 1, in: bytes, of: name),
+                    remedy: "remove one of the two members")
+            }
+            let keyRange = text.range.lowerBound - 1..<text.range.upperBound + 1
+            members.append(
+                JSONNode.Member(key: key, keyRange: keyRange, node: try node(startingWith: try next())))
+        }
+        let object = JSONObject(lastWins: members.map { ($0.key, $0.node.value) })
+        return JSONNode(range: start..<reader.position, value: .object(object), members: members)
+    }
+}
