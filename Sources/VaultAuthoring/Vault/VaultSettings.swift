@@ -97,9 +97,14 @@ public struct VaultSettings: Sendable {
         try change(
             id,
             [
-                "pin": version.map { .integer(Int64(clamping: $0)) },
-                "lastVersion": .integer(Int64(clamping: max(highest, pack.lastVersion))),
+                "pin": version.map { .integer(Self.number($0)) },
+                "lastVersion": .integer(Self.number(max(highest, pack.lastVersion))),
             ])
+    }
+
+    /// No pack has a version beyond what JSON numbers are read exactly for.
+    private static func number(_ version: UInt64) -> Int64 {
+        min(Int64(clamping: version), JSONValue.integerRange.upperBound)
     }
 
     /// Sets members of a pack's declaration; nil removes one.
