@@ -1,5 +1,5 @@
 import StrictJSON
-public import VaultCrypto
+import VaultCrypto
 public import VaultErrors
 
 /// The root of trust: it names the keys of every role, its own included (section 4.3).
