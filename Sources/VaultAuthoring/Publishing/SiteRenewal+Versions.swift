@@ -19,7 +19,7 @@ extension SiteRenewal {
         guard !resetsVersions || signing.pending.vault.followsHost else { return }
         throw VaultError(
             .untrusted,
-            "version \(published) is the last one that there can be: whoever stole a key has published it",
+            "version \(published) is the last one that there can be: a thief of keys has published it",
             at: "role \(role)", remedy: try recovery(of: role))
     }
 

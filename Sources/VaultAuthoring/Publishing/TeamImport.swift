@@ -20,11 +20,6 @@ struct TeamImport {
     let delegation: Delegation
 
     private static let keyLimit = 1 << 16
-    /// How far a team's version may be above the one that is listed. No team publishes a million times between two
-    /// publications of the site; whoever has stolen its key could otherwise take the last version there is (2^53-1), after which
-    /// the team could never publish again, and clients would refuse any lower version.
-    private static let versionLimit: Int64 = 1_000_000
-
     /// Reads the team's public keys.
     init(
         from team: SiteStructure.Team, into vault: VaultFolder, listed hosted: TargetTree?,
@@ -71,52 +66,7 @@ struct TeamImport {
     }
 
     private var site: FilePath { vault.path.pushing(team.site) }
-    private var folder: MetadataFolder { MetadataFolder(site.appending("metadata")) }
-
-    /// The team's metadata of the highest version that may follow what is listed: a file that a thief of an earlier key
-    /// left there hides no newer one of the team's. Where there is none it is the highest of all, whatever is wrong with it.
-    private func newest(above last: Int64, upTo limit: Int64) throws(VaultError) -> UnverifiedMetadata {
-        let versions = try folder.versions().filter { $0.fileName == team.role.fileName }.map(\.version)
-        guard let highest = versions.max() else {
-            throw VaultError(
-                .missing, "the team '\(team.role)' has published nothing there", at: folder.path.string,
-                remedy: "correct its \"site\" in \(vault.settings.string), or let the team publish first")
-        }
-        if let signed = try newestSigned(upTo: limit), signed.document.version > last { return signed }
-        guard highest <= limit else {
-            throw VaultError(
-                .untrusted,
-                "version \(highest) is more than \(Self.versionLimit) above version \(last), which the site lists",
-                at: folder.path.appending(team.role.hostedName(version: highest)).string,
-                remedy: "ask the team: its key may be stolen; then it removes that file, and replaces the key"
-            )
-        }
-        return try metadata(version: highest)
-    }
-
-    /// What the team's keys of now have signed, of the highest version.
-    private func newestSigned(upTo limit: Int64) throws(VaultError) -> UnverifiedMetadata? {
-        let versions = try folder.versions().filter { $0.fileName == team.role.fileName }.map(\.version)
-        for version in versions.sorted(by: >) where version <= limit {
-            guard let metadata = try? metadata(version: version), delegation.trust.isMet(by: metadata) else {
-                continue
-            }
-            return metadata
-        }
-        return nil
-    }
-
-    private func metadata(version newest: Int64) throws(VaultError) -> UnverifiedMetadata {
-        let path = folder.path.appending(team.role.hostedName(version: newest))
-        let bytes = try DurableFile.read(path, limit: team.role.sizeLimit)
-        let metadata = try UnverifiedMetadata(parsing: bytes, as: team.role, place: path.string)
-        guard metadata.document.version == newest else {
-            throw VaultError(
-                .untrusted, "its version is \(metadata.document.version)", at: path.string,
-                remedy: "get the team's site again")
-        }
-        return metadata
-    }
+    var folder: MetadataFolder { MetadataFolder(site.appending("metadata")) }
 
     private func verified(_ metadata: UnverifiedMetadata) throws(VaultError) -> VerifiedTargets {
         let place = folder.path.appending(metadata.document.hostedName).string
@@ -170,27 +120,6 @@ struct TeamImport {
         // What the team lists besides exists for no client.
         for record in targets.records where delegation.covers(record.path) { try copy(record, from: site) }
         return listed == file.reference ? nil : file
-    }
-
-    /// Whether what the site lists of the team is signed by the keys that this vault knows the team by now.
-    private func isSigned(_ listed: MetadataReference) throws(VaultError) -> Bool {
-        let name = team.role.hostedName(version: listed.version)
-        guard let bytes = try MetadataFolder(vault.metadata).file(named: name, limit: team.role.sizeLimit),
-            let metadata = try? UnverifiedMetadata(parsing: bytes, as: team.role, place: name)
-        else { return false }
-        return delegation.trust.isMet(by: metadata)
-    }
-
-    /// A number that the site has a file of is not given to another one.
-    private func requireFreeNumber(for file: SignedMetadata) throws(VaultError) {
-        let known = try MetadataFolder(vault.metadata).file(
-            named: file.hostedName, limit: team.role.sizeLimit)
-        guard known == nil || known == file.bytes else {
-            throw VaultError(
-                .untrusted, "the site has had another version \(file.draft.version) of the team's",
-                at: folder.path.appending(file.hostedName).string,
-                remedy: "let the team publish again, until its version has another number")
-        }
     }
 
     private func copy(_ record: TargetRecord, from site: FilePath) throws(VaultError) {

@@ -44,11 +44,11 @@ struct TeamUpdate {
         if let old, signing.versions[role] <= old.version {
             throw VaultError(
                 .untrusted,
-                "version \(old.version) is the last one that there can be: whoever stole the team's key has published it",
+                "version \(old.version) is the last one that there can be: a thief of the team's key has published it",
                 at: "role \(role)",
                 remedy:
-                    "put a new key into \(vault.signingKey(of: role)), publish again, and give its public key to whoever"
-                    + " lists your packs")
+                    "put a new key into \(vault.signingKey(of: role)), publish again, and give its public key to those"
+                    + " who list your packs")
         }
         let file = try signing.sign(role, for: [trust], namedBy: "the team's vault") {
             version, expires throws(VaultError) in
