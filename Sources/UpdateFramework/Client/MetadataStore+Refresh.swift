@@ -66,7 +66,8 @@ extension MetadataStore {
     private func newestStoredRoots() async throws(VaultError) -> RootChain? {
         let roots = try storedRootChain()
         guard try storedRoots.root(version: roots.newest.version + 1) != nil else { return roots }
-        return try await TrustWorkflow(source: asSource, keeper: self, now: .earliest).newestRoot(after: roots)
+        let workflow = TrustWorkflow(source: asSource, keeper: self, now: .earliest)
+        return try await workflow.newestRoot(after: roots)
     }
 
     /// The roots from the pin to the stored one.
