@@ -30,7 +30,7 @@ step "2. Assets: two levels and music, made on the spot"
 python3 "$repository/Samples/levels/make-levels.py" assets
 du -sh assets
 
-step "3. Seal one level by hand: one encrypted file, and its descriptor with the wrapped key"
+step "3. Seal one level by hand: one encrypted file, and its manifest with the wrapped key"
 install -m 600 "$repository/Keys/development-only.vault.jwks" vault.jwks
 run seal assets/levels/one -o one.avpack --keys file:vault.jwks
 run inspect one.avpack

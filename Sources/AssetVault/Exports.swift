@@ -7,8 +7,8 @@
 
 @_exported public import struct SealedPack.ContentKeyID
 @_exported public import struct SealedPack.KeySlot
-@_exported public import struct SealedPack.PackDescriptor
 @_exported public import struct SealedPack.PackID
+@_exported public import struct SealedPack.PackManifest
 @_exported public import struct SealedPack.PackOffer
 @_exported public import enum SealedPack.PackPolicy
 @_exported public import struct SealedPack.UpdateCost
@@ -17,5 +17,5 @@
 @_exported public import struct UpdateFramework.TrustChain
 @_exported public import struct UpdateFramework.UTCTime
 @_exported public import struct VaultArchive.EntryPath
-@_exported public import struct VaultCrypto.Digest
+@_exported public import struct VaultCrypto.SHA256Digest
 @_exported public import struct VaultCrypto.SecretBytes

@@ -20,7 +20,7 @@ public enum Zstd {
     public static func compress(
         _ input: Span<UInt8>, level: Int, appendingTo output: inout [UInt8]
     ) throws(VaultError) -> Bool {
-        if level < slowLevels, RandomLook.describes(input) { return false }
+        if level < slowLevels, RandomnessEstimate.describes(input) { return false }
         return try unsafe compress(upTo: input.count, level: level, appendingTo: &output) { archive in
             unsafe write(input, to: archive)
         }

@@ -12,7 +12,7 @@ extension AuditReport {
             "pinned": .bool(isPinned),
             "trust": .string(trust.rawValue),
             "problems": .integer(Int64(problemCount)),
-            "provenBytes": .integer(Int64(clamping: provenBytes)),
+            "verifiedBytes": .integer(Int64(clamping: verifiedBytes)),
             "roles": .array(roles.map { .object($0.json) }),
             "packs": .array(packs.map { .object($0.json) }),
             "findings": .array(findings.map { .object($0.json) }),
@@ -42,7 +42,7 @@ extension AuditedPack {
         object["id"] = id.map { .string($0.description) }
         object["version"] = version.map { .integer(Int64(clamping: $0)) }
         object["pieces"] = pieceCount.map { .integer(Int64($0)) }
-        object["provenEntries"] = provenEntries.map { .integer(Int64($0)) }
+        object["verifiedEntries"] = verifiedEntries.map { .integer(Int64($0)) }
         return object
     }
 }

@@ -31,7 +31,7 @@ extension AuditReport: CustomStringConvertible {
     private var verdict: String {
         guard problemCount == 0 else { return Self.count(problemCount, "problem") }
         let rest = trust == .unsigned ? "bytes checked, none of them signed" : "bytes proven"
-        return "ok: \(Self.count(packs.count, "pack")), \(provenBytes) \(rest)"
+        return "ok: \(Self.count(packs.count, "pack")), \(verifiedBytes) \(rest)"
     }
 
     private static func count(_ number: Int, _ noun: String) -> String {
@@ -56,7 +56,7 @@ extension AuditedPack {
             word, id?.description ?? place.escapingControls,
             version.map { "version \($0)" } ?? "",
             "\(length) bytes", pieceCount.map { "\($0) pieces" } ?? "",
-            provenEntries.map { $0 == 1 ? "1 entry proven" : "\($0) entries proven" } ?? "",
+            verifiedEntries.map { $0 == 1 ? "1 entry proven" : "\($0) entries proven" } ?? "",
         ]
     }
 

@@ -23,7 +23,7 @@ public struct AuditReport: Sendable {
     /// What was found about the subject as a whole; findings about one pack stand with it.
     public internal(set) var findings: [AuditFinding] = []
     /// Bytes of all files that are exactly what was said of them.
-    public internal(set) var provenBytes: UInt64 = 0
+    public internal(set) var verifiedBytes: UInt64 = 0
 
     init(subject: String) { self.subject = subject }
 
@@ -57,7 +57,7 @@ public struct AuditReport: Sendable {
 
     mutating func append(_ pack: AuditedPack) {
         packs.append(pack)
-        if pack.isSound { provenBytes += pack.length }
+        if pack.isSound { verifiedBytes += pack.length }
     }
 }
 
@@ -65,14 +65,14 @@ public struct AuditReport: Sendable {
 public struct AuditedPack: Sendable {
     /// The pack's file or URL.
     public let place: String
-    /// By its descriptor or its catalog; nil when neither could be read.
+    /// By its manifest or its catalog; nil when neither could be read.
     public internal(set) var id: PackID?
     public internal(set) var version: UInt64?
-    /// Bytes, as its descriptor states them, else those of the file.
+    /// Bytes, as its manifest states them, else those of the file.
     public internal(set) var length: UInt64 = 0
     public internal(set) var pieceCount: UInt32?
     /// How many files and empty folders were proven; nil without a key.
-    public internal(set) var provenEntries: Int?
+    public internal(set) var verifiedEntries: Int?
     public internal(set) var findings: [AuditFinding] = []
 
     init(place: String) { self.place = place }

@@ -8,12 +8,12 @@ public import VaultSite
 
 /// Checks one pack on this machine, as far as what is known of it allows.
 public struct PackAudit: Sendable {
-    /// Where the pack's descriptor comes from.
+    /// Where the pack's manifest comes from.
     public enum Evidence: Sendable {
         /// There is none: the pack's parts are held against each other only.
         case nothing
         /// A file that nobody signed.
-        case descriptor(FilePath)
+        case manifest(FilePath)
         /// A site's metadata, and the root that it must follow from, if the reader has one.
         case site(Site, pinnedRoot: [UInt8]?)
     }
@@ -33,32 +33,32 @@ public struct PackAudit: Sendable {
         self.now = now
     }
 
-    /// Throws only what keeps the pack from being looked at: it or its descriptor is missing or can't be read.
+    /// Throws only what keeps the pack from being looked at: it or its manifest is missing or can't be read.
     public func run(_ observe: (AuditProgress) -> Void = { _ in }) async throws(VaultError) -> AuditReport {
         let file = OpenFileReference(try OpenFile(reading: path))
         var report = AuditReport(subject: path.string)
-        var descriptor: PackDescriptor?
+        var manifest: PackManifest?
         switch evidence {
         case .nothing:
             report.findings.append(
                 AuditFinding(
-                    .note, "no descriptor: not bound to anything signed", at: path.string,
-                    remedy: "give --descriptor FILE, or --site URL-or-DIR with --trust ROOT"))
-        case .descriptor(let file):
-            descriptor = try PackDescriptorFile.read(file)
+                    .note, "no manifest: not bound to anything signed", at: path.string,
+                    remedy: "give --manifest FILE, or --site URL-or-DIR with --trust ROOT"))
+        case .manifest(let file):
+            manifest = try PackManifestFile.read(file)
             report.findings.append(
                 AuditFinding(
                     .note,
-                    "the descriptor is not signed: the pack is the one that it describes, but not proven whose",
+                    "the manifest is not signed: the pack is the one that it describes, but not proven whose",
                     at: file.string, remedy: "give --site URL-or-DIR with --trust ROOT for signed metadata"))
         case .site(let site, let pinnedRoot):
             guard let tree = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
                 return report
             }
-            descriptor = try listing(of: file, in: PublishedPacks(of: tree), &report)
-            guard descriptor != nil else { return report }
+            manifest = try listing(of: file, in: PublishedPacks(of: tree), &report)
+            guard manifest != nil else { return report }
         }
-        let examination = PackExamination(place: path.string, descriptor: descriptor, keys: keys)
+        let examination = PackExamination(place: path.string, manifest: manifest, keys: keys)
         report.append(await examination.run(on: file, observe))
         return report
     }
@@ -68,7 +68,7 @@ public struct PackAudit: Sendable {
     /// report says so.
     private func listing(
         of file: OpenFileReference, in packs: PublishedPacks, _ report: inout AuditReport
-    ) throws(VaultError) -> PackDescriptor? {
+    ) throws(VaultError) -> PackManifest? {
         let id: ContentKeyID
         do throws(VaultError) {
             id = try PackFile(file, as: nil).contentKeyID
@@ -80,7 +80,7 @@ public struct PackAudit: Sendable {
         guard let first = found.first else {
             throw VaultError(
                 .missing, "the site lists no pack with this file's content key", at: path.string,
-                remedy: "use the site that published it, or its descriptor")
+                remedy: "use the site that published it, or its manifest")
         }
         guard found.count == 1 else {
             report.findings.append(AuditFinding(contested: found, at: path.string))

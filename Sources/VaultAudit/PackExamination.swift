@@ -11,16 +11,16 @@ struct PackExamination {
     /// What is told of the pack: where it lies or came from.
     let place: String
     /// Nil for a pack that nothing describes.
-    let descriptor: PackDescriptor?
+    let manifest: PackManifest?
     let keys: (any KeyProvider)?
 
     func run(on file: OpenFileReference, _ observe: (AuditProgress) -> Void) async -> AuditedPack {
         var report = AuditedPack(place: place)
         do throws(VaultError) {
             let size = try file.file.status().size
-            report.length = descriptor?.length ?? size
-            (report.id, report.version) = (descriptor?.id, descriptor?.version)
-            let pack = try PackFile(file, as: descriptor)
+            report.length = manifest?.length ?? size
+            (report.id, report.version) = (manifest?.id, manifest?.version)
+            let pack = try PackFile(file, as: manifest)
             report.pieceCount = pack.pieceCount
             let check = try await pack.check { done in
                 observe(progress(.checking, done, of: pack.length))
@@ -33,7 +33,7 @@ struct PackExamination {
                 if check.isSound { report.findings += findings(ofWhole: try await digest.get()) }
             }
         } catch {
-            let isDamage = descriptor != nil && error.category == .corrupt && !error.needsNewerRelease
+            let isDamage = manifest != nil && error.category == .corrupt && !error.needsNewerRelease
             report.findings.append(
                 AuditFinding(
                     .error(error.category), error.problem, at: place,
@@ -42,7 +42,7 @@ struct PackExamination {
         return report
     }
 
-    private func findings(of check: PackCheck) -> [AuditFinding] {
+    private func findings(of check: PackVerification) -> [AuditFinding] {
         var problems: [String] = []
         if !check.damagedPieces.isEmpty {
             let shown = check.damagedPieces.prefix(8).map(String.init).joined(separator: ", ")
@@ -56,15 +56,15 @@ struct PackExamination {
     }
 
     /// A result, because what is awaited with `async let` loses its error's type.
-    private static func digest(of file: OpenFileReference) -> Result<Digest, VaultError> {
+    private static func digest(of file: OpenFileReference) -> Result<SHA256Digest, VaultError> {
         Result { () throws(VaultError) in try file.file.sha256() }
     }
 
-    private func findings(ofWhole digest: Digest) -> [AuditFinding] {
-        guard let descriptor, descriptor.sha256 != digest else { return [] }
+    private func findings(ofWhole digest: SHA256Digest) -> [AuditFinding] {
+        guard let manifest, manifest.sha256 != digest else { return [] }
         return [
             AuditFinding(
-                .error(.corrupt), "the file has the SHA-256 \(digest.hex), not that of its descriptor",
+                .error(.corrupt), "the file has the SHA-256 \(digest.hex), not that of its manifest",
                 at: place,
                 remedy: "publish the pack again: its parts are sound, but other programs will refuse it")
         ]
@@ -106,7 +106,7 @@ struct PackExamination {
                         remedy: error.needsNewerRelease ? error.remedy : Self.damageRemedy))
             }
         }
-        report.provenEntries = catalog.entryCount - damaged
+        report.verifiedEntries = catalog.entryCount - damaged
     }
 
     /// Where so many files are damaged, the names of more help nobody.
@@ -116,14 +116,14 @@ struct PackExamination {
         do throws(VaultError) {
             return try await OpenPack(pack, keys: keys)
         } catch {
-            guard error.category == .key, descriptor == nil else { throw error }
+            guard error.category == .key, manifest == nil else { throw error }
             throw VaultError(
-                .missing, "there is no descriptor, so the pack's key can't be unwrapped", at: place,
-                remedy: "give --descriptor FILE, or --site URL-or-DIR with --trust ROOT for signed metadata")
+                .missing, "there is no manifest, so the pack's key can't be unwrapped", at: place,
+                remedy: "give --manifest FILE, or --site URL-or-DIR with --trust ROOT for signed metadata")
         }
     }
 
     private func progress(_ step: AuditProgress.Step, _ done: UInt64, of total: UInt64) -> AuditProgress {
-        AuditProgress(step: step, pack: descriptor?.id.description ?? place, done: done, total: total)
+        AuditProgress(step: step, pack: manifest?.id.description ?? place, done: done, total: total)
     }
 }

@@ -34,7 +34,7 @@ extension SiteAudit {
                 let findings = try await Self.problems(of: file, at: place, as: listing.target, observe)
                 report.findings += findings
                 guard findings.isEmpty else { continue }
-                report.provenBytes += listing.target.length
+                report.verifiedBytes += listing.target.length
                 notes.append(
                     AuditFinding(
                         .note,
@@ -60,7 +60,7 @@ extension SiteAudit {
         _ observe: (AuditProgress) -> Void
     ) async throws(VaultError) -> [AuditFinding] {
         if let pack = try? PublishedPacks.Listing(target).pack {
-            return await PackExamination(place: place, descriptor: pack, keys: nil).run(on: file, observe)
+            return await PackExamination(place: place, manifest: pack, keys: nil).run(on: file, observe)
                 .findings
         }
         guard try file.file.status().size == target.length, try file.file.sha256() == target.hashes.sha256

@@ -63,7 +63,7 @@ public struct SiteAudit: Sendable {
             let location = try site.location(of: listing.target, in: chain)
             place = location.description
             let file = try await open(listing.target, at: location, observe)
-            return await PackExamination(place: place, descriptor: listing.pack, keys: keys)
+            return await PackExamination(place: place, manifest: listing.pack, keys: keys)
                 .run(on: file, observe)
         } catch {
             var pack = AuditedPack(place: place)
@@ -90,8 +90,8 @@ public struct SiteAudit: Sendable {
                     .corrupt, "the file is not the one that was signed for", at: place,
                     remedy: "put the publisher's copy of it there again")
             }
-            report.provenBytes += target.length
-            let isOurs = PackDescriptor.format(of: target.json) == PackDescriptor.format
+            report.verifiedBytes += target.length
+            let isOurs = PackManifest.format(of: target.json) == PackManifest.format
             report.findings.append(
                 AuditFinding(
                     isOurs ? .warning : .note,

@@ -36,7 +36,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
     static func main() async {
         do {
             try ProcessHardening.apply()
-            // Whoever handles keys says what it has come to: see `SwappableSecrets`.
+            // Whoever handles keys says what it has come to: see `SwapWarning`.
             SecureHeap.initialise(bytes: 1 << 20)
             try TerminationSignals.cleanUpAndExit()
             var command = try await asyncParseAsRoot(nil)
@@ -45,7 +45,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
             } else {
                 try command.run()
             }
-            try Talk.requireAnswered()
+            try Console.requireAnswered()
         } catch let error as VaultError {
             fail(error)
         } catch {
@@ -58,16 +58,16 @@ struct AssetVaultCommand: AsyncParsableCommand {
     private static func end(with error: any Error) -> Never {
         let code = exitCode(for: error)
         if code.isSuccess {
-            Talk.answer(bytes: Array((fullMessage(for: error) + "\n").utf8))
-            do { try Talk.requireAnswered() } catch { fail(error) }
+            Console.answer(bytes: Array((fullMessage(for: error) + "\n").utf8))
+            do { try Console.requireAnswered() } catch { fail(error) }
         } else {
-            Talk.note("assetvault: \(message(for: error))")
+            Console.note("assetvault: \(message(for: error))")
         }
         exit(withError: code)
     }
 
     private static func fail(_ error: VaultError) -> Never {
-        Talk.error(error)
+        Console.error(error)
         exit(withError: ExitCode(error.category.exitCode))
     }
 }

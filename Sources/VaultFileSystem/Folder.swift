@@ -5,7 +5,7 @@ public import VaultErrors
 /// A folder that is open: whatever happens to its path, this stays the same folder.
 ///
 /// Methods that take names take single components, and never follow a symbolic link.
-public struct Folder: Opened, ~Copyable, Sendable {
+public struct Folder: OpenHandle, ~Copyable, Sendable {
     public let path: FilePath
     public let descriptor: Int32
 

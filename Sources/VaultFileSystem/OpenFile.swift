@@ -6,7 +6,7 @@ public import VaultErrors
 ///
 /// Every open sets `O_CLOEXEC` and never waits for the other end of a pipe. Interrupted calls are
 /// repeated, short reads and writes go on until all is done. Offsets and sizes are bytes.
-public struct OpenFile: Opened, ~Copyable, Sendable {
+public struct OpenFile: OpenHandle, ~Copyable, Sendable {
     public let path: FilePath
     public let descriptor: Int32
 

@@ -66,7 +66,7 @@ extension Folder {
     }
 
     /// The lock is held until the name is gone.
-    private func remove(_ name: [UInt8], ifFree opened: borrowing some Opened & ~Copyable)
+    private func remove(_ name: [UInt8], ifFree opened: borrowing some OpenHandle & ~Copyable)
         throws(VaultError) -> Bool
     {
         guard try opened.tryLock(exclusive: true) else { return false }

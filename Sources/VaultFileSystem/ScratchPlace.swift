@@ -47,7 +47,7 @@ struct ScratchPlace: ~Copyable, Sendable {
     }
 
     /// Locks what was made here, so that it isn't taken for abandoned.
-    func claim(_ made: borrowing some Opened & ~Copyable) throws(VaultError) {
+    func claim(_ made: borrowing some OpenHandle & ~Copyable) throws(VaultError) {
         // Where there are no locks, nothing is ever taken for abandoned.
         let isLocked = (try? made.tryLock(exclusive: true)) ?? true
         guard isLocked, let found = try folder.status(of: name), found.isSameFile(as: try made.status())

@@ -38,7 +38,7 @@ public struct KeySpec: Sendable {
         case .descriptor(let number):
             // What this program opened itself closes on exec, what it was started with does not.
             guard fcntl(number, F_GETFD) & FD_CLOEXEC == 0 else { throw .notHandedOver(number) }
-            return try DescriptorKeyProvider(descriptor: number)
+            return try FileDescriptorKeyProvider(descriptor: number)
         }
     }
 

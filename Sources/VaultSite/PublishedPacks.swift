@@ -6,7 +6,7 @@ public import VaultErrors
 public struct PublishedPacks: Sendable {
     /// A pack and the target that stands for it.
     public struct Listing: Sendable {
-        public let pack: PackDescriptor
+        public let pack: PackManifest
         public let target: TargetRecord
     }
 
@@ -62,18 +62,18 @@ extension PublishedPacks {
     /// What the site says of a pack in a file, which is known by its length, header and footer. Throws `.missing` when it
     /// lists no such pack, `.corrupt` when it lists several: one is the pack, the others were described once more by
     /// somebody who may sign other names.
-    public func descriptor(of file: PackFile, at place: String) throws(VaultError) -> PackDescriptor {
+    public func manifest(of file: PackFile, at place: String) throws(VaultError) -> PackManifest {
         let found = listings.filter { file.isDescribed(by: $0.pack) }
         guard let first = found.first else {
             throw VaultError(
                 .missing, "the site lists no pack with this file's length, header and footer", at: place,
-                remedy: "use the site that published it, or its descriptor")
+                remedy: "use the site that published it, or its manifest")
         }
         guard found.count == 1 else {
             let names = found.map { "'\($0.pack.id)'" }.joined(separator: " and ")
             throw VaultError(
                 .corrupt, "the site lists this pack as \(names)", at: place,
-                remedy: "give its descriptor, and tell the publisher")
+                remedy: "give its manifest, and tell the publisher")
         }
         return first.pack
     }
@@ -83,7 +83,7 @@ extension PublishedPacks.Listing {
     /// A target counts only if its path is the one of the pack that it describes: so nobody who may list some paths can
     /// speak for a pack of others. Throws `corrupt` for any other, such as one of a later format.
     public init(_ target: TargetRecord) throws(VaultError) {
-        let pack = try PackDescriptor(parsing: target.json, place: target.path)
+        let pack = try PackManifest(parsing: target.json, place: target.path)
         guard pack.id.targetPath.utf8.elementsEqual(target.path.utf8) else {
             throw VaultError(
                 .corrupt, "it describes the pack '\(pack.id)'", at: target.path,

@@ -4,7 +4,7 @@ import Glibc
 import Testing
 import VaultFileSystem
 
-/// Descriptors and URLs, for code that wants files.
+/// Manifests and URLs, for code that wants files.
 @Suite struct DescriptorTests {
     private let game: Game
     private let large: EntryPath
@@ -20,7 +20,7 @@ import VaultFileSystem
     @Test func memoryOfASealedPack() async throws {
         let client = try await game.fetched(.sealed)
         let before = try game.place.files()
-        let file = try await client.descriptor(of: large, in: .one)
+        let file = try await client.fileDescriptor(of: large, in: .one)
         #expect(try file.seek(offset: 0, from: .current) == 0)
         #expect(try OpenFile(duplicating: file.rawValue, named: "memory").readAll(limit: .max) == bytes)
         #expect(throws: Errno.notPermitted) { try file.writeAll(toAbsoluteOffset: 0, [1]) }
@@ -41,7 +41,7 @@ import VaultFileSystem
         let client = try await game.fetched(.sealed)
         _ = try await client.contents(of: large, in: .one)
         _ = try await client.reader(of: large, in: .one).read(0..<300_000)
-        let file = try await client.descriptor(of: large, in: .one)
+        let file = try await client.fileDescriptor(of: large, in: .one)
         for (path, content) in try game.place.files() {
             #expect(!content.contains(Game.secret), "\(path)")
         }
@@ -53,7 +53,7 @@ import VaultFileSystem
 
     @Test func fileOfAnOpenedPack() async throws {
         let client = try await game.fetched(.opened)
-        let file = try await client.descriptor(of: large, in: .one)
+        let file = try await client.fileDescriptor(of: large, in: .one)
         try await game.publish(["deep/large.txt": [1]])
         try await client.fetch()
         try await client.fetch()

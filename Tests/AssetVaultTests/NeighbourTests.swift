@@ -99,7 +99,7 @@ import VaultFileSystem
         for name in names { #expect(try FileSystem.exists(layout.ephemeral.appending(name)), "\(name)") }
     }
 
-    /// The record knows the descriptor, too.
+    /// The record knows the manifest, too.
     @Test(arguments: PackForm.allCases, [true, false])
     func theDescriptorBesideAVersion(form: PackForm, isThere: Bool) async throws {
         var configuration = try hosted.configuration()

@@ -64,7 +64,7 @@ import VaultFileSystem
             let path = try EntryPath(path)
             #expect(await category { _ = try await client.contents(of: path, in: .one) } == .missing)
             #expect(await category { _ = try await client.reader(of: path, in: .one) } == .missing)
-            #expect(await category { _ = try await client.descriptor(of: path, in: .one) } == .missing)
+            #expect(await category { _ = try await client.fileDescriptor(of: path, in: .one) } == .missing)
         }
         #expect(await category { _ = try await client.contents(of: bin, in: PackID("two")) } == .missing)
     }
@@ -75,7 +75,7 @@ import VaultFileSystem
             let store = VaultStore(game.place.layout, keys: keys)
             for _ in 0..<2 {
                 #expect(await category { _ = try await store.contents(of: bin, in: .one) } == .key)
-                #expect(await category { _ = try await store.descriptor(of: bin, in: .one) } == .key)
+                #expect(await category { _ = try await store.fileDescriptor(of: bin, in: .one) } == .key)
             }
         }
     }
@@ -90,7 +90,7 @@ import VaultFileSystem
         for path in ["file", "folder/vault.jwks", "folder"] {
             let path = try EntryPath(path)
             #expect(await category { _ = try await client.contents(of: path, in: .one) } == .corrupt)
-            #expect(await category { _ = try await client.descriptor(of: path, in: .one) } == .corrupt)
+            #expect(await category { _ = try await client.fileDescriptor(of: path, in: .one) } == .corrupt)
             #expect(await category { _ = try await client.url(for: path, in: .one) } == .corrupt)
         }
     }
@@ -100,7 +100,7 @@ import VaultFileSystem
         let lease = try await client.lease(of: .one)
         try flipByte(of: lease.root, at: 700_000)
         #expect(await category { _ = try await client.contents(of: bin, in: .one) } == .corrupt)
-        #expect(await category { _ = try await client.descriptor(of: bin, in: .one) } == .corrupt)
+        #expect(await category { _ = try await client.fileDescriptor(of: bin, in: .one) } == .corrupt)
         let reader = try await client.reader(of: bin, in: .one)
         #expect(await category { _ = try await reader.read(0..<reader.size) } == .corrupt)
         #expect(try await reader.read(0..<1_000) == Array(large[0..<1_000]))

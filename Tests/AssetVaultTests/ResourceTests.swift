@@ -20,7 +20,7 @@ import VaultFileSystem
                 _ = try await store.contents(of: path, in: .one)
                 let reader = try await store.reader(of: path, in: .one)
                 _ = try await reader.read(0..<reader.size)
-                try await store.descriptor(of: path, in: .one).close()
+                try await store.fileDescriptor(of: path, in: .one).close()
                 _ = try? await store.contents(of: EntryPath("no"), in: .one)
                 _ = try? await store.url(for: path, in: .one)
                 _ = try? await place.store().contents(of: path, in: .one)

@@ -14,6 +14,7 @@ WAITING = re.compile(r"packs/(.+)/@([0-9a-f]{64})\.avpack(\.json)?")
 RECORD = re.compile(r"@state/(.+)/@record\.json")
 VERSION = re.compile(r"(.+)/(@\d+-[0-9a-f]{16})(\.avpack)?(\.json|\.tail)?")
 DELEGATED = re.compile(r"packs(-\d+)?\.json")
+ADOPTED = re.compile(r"adopting/(?:(\d+)\.)?([^/]+)")
 
 
 class Judge:
@@ -68,10 +69,10 @@ class Judge:
 
     def _shared(self, name, path):
         if match := WAITING.fullmatch(name):
-            id, digest, descriptor = match.groups()
+            id, digest, manifest = match.groups()
             version = self.game.versions.get(digest)
-            if descriptor:
-                return self._descriptor(version, path)
+            if manifest:
+                return self._manifest(version, path)
             if version is None or version.id != id or describe(path)[1] != digest:
                 return "is not the whole pack"
             self.whole.setdefault(id, []).append((version.number, "shared"))
@@ -99,6 +100,8 @@ class Judge:
         records[id] = record
 
     def _trusted(self, name, content):
+        if match := ADOPTED.fullmatch(name):
+            return self._adopted(*match.groups(), content)
         # What is delegated may be anything: whoever reads it proves it, or fetches it again.
         if DELEGATED.fullmatch(name):
             return None
@@ -109,6 +112,15 @@ class Judge:
         # Each role keeps its own: what counts is the newest that any of them has.
         self.metadata[name] = max(self.metadata.get(name, []), found, key=lambda numbers: max(numbers, default=0))
         return None if found else "was never published so"
+
+    def _adopted(self, number, name, content):
+        """A file of what is taken over from the other area, under its hosted name: it is saved before the folder has its
+        name, so even a delegated one is as it was published. Whoever finds the folder ends what was begun."""
+        self.scratch.append(f"@trust/adopting/{number}.{name}" if number else f"@trust/adopting/{name}")
+        if not any(files.get(name) == content for files in self.game.metadata):
+            return "was never published so"
+        if number and json.loads(content)["signed"]["version"] != int(number):
+            return "is another version"
 
     def _permanent(self, name, path):
         if name.startswith("@"):
@@ -122,7 +134,7 @@ class Judge:
             return "is unknown"
         sealed, beside = match.group(3, 4)
         if beside == ".json":
-            return self._descriptor(version, path)
+            return self._manifest(version, path)
         if beside:
             return self._tail(version, path.read_bytes())
         if describe(path)[1:] != (version.digest,) if sealed else read_tree(path) != version.tree:
@@ -141,18 +153,18 @@ class Judge:
                 return "is not the end of its pack"
             end = start
 
-    def _descriptor(self, version, path):
+    def _manifest(self, version, path):
         try:
             return None if version and json.loads(path.read_bytes()) == version.target else "is not what was signed"
         except ValueError:
-            return "is a damaged descriptor"
+            return "is a damaged manifest"
 
     def _current(self, id, path):
         target = os.readlink(path)
         if "/" in target or not path.exists():
             return "leads nowhere"
         if not os.path.exists(f"{path.parent}/{target}.json"):
-            return "has no descriptor beside it"
+            return "has no manifest beside it"
         self.live[id] = (int(target[1:].split("-")[0]), target.endswith(".avpack"))
 
     def _compare(self, id, record):

@@ -28,6 +28,11 @@ class Bug:
 
 
 FETCH = [Step(1, "fetch levels/one", levels_one=Have(1))]
+UNLOCK = [
+    Step(1, "fetch levels/one", levels_one=Have(1)),
+    Step(3, "downloader --request update", levels_one=Have(1, waiting=2), levels_two=Have(waiting=3)),
+    Step(3, "unlock levels/two", levels_two=Have(3)),
+]
 REMOVE = FETCH + [Step(1, "remove levels/one", levels_one=Have(removed=True))]
 
 # One call is enough to spoil what has a final name. Folders are another matter: ext4 writes down all changes of names
@@ -37,6 +42,7 @@ BUGS = [
     Bug("a record is not saved before it gets its name", FETCH, "fsync", f"*/@state/levels/one/{SCRATCH}"),
     Bug("metadata are not saved before they get their name", FETCH, "fsync", f"*/@trust/{SCRATCH}", 2),
     Bug("a tree is not saved, neither at first nor before it gets its name", FETCH, "syncfs", "*", 0),
+    Bug("metadata are not saved before they are taken over", UNLOCK, "syncfs", f"*/@trust/{SCRATCH}"),
     Bug("a removal is not saved", REMOVE, "fsync", "*", 0),
 ]
 

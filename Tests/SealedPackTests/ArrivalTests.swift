@@ -17,12 +17,12 @@ import VaultFileSystem
 
     /// A file whose tail has come.
     private func begun() async throws -> PackAssembly {
-        let json = parts.descriptor(id: "levels/one", version: 1, openedSize: 1)
-        let pack = try PackDescriptor(parsing: json, place: "test")
+        let json = parts.manifest(id: "levels/one", version: 1, openedSize: 1)
+        let pack = try PackManifest(parsing: json, place: "test")
         let file = try OpenFile(creating: packs.folder.path.appending("part"), permissions: 0o600)
         var assembly = try PackAssembly(OpenFileReference(file), of: pack)
         let tail = parts.index + parts.catalog
-        try assembly.takeUnproven(tail.span, at: UInt64(parts.bytes.count - 128 - tail.count))
+        try assembly.takeUnverified(tail.span, at: UInt64(parts.bytes.count - 128 - tail.count))
         _ = try await assembly.prove()
         return assembly
     }
@@ -35,7 +35,7 @@ import VaultFileSystem
         let position = Mutex(range.lowerBound)
         return try await assembly.take(
             at: UInt64(range.lowerBound),
-            from: ArrivingBytes { () throws(VaultError) -> [UInt8]? in
+            from: IncomingBytes { () throws(VaultError) -> [UInt8]? in
                 let start = position.withLock { position in
                     defer { position = min(position + size, range.upperBound) }
                     return position
@@ -86,7 +86,7 @@ import VaultFileSystem
         )
         let ends = (0..<6).map { parts.place($0).upperBound }
         let sent = Mutex(64)
-        let arriving = ArrivingBytes { () throws(VaultError) -> [UInt8]? in
+        let arriving = IncomingBytes { () throws(VaultError) -> [UInt8]? in
             let start = sent.withLock { $0 }
             if start > 64 {
                 for await count in reports where count >= UInt64(start - 64) + tail { break }
@@ -108,7 +108,7 @@ import VaultFileSystem
         let error = await #expect(throws: VaultError.self) {
             try await assembly.take(
                 at: 64,
-                from: ArrivingBytes { () throws(VaultError) -> [UInt8]? in
+                from: IncomingBytes { () throws(VaultError) -> [UInt8]? in
                     guard let next = chunks.withLock({ $0.popFirst() }) else { return nil }
                     guard let next else { throw lost }
                     return next
@@ -125,12 +125,12 @@ import VaultFileSystem
         // The piece after it is longer, or shorter, and claims its digest.
         let digest = Array(parts.index[(number * 36 + 4)..<(number * 36 + 36)])
         forged.index.replaceSubrange(((number + 1) * 36 + 4)..<((number + 1) * 36 + 36), with: digest)
-        let json = forged.descriptor(id: "levels/one", version: 1, openedSize: 1)
-        let pack = try PackDescriptor(parsing: json, place: "test")
+        let json = forged.manifest(id: "levels/one", version: 1, openedSize: 1)
+        let pack = try PackManifest(parsing: json, place: "test")
         let file = try OpenFile(creating: packs.folder.path.appending("forged"), permissions: 0o600)
         var assembly = try PackAssembly(OpenFileReference(file), of: pack)
         let tail = forged.index + forged.catalog
-        try assembly.takeUnproven(tail.span, at: UInt64(forged.refooted.count - 128 - tail.count))
+        try assembly.takeUnverified(tail.span, at: UInt64(forged.refooted.count - 128 - tail.count))
         let error = await #expect(throws: VaultError.self) { try await assembly.prove() }
         #expect(error?.category == .corrupt)
     }

@@ -24,7 +24,7 @@ import VaultFileSystem
         try change(path)
         let output = OpenFileReference(
             try OpenFile(creating: folder.path.appending("pack"), permissions: 0o644))
-        let order = SealingOrder(id: try PackID("a"), versioning: .exactly(1), key: key, slots: [])
+        let order = SealingRequest(id: try PackID("a"), versioning: .exactly(1), key: key, slots: [])
         do throws(VaultError) {
             _ = try await order.seal(scanned, into: output)
         } catch {
@@ -91,7 +91,7 @@ import VaultFileSystem
             try? file.write([UInt8](repeating: 0, count: 4_096).span, at: done / 2)
             try? file.write([UInt8](repeating: 0, count: 4_096).span, at: min(done + 2_000_000, 19_990_000))
         }
-        let entries = try await PackPlace().read(sealed.bytes, as: sealed.descriptor.json, with: key)
+        let entries = try await PackPlace().read(sealed.bytes, as: sealed.manifest.json, with: key)
         #expect(entries.map(\.bytes.count) == [20_000_000])
     }
 }

@@ -14,14 +14,14 @@ import VaultErrors
         place = try PackPlace()
     }
 
-    private func check(_ bytes: [UInt8], as descriptor: PackDescriptor? = nil) async throws -> PackCheck {
+    private func check(_ bytes: [UInt8], as manifest: PackManifest? = nil) async throws -> PackVerification {
         try place.store(bytes)
-        return try await PackFile(opening: place.path, as: descriptor).check()
+        return try await PackFile(opening: place.path, as: manifest).check()
     }
 
     @Test func aSoundPack() async throws {
-        for descriptor in [nil, sealed.descriptor] {
-            let check = try await check(sealed.bytes, as: descriptor)
+        for manifest in [nil, sealed.manifest] {
+            let check = try await check(sealed.bytes, as: manifest)
             #expect(check.isSound)
         }
     }

@@ -26,8 +26,8 @@ import VaultFileSystem
             try TestKey().opened(piece, context: Array("assetvault/v1/piece".utf8), under: "piece").first
         }
         #expect(Set(codecs) == [0, 1])
-        for descriptor in [nil, sealed.descriptor.json] {
-            let entries = try await place.read(sealed.bytes, as: descriptor, with: key)
+        for manifest in [nil, sealed.manifest.json] {
+            let entries = try await place.read(sealed.bytes, as: manifest, with: key)
             #expect(entries.flatMap(\.bytes) == content)
             #expect(entries.count == 38)
         }
@@ -41,7 +41,7 @@ import VaultFileSystem
                 bytes, with: key, content: content, (16..<32).contains(index) ? .key : .corrupt,
                 "byte \(index)")
             await place.expectRefusal(
-                bytes, as: sealed.descriptor.json, with: key, content: content, .corrupt, "byte \(index)")
+                bytes, as: sealed.manifest.json, with: key, content: content, .corrupt, "byte \(index)")
         }
     }
 
@@ -50,7 +50,7 @@ import VaultFileSystem
             let bytes = Array(sealed.bytes.prefix(count))
             await place.expectRefusal(bytes, with: key, content: content, .corrupt, "\(count) bytes")
             await place.expectRefusal(
-                bytes, as: sealed.descriptor.json, with: key, content: content, .corrupt, "\(count) bytes")
+                bytes, as: sealed.manifest.json, with: key, content: content, .corrupt, "\(count) bytes")
         }
     }
 
@@ -61,7 +61,7 @@ import VaultFileSystem
             sealed.bytes.prefix(count) + sealed.bytes,
         ] {
             await place.expectRefusal(bytes, with: key, content: content)
-            await place.expectRefusal(bytes, as: sealed.descriptor.json, with: key, content: content)
+            await place.expectRefusal(bytes, as: sealed.manifest.json, with: key, content: content)
         }
     }
 
@@ -80,7 +80,7 @@ import VaultFileSystem
 
     @Test func anotherKeyIsRefusedAsKey() async throws {
         await place.expectRefusal(sealed.bytes, with: other, .key)
-        await place.expectRefusal(sealed.bytes, as: sealed.descriptor.json, with: other, .key)
+        await place.expectRefusal(sealed.bytes, as: sealed.manifest.json, with: other, .key)
     }
 
     /// A pack that vanishes from under its reader gives an error, not a trap.

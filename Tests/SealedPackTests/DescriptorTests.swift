@@ -29,33 +29,33 @@ import VaultErrors
     private func expectRefusal(
         _ path: String, _ value: JSONValue?, sourceLocation: SourceLocation = #_sourceLocation
     ) {
-        let json = changed(path, value, in: sealed.descriptor.json)
-        #expect(json != sealed.descriptor.json, sourceLocation: sourceLocation)
+        let json = changed(path, value, in: sealed.manifest.json)
+        #expect(json != sealed.manifest.json, sourceLocation: sourceLocation)
         let error = #expect(throws: VaultError.self, "\(path)", sourceLocation: sourceLocation) {
-            try PackDescriptor(parsing: json, place: "test")
+            try PackManifest(parsing: json, place: "test")
         }
         #expect(error?.category == .corrupt, sourceLocation: sourceLocation)
     }
 
     @Test func roundTrip() throws {
-        var descriptor = sealed.descriptor
-        descriptor.offer = PackOffer(
+        var manifest = sealed.manifest
+        manifest.offer = PackOffer(
             policy: .onDemand, tags: ["one", "ä\u{308}"], traits: ["language": "de", "deep": ["n": 1]])
-        let again = try PackDescriptor(parsing: descriptor.json, place: "test")
-        #expect(again.json == descriptor.json)
-        #expect(again == descriptor)
+        let again = try PackManifest(parsing: manifest.json, place: "test")
+        #expect(again.json == manifest.json)
+        #expect(again == manifest)
         let folder = try TemporaryFolder()
-        try folder.write("pack.json", PackDescriptorFile.bytes(of: descriptor))
-        #expect(try PackDescriptorFile.read(beside: folder.path.appending("pack")) == descriptor)
+        try folder.write("pack.json", PackManifestFile.bytes(of: manifest))
+        #expect(try PackManifestFile.read(beside: folder.path.appending("pack")) == manifest)
     }
 
     @Test func itSaysWhatStandsInThePack() throws {
         let parts = sealed.parts
-        let truth = parts.descriptor(
+        let truth = parts.manifest(
             id: "levels/one", version: 3, openedSize: UInt64(try Source.small().content.count),
             entries: try Source.small().entryCount)
-        var json = sealed.descriptor.json
-        #expect(sealed.descriptor.slots.count == 1)
+        var json = sealed.manifest.json
+        #expect(sealed.manifest.slots.count == 1)
         json = changed("custom.assetvault.slots", .array([]), in: json)
         #expect(json == truth)
     }
@@ -97,19 +97,19 @@ import VaultErrors
         expectRefusal(vault + "catalog.length", .integer(Int64(sealed.bytes.count)))
         expectRefusal(vault + "catalog.length", .integer(1 << 26 + 1 << 17))
         expectRefusal(vault + "entries", .integer(1 << 22 + 1))
-        var json = changed(vault + "pieces", .integer(1 << 21 + 1), in: sealed.descriptor.json)
+        var json = changed(vault + "pieces", .integer(1 << 21 + 1), in: sealed.manifest.json)
         json = changed(vault + "index.length", .integer(36 * (1 << 21 + 1)), in: json)
         json = changed("length", .integer(1 << 40), in: json)
-        #expect(throws: VaultError.self) { try PackDescriptor(parsing: json, place: "test") }
+        #expect(throws: VaultError.self) { try PackManifest(parsing: json, place: "test") }
     }
 
     /// A catalog is held in memory: 64 MiB and its codec, sealed.
     @Test func largestCatalog() throws {
         let vault = "custom.assetvault."
         let largest: Int64 = 56 + (64 << 20 + 1) + 16 * 4097
-        func parse(_ count: Int64) throws -> PackDescriptor {
-            let json = changed("length", .integer(1 << 40), in: sealed.descriptor.json)
-            return try PackDescriptor(
+        func parse(_ count: Int64) throws -> PackManifest {
+            let json = changed("length", .integer(1 << 40), in: sealed.manifest.json)
+            return try PackManifest(
                 parsing: changed(vault + "catalog.length", .integer(count), in: json), place: "test")
         }
         #expect(try parse(largest).catalogCount == UInt64(largest))
@@ -119,17 +119,17 @@ import VaultErrors
     /// Each slot may be a question to a key service.
     @Test func slotsAreCounted() throws {
         let slots = "custom.assetvault.slots"
-        for slot in [.object(sealed.descriptor.slots[0].json), ["alg": "X-LATER"]] as [JSONValue] {
+        for slot in [.object(sealed.manifest.slots[0].json), ["alg": "X-LATER"]] as [JSONValue] {
             let most = changed(
-                slots, .array([JSONValue](repeating: slot, count: 64)), in: sealed.descriptor.json)
-            #expect(throws: Never.self) { try PackDescriptor(parsing: most, place: "test") }
+                slots, .array([JSONValue](repeating: slot, count: 64)), in: sealed.manifest.json)
+            #expect(throws: Never.self) { try PackManifest(parsing: most, place: "test") }
             expectRefusal(slots, .array([JSONValue](repeating: slot, count: 65)))
         }
     }
 
     @Test(arguments: ["", "a b", "../x", "a/b", "kid\u{0}", "-\n", String(repeating: "k", count: 65)])
     func slotsOfImpossibleKeyIDs(_ id: String) {
-        var slot = sealed.descriptor.slots[0].json
+        var slot = sealed.manifest.slots[0].json
         slot["kid"] = .string(id)
         expectRefusal("custom.assetvault.slots", .array([.object(slot)]))
     }
@@ -156,33 +156,33 @@ import VaultErrors
     }
 
     @Test func whatIsNotListedIsIgnored() throws {
-        var json = sealed.descriptor.json
+        var json = sealed.manifest.json
         for path in [
             "more", "hashes.sha512", "custom.other", "custom.assetvault.later",
             "custom.assetvault.index.more",
         ] {
             json = changed(path, ["deep": .array([1])], in: json)
         }
-        #expect(try PackDescriptor(parsing: json, place: "test") == sealed.descriptor)
+        #expect(try PackManifest(parsing: json, place: "test") == sealed.manifest)
         let unknown: JSONValue = ["alg": "X-LATER", "anything": 1]
         json = changed("custom.assetvault.slots", .array([unknown]), in: json)
-        #expect(try PackDescriptor(parsing: json, place: "test").slots.isEmpty)
+        #expect(try PackManifest(parsing: json, place: "test").slots.isEmpty)
     }
 
     @Test func formatOfATarget() {
-        #expect(PackDescriptor.format(of: sealed.descriptor.json) == 1)
+        #expect(PackManifest.format(of: sealed.manifest.json) == 1)
         #expect(
-            PackDescriptor.format(of: changed("custom.assetvault.format", 9, in: sealed.descriptor.json)) == 9
+            PackManifest.format(of: changed("custom.assetvault.format", 9, in: sealed.manifest.json)) == 9
         )
-        #expect(PackDescriptor.format(of: [:]) == nil)
-        #expect(PackDescriptor.format(of: changed("custom.assetvault", 1, in: sealed.descriptor.json)) == nil)
+        #expect(PackManifest.format(of: [:]) == nil)
+        #expect(PackManifest.format(of: changed("custom.assetvault", 1, in: sealed.manifest.json)) == nil)
     }
 
     @Test func filesThatAreNoDescriptors() throws {
         let folder = try TemporaryFolder()
-        let text = String(decoding: PackDescriptorFile.bytes(of: sealed.descriptor), as: UTF8.self)
+        let text = String(decoding: PackManifestFile.bytes(of: sealed.manifest), as: UTF8.self)
         let pack = folder.path.appending("pack")
-        #expect(throws: VaultError.self) { try PackDescriptorFile.read(beside: pack) }
+        #expect(throws: VaultError.self) { try PackManifestFile.read(beside: pack) }
         for wrong in [
             "", "[]", "null", String(text.dropLast(3)), text + "{}",
             text.replacing("\"length\"", with: "\"length\": 1, \"length\""),
@@ -190,7 +190,7 @@ import VaultErrors
             "{\"a\":\"" + String(repeating: "a", count: 1 << 20) + "\"}",
         ] {
             try folder.write("pack.json", Array(wrong.utf8))
-            let error = #expect(throws: VaultError.self) { try PackDescriptorFile.read(beside: pack) }
+            let error = #expect(throws: VaultError.self) { try PackManifestFile.read(beside: pack) }
             #expect(error?.category == .corrupt, "\(wrong.prefix(40))")
         }
     }

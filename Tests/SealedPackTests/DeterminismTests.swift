@@ -22,7 +22,7 @@ import VaultErrors
         for _ in 0..<3 {
             let again = try await seal(source, key: key)
             #expect(again.bytes == first.bytes)
-            #expect(again.descriptor == first.descriptor)
+            #expect(again.manifest == first.manifest)
         }
         // Not because nothing matters.
         #expect(try await seal(source, key: try await TestKey(8).contentKey()).bytes != first.bytes)
@@ -49,7 +49,7 @@ import VaultErrors
         let plain = try await seal(source, key: key)
         let slotted = try await seal(source, key: key, slots: [slot])
         #expect(plain.bytes == slotted.bytes)
-        #expect(plain.descriptor != slotted.descriptor)
+        #expect(plain.manifest != slotted.manifest)
     }
 
     @Test func modeIsContent() async throws {

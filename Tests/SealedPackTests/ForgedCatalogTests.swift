@@ -47,14 +47,14 @@ import VaultErrors
     private func expectRefusal(of pack: ForgedPack) async throws {
         let bytes = try pack.parts.bytes
         await place.expectRefusal(bytes, with: key, content: pack.content)
-        await place.expectRefusal(bytes, as: try pack.descriptor, with: key, content: pack.content)
+        await place.expectRefusal(bytes, as: try pack.manifest, with: key, content: pack.content)
     }
 
     /// Else every refusal below could have another reason.
     @Test func whatIsForgedHonestlyOpens() async throws {
         let pack = honest()
-        for descriptor in [nil, try pack.descriptor] {
-            let entries = try await place.read(try pack.parts.bytes, as: descriptor, with: key)
+        for manifest in [nil, try pack.manifest] {
+            let entries = try await place.read(try pack.parts.bytes, as: manifest, with: key)
             #expect(entries.map(\.path) == ["a", "b", "c", "z"])
             #expect(entries.map(\.kind) == [.file, .file, .file, .emptyFolder])
             #expect(entries.flatMap(\.bytes) == pack.content)
@@ -210,9 +210,9 @@ import VaultErrors
         forgery.forge(&pack)
         let bytes = try pack.parts.bytes
         await place.expectRefusal(bytes, with: key, content: pack.content)
-        // The descriptor of an honest maker, as far as it can fit.
+        // The manifest of an honest maker, as far as it can fit.
         let parts = try pack.parts
-        let honest = parts.descriptor(id: "levels/one", version: 1, openedSize: 105, entries: 4)
+        let honest = parts.manifest(id: "levels/one", version: 1, openedSize: 105, entries: 4)
         await place.expectRefusal(bytes, as: honest, with: key, content: pack.content)
     }
 
@@ -276,7 +276,7 @@ import VaultErrors
             let path = String(repeating: "d", count: 250) + "/\(number)"
             pack.entries.append(ForgedPack.Entry(path: Array(path.utf8), end: 3))
         }
-        let stored = try await place.read(try pack.parts.bytes, as: try pack.descriptor, with: key)
+        let stored = try await place.read(try pack.parts.bytes, as: try pack.manifest, with: key)
         #expect(stored.count == 1001)
         pack.packing = { catalog in
             let message = try Self.compressed(catalog)
@@ -286,7 +286,7 @@ import VaultErrors
         try await expectRefusal(of: pack)
     }
 
-    /// A forger without a signed descriptor to match: authentic for another pack, another version, another size.
+    /// A forger without a signed manifest to match: authentic for another pack, another version, another size.
     @Test(arguments: [
         ("levels/two", 1, 105, 4), ("levels/one", 2, 105, 4), ("levels/one", 0, 105, 4),
         ("levels/one", 1, 104, 4),
@@ -295,10 +295,10 @@ import VaultErrors
     func differsFromTheDescriptor(id: String, version: UInt64, openedSize: UInt64, entries: Int) async throws
     {
         let parts = try honest().parts
-        let descriptor = parts.descriptor(id: id, version: version, openedSize: openedSize, entries: entries)
-        await place.expectRefusal(parts.bytes, as: descriptor, with: key, content: honest().content)
+        let manifest = parts.manifest(id: id, version: version, openedSize: openedSize, entries: entries)
+        await place.expectRefusal(parts.bytes, as: manifest, with: key, content: honest().content)
         _ = try await place.read(
-            parts.bytes, as: parts.descriptor(id: "levels/one", version: 1, openedSize: 105, entries: 4),
+            parts.bytes, as: parts.manifest(id: "levels/one", version: 1, openedSize: 105, entries: 4),
             with: key)
     }
 
@@ -311,9 +311,9 @@ import VaultErrors
         forged.catalog = try other.parts.catalog
         try #require(forged.catalog.count == parts.catalog.count && forged.catalog != parts.catalog)
         forged.footer = Array(parts.bytes.suffix(128))
-        // Without the descriptor's footer it opens, so it is refused for its digest.
+        // Without the manifest's footer it opens, so it is refused for its digest.
         _ = try await place.read(forged.refooted, with: key)
-        await place.expectRefusal(forged.bytes, as: try pack.descriptor, with: key, content: pack.content)
+        await place.expectRefusal(forged.bytes, as: try pack.manifest, with: key, content: pack.content)
         await place.expectRefusal(forged.bytes, with: key, content: pack.content)
     }
 

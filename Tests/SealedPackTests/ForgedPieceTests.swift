@@ -29,9 +29,9 @@ import VaultErrors
         _ message: [UInt8], _ comment: Comment? = nil, sourceLocation: SourceLocation = #_sourceLocation
     ) async throws {
         let pack = pack(message)
-        for descriptor in [nil, try pack.descriptor] {
+        for manifest in [nil, try pack.manifest] {
             await place.expectRefusal(
-                try pack.parts.bytes, as: descriptor, with: key, .corrupt, comment,
+                try pack.parts.bytes, as: manifest, with: key, .corrupt, comment,
                 sourceLocation: sourceLocation)
         }
     }
@@ -175,8 +175,8 @@ import VaultErrors
         var index: [UInt8] = []
         index.appendInteger(count)
         forged.index = index + truth.dropFirst(4)
-        for descriptor in [nil, try forged.descriptor] {
-            await place.expectRefusal(try forged.parts.bytes, as: descriptor, with: key)
+        for manifest in [nil, try forged.manifest] {
+            await place.expectRefusal(try forged.parts.bytes, as: manifest, with: key)
         }
     }
 

@@ -24,14 +24,14 @@ import VaultKeys
         try place.store(sealed.bytes)
     }
 
-    private func open(_ descriptor: PackDescriptor?, _ provider: some KeyProvider) async throws -> OpenPack {
-        try await OpenPack(try PackFile(opening: place.path, as: descriptor), keys: provider)
+    private func open(_ manifest: PackManifest?, _ provider: some KeyProvider) async throws -> OpenPack {
+        try await OpenPack(try PackFile(opening: place.path, as: manifest), keys: provider)
     }
 
     private func open(slots: [KeySlot], _ keys: [VaultKey]) async throws -> OpenPack {
-        var descriptor = sealed.descriptor
-        descriptor.slots = slots
-        return try await open(descriptor, InMemoryKeyProvider(KeyRing(vaultKeys: keys)))
+        var manifest = sealed.manifest
+        manifest.slots = slots
+        return try await open(manifest, InMemoryKeyProvider(KeyRing(vaultKeys: keys)))
     }
 
     private func expectKeyError(
@@ -45,18 +45,18 @@ import VaultKeys
 
     @Test func eitherVaultKeyOpens() async throws {
         for keys in [[first], [second], [first, second]] {
-            #expect(try await open(slots: sealed.descriptor.slots, keys).version == 1)
+            #expect(try await open(slots: sealed.manifest.slots, keys).version == 1)
         }
     }
 
     @Test func theContentKeyOpensByItself() async throws {
-        for descriptor in [nil, sealed.descriptor] {
-            #expect(try await open(descriptor, try TestKey().provider).version == 1)
+        for manifest in [nil, sealed.manifest] {
+            #expect(try await open(manifest, try TestKey().provider).version == 1)
         }
     }
 
     @Test func nobodySealsForMoreKeysThanADescriptorHolds() async throws {
-        let slot = sealed.descriptor.slots[0]
+        let slot = sealed.manifest.slots[0]
         let error = await #expect(throws: VaultError.self) {
             _ = try await seal(
                 Source(files: ["a": [1]]), key: key, slots: [KeySlot](repeating: slot, count: 65))
@@ -64,7 +64,7 @@ import VaultKeys
         #expect(error?.category == .usage)
         let most = try await seal(
             Source(files: ["a": [1]]), key: key, slots: [KeySlot](repeating: slot, count: 64))
-        #expect(most.descriptor.slots.count == 64)
+        #expect(most.manifest.slots.count == 64)
     }
 
     /// Slots may repeat an ID as often as they like.
@@ -74,11 +74,11 @@ import VaultKeys
             asked.withLock { $0.append(id?.description ?? "all") }
             return KeyRing()
         }
-        let slots = sealed.descriptor.slots
-        var descriptor = sealed.descriptor
-        descriptor.slots =
+        let slots = sealed.manifest.slots
+        var manifest = sealed.manifest
+        manifest.slots =
             [KeySlot](repeating: slots[0], count: 30) + [KeySlot](repeating: slots[1], count: 30)
-        await expectKeyError { try await open(descriptor, provider) }
+        await expectKeyError { try await open(manifest, provider) }
         #expect(asked.withLock { $0 } == [key.id.description, "first", "second"])
     }
 
@@ -89,9 +89,9 @@ import VaultKeys
         // The right bytes, another name: slots are found by name.
         let renamed = try vaultKey("renamed", seed: 1)
         for key in [stranger, impostor, renamed] {
-            await expectKeyError { try await open(slots: sealed.descriptor.slots, [key]) }
+            await expectKeyError { try await open(slots: sealed.manifest.slots, [key]) }
         }
-        await expectKeyError { try await open(slots: sealed.descriptor.slots, []) }
+        await expectKeyError { try await open(slots: sealed.manifest.slots, []) }
         await expectKeyError { try await open(slots: [], [first, second]) }
         await expectKeyError { try await open(nil, InMemoryKeyProvider(KeyRing(vaultKeys: [first]))) }
     }
@@ -104,11 +104,11 @@ import VaultKeys
         await expectKeyError { try await open(nil, provider) }
         // It doesn't stand in the way of the right one.
         let chain = ChainedKeyProvider([provider, InMemoryKeyProvider(KeyRing(vaultKeys: [second]))])
-        #expect(try await open(sealed.descriptor, chain).version == 1)
+        #expect(try await open(sealed.manifest, chain).version == 1)
     }
 
     @Test func everyByteOfASlotChanged() async throws {
-        let slot = sealed.descriptor.slots[0]
+        let slot = sealed.manifest.slots[0]
         for index in slot.wrapped.indices {
             var wrapped = slot.wrapped
             wrapped[index] ^= 1 << UInt8(index % 8)
@@ -117,7 +117,7 @@ import VaultKeys
             let tampered = try #require(try KeySlot(parsing: json, place: "test"))
             await expectKeyError { try await open(slots: [tampered], [first, second]) }
             // The other slot still opens, wherever it stands.
-            let last = sealed.descriptor.slots[1]
+            let last = sealed.manifest.slots[1]
             for slots in [[tampered, last], [last, tampered]] {
                 _ = try await open(slots: slots, [first, second])
             }
@@ -129,9 +129,9 @@ import VaultKeys
         let other = try await TestKey(8).contentKey()
         let foreign = try KeySlot(wrapping: other, under: first)
         await expectKeyError { try await open(slots: [foreign], [first]) }
-        _ = try await open(slots: [foreign] + sealed.descriptor.slots, [first])
+        _ = try await open(slots: [foreign] + sealed.manifest.slots, [first])
         // Under each other's names.
-        let names = try sealed.descriptor.slots.enumerated().map { index, slot in
+        let names = try sealed.manifest.slots.enumerated().map { index, slot in
             var json = slot.json
             json["kid"] = .string(index == 0 ? "second" : "first")
             return try #require(try KeySlot(parsing: json, place: "test"))
@@ -139,19 +139,19 @@ import VaultKeys
         await expectKeyError { try await open(slots: names, [first, second]) }
     }
 
-    /// The descriptor of another pack, with slots that open that one.
+    /// The manifest of another pack, with slots that open that one.
     @Test func aDescriptorOfAnotherPack() async throws {
         let other = try await TestKey(8).contentKey()
         let theirs = try await seal(
             try Source.small(), key: other, slots: [try KeySlot(wrapping: other, under: first)])
         let error = await #expect(throws: VaultError.self) {
-            _ = try await open(theirs.descriptor, InMemoryKeyProvider(KeyRing(vaultKeys: [first])))
+            _ = try await open(theirs.manifest, InMemoryKeyProvider(KeyRing(vaultKeys: [first])))
         }
         #expect(error?.category == .corrupt)
     }
 
     @Test func slotForms() throws {
-        let json = sealed.descriptor.slots[0].json
+        let json = sealed.manifest.slots[0].json
         func refused(_ member: String, _ value: JSONValue?) {
             var changed = json
             changed[member] = value

@@ -16,7 +16,7 @@ import VaultErrors
         place = try PackPlace()
     }
 
-    /// Refused with the footer that it has and with one that fits, with a descriptor and without.
+    /// Refused with the footer that it has and with one that fits, with a manifest and without.
     private func expectRefusal(
         _ parts: PackParts, _ category: VaultError.Category = .corrupt, _ comment: Comment? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -25,7 +25,7 @@ import VaultErrors
             await place.expectRefusal(
                 bytes, with: key, content: content, category, comment, sourceLocation: sourceLocation)
             await place.expectRefusal(
-                bytes, as: sealed.descriptor.json, with: key, content: content, .corrupt, comment,
+                bytes, as: sealed.manifest.json, with: key, content: content, .corrupt, comment,
                 sourceLocation: sourceLocation)
         }
     }
@@ -103,11 +103,11 @@ import VaultErrors
                 await place.expectRefusal(
                     bytes, with: key, content: content, isOtherKey ? .key : .corrupt, "\(choice)")
                 await place.expectRefusal(
-                    bytes, as: sealed.descriptor.json, with: key, content: content, .corrupt, "\(choice)")
+                    bytes, as: sealed.manifest.json, with: key, content: content, .corrupt, "\(choice)")
             }
         }
-        // All of it is another pack: that it is not the one wanted, only the descriptor can tell.
-        await place.expectRefusal(other.bytes, as: sealed.descriptor.json, with: key, content: content)
+        // All of it is another pack: that it is not the one wanted, only the manifest can tell.
+        await place.expectRefusal(other.bytes, as: sealed.manifest.json, with: key, content: content)
         if difference != "key" { _ = try await place.read(other.bytes, with: key) }
     }
 

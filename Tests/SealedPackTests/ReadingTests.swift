@@ -42,7 +42,7 @@ import VaultFileSystem
                 ForgedPack.Piece(message: [0] + piece, end: UInt64(end), digest: piece.sha256))
             start = end
         }
-        return try place.open(try forged.parts.bytes, as: try forged.descriptor, with: key)
+        return try place.open(try forged.parts.bytes, as: try forged.manifest, with: key)
     }
 
     @Test func everyRange() async throws {
@@ -75,7 +75,7 @@ import VaultFileSystem
         source.files["scene"] = prose(500_000)
         let content = source.content
         let sealed = try await seal(source, key: key)
-        let pack = try place.open(sealed.bytes, as: sealed.descriptor.json, with: key)
+        let pack = try place.open(sealed.bytes, as: sealed.manifest.json, with: key)
         #expect(pack.catalog.contentCount == UInt64(content.count))
         var boundaries: Set<Int> = [0, content.count]
         for index in 0..<pack.catalog.entryCount {
@@ -122,7 +122,7 @@ import VaultFileSystem
             for number in parts.pieces.indices where !entry.content.contains(UInt64(ends[number] - 1)) {
                 parts.pieces[number][60] ^= 1
             }
-            let pack = try place.open(parts.bytes, as: sealed.descriptor.json, with: key)
+            let pack = try place.open(parts.bytes, as: sealed.manifest.json, with: key)
             #expect(try await bytes(entry.content, of: pack) == source.files[name])
             await #expect(throws: VaultError.self) { _ = try await bytes(0..<900_000, of: pack) }
         }
@@ -137,7 +137,7 @@ import VaultFileSystem
             source.files["\(index)"] = try noise(size, seed: UInt8(index))
         }
         let sealed = try await seal(source, key: key)
-        let pack = try place.open(sealed.bytes, as: sealed.descriptor.json, with: key)
+        let pack = try place.open(sealed.bytes, as: sealed.manifest.json, with: key)
         let entries = try await extracted(pack)
         #expect(entries.map(\.bytes.count) == sizes)
         #expect(entries.allSatisfy { $0.isComplete && $0.kind == .file && $0.bytes == source.files[$0.path] })
@@ -177,7 +177,7 @@ import VaultFileSystem
         source.files["deep/er/and/deeper/file"] = [1]
         source.emptyFolders.append("deep/er/empty")
         let sealed = try await seal(source, key: key)
-        let pack = try place.open(sealed.bytes, as: sealed.descriptor.json, with: key)
+        let pack = try place.open(sealed.bytes, as: sealed.manifest.json, with: key)
         let out = try place.folder.makeFolder("out")
         try await pack.extract(into: Folder(opening: out))
         // Sealed again it is the same pack: nothing is missing, and nothing was added.

@@ -17,16 +17,16 @@ import VaultFileSystem
 
     /// A file for `new`, whose tail has come.
     private func begun(_ new: PackParts) async throws -> PackAssembly {
-        let json = new.descriptor(id: "levels/one", version: 2, openedSize: 1)
-        let pack = try PackDescriptor(parsing: json, place: "test")
+        let json = new.manifest(id: "levels/one", version: 2, openedSize: 1)
+        let pack = try PackManifest(parsing: json, place: "test")
         let path = packs.folder.path.appending("part")
         let file = try OpenFile(creating: path, permissions: 0o600)
         var assembly = try PackAssembly(OpenFileReference(file), of: pack)
         let tail = new.index + new.catalog
-        try assembly.takeUnproven(tail.span, at: UInt64(new.bytes.count - 128 - tail.count))
+        try assembly.takeUnverified(tail.span, at: UInt64(new.bytes.count - 128 - tail.count))
         let isSound = try await assembly.prove()
-        let isUnproven = assembly.isUnproven
-        #expect(isSound && !isUnproven)
+        let isUnverified = assembly.isUnverified
+        #expect(isSound && !isUnverified)
         return assembly
     }
 
@@ -38,7 +38,7 @@ import VaultFileSystem
         while let wanted = try assembly.wanted(), asked.count < 20 {
             asked.append(Int(wanted.lowerBound)..<Int(wanted.upperBound))
             let part = Mutex<[UInt8]?>(Array(bytes[asked[asked.count - 1]]))
-            let arriving = ArrivingBytes { () throws(VaultError) in part.withLock { $0.take() } }
+            let arriving = IncomingBytes { () throws(VaultError) in part.withLock { $0.take() } }
             _ = try await assembly.take(at: wanted.lowerBound, from: arriving, progress: { _ in })
         }
         let count = assembly.presentCount
@@ -120,8 +120,8 @@ import VaultFileSystem
         // The second of three is what an earlier attempt has left.
         try FileSystem.unlink(packs.folder.path.appending("part"))
         let path = packs.folder.path.appending("part")
-        let json = new.descriptor(id: "levels/one", version: 2, openedSize: 1)
-        let pack = try PackDescriptor(parsing: json, place: "test")
+        let json = new.manifest(id: "levels/one", version: 2, openedSize: 1)
+        let pack = try PackManifest(parsing: json, place: "test")
         var bytes = [UInt8](repeating: 0, count: new.bytes.count)
         bytes.replaceSubrange(new.place(2), with: new.pieces[2])
         let tail = new.place(3).upperBound..<(bytes.count - 128)

@@ -19,7 +19,7 @@ struct TreeComparisonTests {
         source.emptyFolders.append("deep/er/empty")
         place = try PackPlace()
         let sealed = try await seal(source, key: key)
-        pack = try place.open(sealed.bytes, as: sealed.descriptor.json, with: key)
+        pack = try place.open(sealed.bytes, as: sealed.manifest.json, with: key)
         tree = try place.folder.makeFolder("tree")
         try await pack.extract(into: Folder(opening: tree))
     }

@@ -14,7 +14,7 @@ import VaultErrors
 
     /// Opens what was sealed, as a previous version.
     private func previous(_ sealed: Sealed) throws -> OpenPack {
-        try place.open(sealed.bytes, as: sealed.descriptor.json, with: key)
+        try place.open(sealed.bytes, as: sealed.manifest.json, with: key)
     }
 
     private func newPieces(of second: Sealed, after first: Sealed) -> Int {
@@ -31,7 +31,7 @@ import VaultErrors
         changed.files["levels/7"] = nil
         let second = try await seal(
             changed, key: key, .following(try previous(first)), previous: try previous(first))
-        #expect(second.descriptor.version == 2)
+        #expect(second.manifest.version == 2)
         #expect(second.result.reusedPieces > 0)
         #expect(second.bytes != first.bytes)
         let back = try await seal(source, key: key, .exactly(1), previous: try previous(second))
@@ -45,8 +45,8 @@ import VaultErrors
         let again = try await seal(
             source, key: key, .following(try previous(first)), previous: try previous(first))
         #expect(again.bytes == first.bytes)
-        #expect(again.descriptor == first.descriptor)
-        #expect(again.result.reusedPieces == first.descriptor.pieceCount)
+        #expect(again.manifest == first.manifest)
+        #expect(again.result.reusedPieces == first.manifest.pieceCount)
     }
 
     /// Whatever is said of the content counts as change.
@@ -67,7 +67,7 @@ import VaultErrors
         }
         for changed in versions {
             let next = try await seal(changed, key: key, .following(try previous(first)))
-            #expect(next.descriptor.version == 2)
+            #expect(next.manifest.version == 2)
         }
     }
 
@@ -98,7 +98,7 @@ import VaultErrors
         source.files["world.pak"]?.insert(contentsOf: prose(1_024), at: 5_000)
         let second = try await seal(source, key: key, .exactly(2), previous: try previous(first))
         #expect((1...3).contains(newPieces(of: second, after: first)))
-        #expect(second.result.reusedPieces >= first.descriptor.pieceCount - 3)
+        #expect(second.result.reusedPieces >= first.manifest.pieceCount - 3)
     }
 
     /// A previous pack made by someone who holds the key: its catalog says what we are about to seal, its piece is
@@ -141,7 +141,7 @@ import VaultErrors
         #expect(again.bytes == bytes)
         source.files["file 1"] = [1]
         let next = try await seal(source, key: key, .following(earlier), previous: earlier)
-        #expect(next.descriptor.version == 2)
+        #expect(next.manifest.version == 2)
     }
 
     /// A piece of the previous pack that has rotted is sealed anew.
@@ -150,9 +150,9 @@ import VaultErrors
         let first = try await seal(source, key: key)
         var bytes = first.bytes
         bytes[64 + 100] ^= 1
-        let rotten = try place.open(bytes, as: first.descriptor.json, with: key)
+        let rotten = try place.open(bytes, as: first.manifest.json, with: key)
         let again = try await seal(source, key: key, previous: rotten)
-        #expect(again.result.reusedPieces == first.descriptor.pieceCount - 1)
+        #expect(again.result.reusedPieces == first.manifest.pieceCount - 1)
         #expect(again.bytes == first.bytes)
     }
 

@@ -179,7 +179,7 @@ import VaultErrors
                 "135c2f50e57ff11e744d234a62cebad8c38daf399604a7655661cc9199c69164",
         ]
         for (hex, id) in examples {
-            let digest = try #require(Digest(hex: hex))
+            let digest = try #require(SHA256Digest(hex: hex))
             let raw = digest.bytes
             let key = Ed25519PublicKey(raw: raw.span)
             #expect(key.map { MetadataKey(VerifyingKey($0)).id.description } == id)

@@ -19,16 +19,16 @@ import VaultTransport
         #expect(report.packs.map(\.id?.description) == ["levels/one", "two"])
         #expect(report.packs.map(\.version) == [1, 1])
         #expect(report.packs.map(\.pieceCount) == packs.map(\.pieceCount))
-        #expect(report.packs.allSatisfy { $0.provenEntries == nil })
+        #expect(report.packs.allSatisfy { $0.verifiedEntries == nil })
         var bytes: UInt64 = 0
         for pack in packs { bytes += UInt64(try vault.read(vault.file(of: pack)).count) }
-        #expect(report.provenBytes == bytes)
+        #expect(report.verifiedBytes == bytes)
     }
 
     @Test func provesEveryFileWithAKey() async throws {
         let report = try await TestVault.published().audit(keyed: true)
         #expect(report.allFindings.isEmpty)
-        #expect(report.packs.map(\.provenEntries) == [3, 1])
+        #expect(report.packs.map(\.verifiedEntries) == [3, 1])
     }
 
     @Test func isUnpinnedWithoutARoot() async throws {
@@ -68,7 +68,7 @@ import VaultTransport
             keys: vault.keys, scratch: scratch.path, now: vault.now
         ).run()
         #expect(report.allFindings.isEmpty)
-        #expect(report.packs.map(\.provenEntries) == [3, 1])
+        #expect(report.packs.map(\.verifiedEntries) == [3, 1])
         #expect(report.packs.allSatisfy { $0.place.hasPrefix("\(MappedHost.url)/targets/packs/") })
         #expect(host.packRequests.count == 2)
         #expect(try scratch.folder.names().isEmpty)

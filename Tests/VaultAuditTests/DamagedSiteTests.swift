@@ -12,7 +12,7 @@ import VaultTransport
     enum Region: CaseIterable {
         case header, firstPiece, lastPiece, index, catalog, footer
 
-        func offset(in pack: PackDescriptor) -> UInt64 {
+        func offset(in pack: PackManifest) -> UInt64 {
             let catalog = pack.length - 128 - pack.catalogCount
             let index = catalog - 36 * UInt64(pack.pieceCount)
             return switch self {
@@ -25,9 +25,9 @@ import VaultTransport
             }
         }
 
-        func problem(in pack: PackDescriptor) -> String {
+        func problem(in pack: PackManifest) -> String {
             switch self {
-            case .header: "header or footer differ from the descriptor"
+            case .header: "header or footer differ from the manifest"
             case .firstPiece: "damaged pieces (1): number 0"
             case .lastPiece: "damaged pieces (1): number \(pack.pieceCount - 1)"
             case .index: "the index has the wrong digest"
@@ -47,9 +47,9 @@ import VaultTransport
         #expect(report.packs.map(\.isSound) == [false, true])
         #expect(report.packs[0].findings.map(\.place) == [file.string])
         #expect(report.failure?.category == .corrupt)
-        #expect(report.provenBytes == report.packs[1].length)
+        #expect(report.verifiedBytes == report.packs[1].length)
         if region == .header || region == .footer {
-            #expect(report.problems == ["header or footer differ from the descriptor"])
+            #expect(report.problems == ["header or footer differ from the manifest"])
         } else {
             #expect(report.problems == [region.problem(in: pack)])
         }
@@ -68,8 +68,8 @@ import VaultTransport
         let damaged = report.packs[0]
         #expect(damaged.findings.count == 2)
         #expect(damaged.findings.last?.place.hasSuffix(".avpack: a.bin") == true)
-        #expect(damaged.provenEntries == 2)
-        #expect(report.packs[1].provenEntries == 1)
+        #expect(damaged.verifiedEntries == 2)
+        #expect(report.packs[1].verifiedEntries == 1)
     }
 
     @Test func findsACutAndALongerFile() async throws {
@@ -80,7 +80,7 @@ import VaultTransport
         try vault.write(vault.read(second) + [0], to: second)
         let report = try await vault.audit()
         #expect(report.problemCount == 2)
-        #expect(report.problems.allSatisfy { $0.contains("of its descriptor") })
+        #expect(report.problems.allSatisfy { $0.contains("of its manifest") })
         #expect(report.failure?.category == .corrupt)
     }
 
@@ -102,7 +102,7 @@ import VaultTransport
         try vault.write(bytes.0, to: second)
         let report = try await vault.audit()
         #expect(report.packs.map(\.isSound) == [false, false])
-        #expect(report.provenBytes == 0)
+        #expect(report.verifiedBytes == 0)
     }
 
     @Test func findsAnEarlierVersionUnderTheNewName() async throws {

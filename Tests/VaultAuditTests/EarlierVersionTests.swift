@@ -25,7 +25,7 @@ import VaultTransport
         let newest = try await vault.packs().reduce(0) { $0 + $1.length }
         let report = try await vault.audit()
         #expect(report.failure == nil)
-        #expect(report.provenBytes == newest + UInt64(try vault.read(old).count))
+        #expect(report.verifiedBytes == newest + UInt64(try vault.read(old).count))
         #expect(report.findings(.note).map(\.place) == [old.string])
         #expect(
             report.findings(.note).first?.problem

@@ -37,13 +37,13 @@ import VaultKeys
         }
         let pack = try writer.finish(
             id: honest.id, version: 1, offer: honest.offer, slots: honest.slots, repeating: nil)
-        let descriptor = try vault.write(PackDescriptorFile.bytes(of: pack), to: "forged.avpack.json")
+        let manifest = try vault.write(PackManifestFile.bytes(of: pack), to: "forged.avpack.json")
 
-        #expect(try await vault.audit(path, by: .descriptor(descriptor)).failure == nil)
-        let report = try await vault.audit(path, by: .descriptor(descriptor), keyed: true)
+        #expect(try await vault.audit(path, by: .manifest(manifest)).failure == nil)
+        let report = try await vault.audit(path, by: .manifest(manifest), keyed: true)
         #expect(report.failure?.category == .corrupt)
         let places = report.packs.flatMap(\.findings).map(\.place)
         #expect(places == ["b", "c", "d", "f"].map { "\(path): \($0)" })
-        #expect(report.packs.first?.provenEntries == 3)
+        #expect(report.packs.first?.verifiedEntries == 3)
     }
 }

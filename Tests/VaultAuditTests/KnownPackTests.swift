@@ -7,15 +7,15 @@ import VaultSite
 
 /// What a site says of a pack that somebody has in a file.
 @Suite struct KnownPackTests {
-    private func descriptor(of pack: PackDescriptor, at vault: TestVault) async throws -> PackDescriptor {
+    private func manifest(of pack: PackManifest, at vault: TestVault) async throws -> PackManifest {
         let file = try PackFile(opening: vault.file(of: pack), as: nil)
-        return try PublishedPacks(of: try await vault.chain().targets).descriptor(of: file, at: "file")
+        return try PublishedPacks(of: try await vault.chain().targets).manifest(of: file, at: "file")
     }
 
     @Test func eachIsFound() async throws {
         let vault = try await TestVault.published()
         for pack in try await vault.packs() {
-            #expect(try await descriptor(of: pack, at: vault) == pack)
+            #expect(try await manifest(of: pack, at: vault) == pack)
         }
     }
 
@@ -23,7 +23,7 @@ import VaultSite
         let (vault, other) = (try await TestVault.published(), try await TestVault.published())
         let error = await #expect(throws: VaultError.self) {
             let file = try PackFile(opening: other.file(of: try await other.packs()[0]), as: nil)
-            _ = try PublishedPacks(of: try await vault.chain().targets).descriptor(of: file, at: "file")
+            _ = try PublishedPacks(of: try await vault.chain().targets).manifest(of: file, at: "file")
         }
         #expect(error?.category == .missing)
     }
@@ -39,7 +39,7 @@ import VaultSite
         custom["assetvault"] = .object(described)
         json["custom"] = .object(custom)
         try await vault.list(try TargetRecord(path: "packs/aaa.avpack", json: json))
-        let error = await #expect(throws: VaultError.self) { _ = try await descriptor(of: pack, at: vault) }
+        let error = await #expect(throws: VaultError.self) { _ = try await manifest(of: pack, at: vault) }
         #expect(error?.category == .corrupt)
         #expect(error?.problem.contains("'aaa' and 'levels/one'") == true)
     }

@@ -29,7 +29,7 @@ import VaultErrors
         #expect(report.findings(.note).first?.problem.contains("pack format version 2 is unknown") == true)
         #expect(report.packs.count == 2)
         let packs = report.packs.reduce(0) { $0 + $1.length }
-        #expect(report.provenBytes == packs + UInt64(Self.content.count))
+        #expect(report.verifiedBytes == packs + UInt64(Self.content.count))
     }
 
     @Test func findsDamageInALaterFormat() async throws {

@@ -9,10 +9,10 @@ import VaultSite
 import VaultTransport
 
 @Suite struct PackAuditTests {
-    private func copy(_ pack: PackDescriptor, of vault: TestVault) throws -> VaultPath {
+    private func copy(_ pack: PackManifest, of vault: TestVault) throws -> VaultPath {
         let path = try vault.write(try vault.read(try vault.file(of: pack)), to: "copy.avpack")
-        let descriptor = try vault.write(PackDescriptorFile.bytes(of: pack), to: "copy.avpack.json")
-        return VaultPath(pack: path, descriptor: descriptor)
+        let manifest = try vault.write(PackManifestFile.bytes(of: pack), to: "copy.avpack.json")
+        return VaultPath(pack: path, manifest: manifest)
     }
 
     private func site(_ vault: TestVault) throws -> PackAudit.Evidence {
@@ -27,7 +27,7 @@ import VaultTransport
         let report = try await vault.audit(file.pack)
         #expect(report.failure == nil)
         #expect(report.trust == .unsigned)
-        #expect(report.findings(.note).map(\.problem) == ["no descriptor: not bound to anything signed"])
+        #expect(report.findings(.note).map(\.problem) == ["no manifest: not bound to anything signed"])
         #expect(report.packs.first?.id == nil)
         #expect(report.description.hasSuffix("bytes checked, none of them signed"))
     }
@@ -35,14 +35,14 @@ import VaultTransport
     @Test func checksAPackAgainstItsDescriptor() async throws {
         let vault = try await TestVault.published()
         let file = try copy(try await vault.packs()[0], of: vault)
-        let report = try await vault.audit(file.pack, by: .descriptor(file.descriptor), keyed: true)
+        let report = try await vault.audit(file.pack, by: .manifest(file.manifest), keyed: true)
         #expect(report.failure == nil)
         #expect(report.trust == .unsigned)
         #expect(report.packs.first?.id?.description == "levels/one")
-        #expect(report.packs.first?.provenEntries == 3)
-        // Another pack's descriptor.
-        try vault.write(PackDescriptorFile.bytes(of: try await vault.packs()[1]), to: file.descriptor)
-        let other = try await vault.audit(file.pack, by: .descriptor(file.descriptor))
+        #expect(report.packs.first?.verifiedEntries == 3)
+        // Another pack's manifest.
+        try vault.write(PackManifestFile.bytes(of: try await vault.packs()[1]), to: file.manifest)
+        let other = try await vault.audit(file.pack, by: .manifest(file.manifest))
         #expect(other.failure?.category == .corrupt)
     }
 
@@ -50,18 +50,18 @@ import VaultTransport
         let vault = try await TestVault.published()
         let pack = try await vault.packs()[0]
         let file = try copy(pack, of: vault)
-        let text = String(decoding: PackDescriptorFile.bytes(of: pack), as: UTF8.self)
+        let text = String(decoding: PackManifestFile.bytes(of: pack), as: UTF8.self)
         let zeros = String(repeating: "0", count: 64)
-        try vault.write(Array(text.replacing(pack.sha256.hex, with: zeros).utf8), to: file.descriptor)
+        try vault.write(Array(text.replacing(pack.sha256.hex, with: zeros).utf8), to: file.manifest)
         // Every byte is proven by the parts' digests; that of the whole is held against the file only with a key.
-        #expect(try await vault.audit(file.pack, by: .descriptor(file.descriptor)).failure == nil)
-        let wrongDigest = try await vault.audit(file.pack, by: .descriptor(file.descriptor), keyed: true)
-        #expect(wrongDigest.problems.first?.contains("not that of its descriptor") == true)
+        #expect(try await vault.audit(file.pack, by: .manifest(file.manifest)).failure == nil)
+        let wrongDigest = try await vault.audit(file.pack, by: .manifest(file.manifest), keyed: true)
+        #expect(wrongDigest.problems.first?.contains("not that of its manifest") == true)
         try vault.write(
-            Array(text.replacing("\"version\": 1", with: "\"version\": 7").utf8), to: file.descriptor)
+            Array(text.replacing("\"version\": 1", with: "\"version\": 7").utf8), to: file.manifest)
         // Only the catalog knows the version, so it takes a key to tell.
-        #expect(try await vault.audit(file.pack, by: .descriptor(file.descriptor)).failure == nil)
-        let wrongVersion = try await vault.audit(file.pack, by: .descriptor(file.descriptor), keyed: true)
+        #expect(try await vault.audit(file.pack, by: .manifest(file.manifest)).failure == nil)
+        let wrongVersion = try await vault.audit(file.pack, by: .manifest(file.manifest), keyed: true)
         #expect(wrongVersion.failure?.category == .corrupt)
     }
 
@@ -71,7 +71,7 @@ import VaultTransport
         let report = try await vault.audit(file.pack, by: site(vault), keyed: true)
         #expect(report.allFindings.isEmpty)
         #expect(report.isPinned)
-        #expect(report.packs.first?.provenEntries == 3)
+        #expect(report.packs.first?.verifiedEntries == 3)
         try vault.flipByte(of: file.pack, at: 64)
         #expect(
             try await vault.audit(file.pack, by: site(vault)).problems == ["damaged pieces (1): number 0"])
@@ -97,7 +97,7 @@ import VaultTransport
         #expect(await category { _ = try await vault.audit("/nowhere.avpack") } == .missing)
         #expect(await category { _ = try await vault.audit(file.pack, by: site(other)) } == .missing)
         #expect(
-            await category { _ = try await vault.audit(file.pack, by: .descriptor("/no.json")) } == .missing)
+            await category { _ = try await vault.audit(file.pack, by: .manifest("/no.json")) } == .missing)
         // No pack at all is something that an audit finds.
         try vault.write([1, 2, 3], to: file.pack)
         #expect(try await vault.audit(file.pack, by: site(vault)).failure?.category == .corrupt)
@@ -113,5 +113,5 @@ import VaultTransport
 
 private struct VaultPath {
     let pack: FilePath
-    let descriptor: FilePath
+    let manifest: FilePath
 }

@@ -12,14 +12,14 @@ import VaultErrors
         let json = report.json
         #expect(
             json.keys == [
-                "findings", "ok", "packs", "pinned", "problems", "provenBytes", "roles", "subject", "trust",
+                "findings", "ok", "packs", "pinned", "problems", "verifiedBytes", "roles", "subject", "trust",
             ])
         #expect(json["ok"] == true)
         #expect(json["pinned"] == true)
         #expect(json["trust"] == "pinned")
         #expect(json["problems"] == 0)
         #expect(json["subject"] == .string(vault.site.string))
-        #expect(json["provenBytes"] == .integer(Int64(report.provenBytes)))
+        #expect(json["verifiedBytes"] == .integer(Int64(report.verifiedBytes)))
         #expect(json["findings"] == [])
         let roles = try json.array("roles", at: "report")
         #expect(
@@ -32,7 +32,7 @@ import VaultErrors
                 "place": .string(try vault.file(of: pack).string), "ok": true, "id": "levels/one",
                 "version": 1,
                 "length": .integer(Int64(pack.length)), "pieces": .integer(Int64(pack.pieceCount)),
-                "provenEntries": 3, "findings": [],
+                "verifiedEntries": 3, "findings": [],
             ])
     }
 
@@ -60,7 +60,7 @@ import VaultErrors
     @Test func textEndsWithTheVerdict() async throws {
         let vault = try await TestVault.published()
         let clean = try await vault.audit()
-        #expect(clean.description.hasSuffix("\nok: 2 packs, \(clean.provenBytes) bytes proven"))
+        #expect(clean.description.hasSuffix("\nok: 2 packs, \(clean.verifiedBytes) bytes proven"))
         try vault.flipByte(of: try vault.file(of: try await vault.packs()[0]), at: 64)
         let one = try await vault.audit().description
         #expect(one.hasSuffix("\n1 problem"))

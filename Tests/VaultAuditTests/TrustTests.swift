@@ -11,7 +11,7 @@ import VaultFileSystem
         #expect(report.trust == .failed)
         #expect(!report.isPinned)
         #expect(report.failure?.category == category)
-        #expect(report.packs.isEmpty && report.roles.isEmpty && report.provenBytes == 0)
+        #expect(report.packs.isEmpty && report.roles.isEmpty && report.verifiedBytes == 0)
         #expect(
             report.findings(.note).contains { $0.problem.contains("nothing that it lists was looked at") })
     }

@@ -39,9 +39,9 @@ import VaultCrypto
 
     @Test func bytesAndHexAreTheSameDigest() {
         let digest = SHA512.hash([UInt8]("abc".utf8).span)
-        #expect(Digest512.count == 64)
-        #expect(Digest512(digest.bytes.span) == digest)
-        #expect(Digest512(hex: digest.hex) == digest)
+        #expect(SHA512Digest.count == 64)
+        #expect(SHA512Digest(digest.bytes.span) == digest)
+        #expect(SHA512Digest(hex: digest.hex) == digest)
         #expect(digest.hex == "\(digest)")
         var appended: [UInt8] = [7]
         digest.append(to: &appended)
@@ -49,7 +49,7 @@ import VaultCrypto
     }
 
     @Test(arguments: [0, 32, 63, 65, 96]) func onlySixtyFourBytesAreADigest(count: Int) {
-        #expect(Digest512(message(count).span) == nil)
+        #expect(SHA512Digest(message(count).span) == nil)
     }
 
     @Test(arguments: [
@@ -59,7 +59,7 @@ import VaultCrypto
         String(repeating: "0", count: 63) + "é" + String(repeating: "0", count: 63),
     ])
     func onlyLowercaseDigitsAreADigest(text: String) {
-        #expect(Digest512(hex: text) == nil)
+        #expect(SHA512Digest(hex: text) == nil)
     }
 
     @Test func everyByteCountsInComparison() {
@@ -67,8 +67,8 @@ import VaultCrypto
         for index in bytes.indices {
             var changed = bytes
             changed[index] ^= 1
-            #expect(Digest512(changed.span) != Digest512(bytes.span))
+            #expect(SHA512Digest(changed.span) != SHA512Digest(bytes.span))
         }
-        #expect(Set([Digest512(bytes.span), Digest512(bytes.span)]).count == 1)
+        #expect(Set([SHA512Digest(bytes.span), SHA512Digest(bytes.span)]).count == 1)
     }
 }

@@ -39,8 +39,8 @@ import VaultCrypto
 
     @Test func bytesAndHexAreTheSameDigest() throws {
         let digest = SHA256.hash([UInt8]("abc".utf8).span)
-        #expect(Digest(digest.bytes.span) == digest)
-        #expect(Digest(hex: digest.hex) == digest)
+        #expect(SHA256Digest(digest.bytes.span) == digest)
+        #expect(SHA256Digest(hex: digest.hex) == digest)
         #expect(digest.hex == "\(digest)")
         var appended: [UInt8] = [7]
         digest.append(to: &appended)
@@ -48,8 +48,8 @@ import VaultCrypto
     }
 
     @Test func onlyThirtyTwoBytesAreADigest() {
-        #expect(Digest([UInt8](repeating: 0, count: 31).span) == nil)
-        #expect(Digest([UInt8](repeating: 0, count: 33).span) == nil)
+        #expect(SHA256Digest([UInt8](repeating: 0, count: 31).span) == nil)
+        #expect(SHA256Digest([UInt8](repeating: 0, count: 33).span) == nil)
     }
 
     @Test(arguments: [
@@ -58,7 +58,7 @@ import VaultCrypto
         " " + String(repeating: "0", count: 63), String(repeating: "0", count: 62) + "é",
     ])
     func onlySixtyFourLowercaseDigitsAreADigest(text: String) {
-        #expect(Digest(hex: text) == nil)
+        #expect(SHA256Digest(hex: text) == nil)
     }
 
     @Test func everyByteCountsInComparison() {
@@ -66,8 +66,8 @@ import VaultCrypto
         for index in bytes.indices {
             var changed = bytes
             changed[index] ^= 1
-            #expect(Digest(changed.span) != Digest(bytes.span))
+            #expect(SHA256Digest(changed.span) != SHA256Digest(bytes.span))
         }
-        #expect(Set([Digest(bytes.span), Digest(bytes.span)]).count == 1)
+        #expect(Set([SHA256Digest(bytes.span), SHA256Digest(bytes.span)]).count == 1)
     }
 }

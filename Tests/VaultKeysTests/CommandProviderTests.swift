@@ -118,7 +118,7 @@ import VaultKeys
         #expect(kill(process, SIGKILL) == 0, "the answer came only after that process had ended")
     }
 
-    @Test("the environment is handed on, other descriptors are not")
+    @Test("the environment is handed on, other manifests are not")
     func surroundings() async throws {
         let pipe = Pipe()
         let number = fcntl(pipe.fileHandleForReading.fileDescriptor, F_DUPFD, 100)

@@ -4,7 +4,7 @@ import Testing
 import VaultErrors
 import VaultKeys
 
-@Suite("Handed-over descriptors") struct DescriptorProviderTests {
+@Suite("Handed-over manifests") struct DescriptorProviderTests {
     let key = SampleKey(value: 7)
 
     /// A pipe that holds a text; its reading end is as after exec, or closes on exec.
@@ -22,7 +22,7 @@ import VaultKeys
         let end = try pipe(key.vaultJWK("one"), inherited: true)
         let provider = try KeySpec(parsing: "fd:\(end.fileDescriptor)").provider()
         #expect(try await provider.keys(for: KeyID("one")).vaultKeyBytes == [key.bytes])
-        #expect(fcntl(end.fileDescriptor, F_GETFD) == 0, "the caller's descriptor was closed")
+        #expect(fcntl(end.fileDescriptor, F_GETFD) == 0, "the caller's manifest was closed")
     }
 
     @Test("a SPEC never takes what this program opened itself, or what is closed")
@@ -33,14 +33,14 @@ import VaultKeys
             #expect(error?.category == .key)
             #expect(error?.place == "file descriptor \(number)")
         }
-        let error = await failure { _ = try DescriptorKeyProvider(descriptor: 987_654) }
+        let error = await failure { _ = try FileDescriptorKeyProvider(descriptor: 987_654) }
         #expect(error?.category == .key)
     }
 
     @Test("an error stays the same error")
     func malformed() async throws {
         let end = try pipe("{", inherited: true)
-        let provider = try DescriptorKeyProvider(descriptor: end.fileDescriptor)
+        let provider = try FileDescriptorKeyProvider(descriptor: end.fileDescriptor)
         let first = await failure { _ = try await provider.allKeys() }
         #expect(first?.category == .key)
         #expect(await failure { _ = try await provider.allKeys() } == first)

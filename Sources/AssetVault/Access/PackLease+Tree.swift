@@ -18,7 +18,7 @@ extension PackLease {
         case .pack:
             throw VaultError(
                 .usage, "the pack '\(id)' is kept sealed: none of its files stands anywhere in plain",
-                at: path.string, remedy: "read it with 'contents', 'reader' or 'descriptor'")
+                at: path.string, remedy: "read it with 'contents', 'reader' or 'fileDescriptor'")
         }
         return URL(filePath: root.appending(path.string).string, directoryHint: .notDirectory).absoluteURL
     }

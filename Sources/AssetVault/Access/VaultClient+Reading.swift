@@ -37,11 +37,11 @@ extension VaultClient {
         try await store.reader(of: path, in: id)
     }
 
-    /// A descriptor, which the caller closes; see ``VaultStore/descriptor(of:in:)-(_,PackID)``.
-    public nonisolated func descriptor(of path: EntryPath, in id: PackID) async throws(VaultError)
+    /// A file descriptor, which the caller closes; see ``VaultStore/fileDescriptor(of:in:)-(_,PackID)``.
+    public nonisolated func fileDescriptor(of path: EntryPath, in id: PackID) async throws(VaultError)
         -> FileDescriptor
     {
-        try await store.descriptor(of: path, in: id)
+        try await store.fileDescriptor(of: path, in: id)
     }
 
     /// Where a file of an opened pack is, as long as the client lives; see ``VaultStore/url(for:in:)``.

@@ -55,17 +55,17 @@ extension VaultStore {
         return try await openPacks.pack(of: lease, keys: keys)
     }
 
-    /// A descriptor to read one file by, at its start, for code that wants an open file; the caller closes it. It stays
+    /// A file descriptor to read one file by, at its start, for code that wants an open file; the caller closes it. It stays
     /// readable whatever becomes of the pack. A file of a sealed pack is put into memory whole, sealed against changes,
     /// and no name leads to it.
-    @concurrent public func descriptor(of path: EntryPath, in id: PackID) async throws(VaultError)
+    @concurrent public func fileDescriptor(of path: EntryPath, in id: PackID) async throws(VaultError)
         -> FileDescriptor
     {
-        try await descriptor(of: path, in: try await lease(of: id))
+        try await fileDescriptor(of: path, in: try await lease(of: id))
     }
 
-    /// A descriptor to read one file of a version that is held by; see ``descriptor(of:in:)-(_,PackID)``.
-    @concurrent public func descriptor(of path: EntryPath, in lease: PackLease) async throws(VaultError)
+    /// A file descriptor to read one file of a version that is held by; see ``fileDescriptor(of:in:)-(_,PackID)``.
+    @concurrent public func fileDescriptor(of path: EntryPath, in lease: PackLease) async throws(VaultError)
         -> FileDescriptor
     {
         let reader = try await reader(of: path, in: lease)

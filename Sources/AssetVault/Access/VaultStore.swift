@@ -12,8 +12,8 @@ public final class VaultStore: Sendable {
     let layout: StoreLayout
     let keys: (any KeyProvider)?
     let trustedRoot: [UInt8]?
-    let openPacks = OpenPacks()
-    private let uses = UseNotes()
+    let openPacks = OpenPackCache()
+    private let uses = LastUseRecorder()
     /// The versions of which somebody has a URL.
     let shown = Mutex<[FilePath: PackLease]>([:])
 

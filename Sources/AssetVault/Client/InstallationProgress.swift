@@ -40,7 +40,7 @@ public struct InstallationProgress: Sendable, Hashable {
         case .opening(let id, _, _), .transferring(let id), .finished(let id, _):
             if let part = parts[id] { parts[id]?.bytes = part.total }
         case .failed(let id, _): parts[id] = nil
-        case .began, .sentWhole, .verifying, .lacksKey: break
+        case .began, .sentWhole, .verifying, .awaitingKey: break
         }
         return self
     }

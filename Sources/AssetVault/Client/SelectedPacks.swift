@@ -44,7 +44,7 @@ struct SelectedPacks {
 }
 
 extension PackSelection {
-    fileprivate func mayTake(_ pack: PackDescriptor) -> Bool {
+    fileprivate func mayTake(_ pack: PackManifest) -> Bool {
         guard case .tagged(let tags) = self else { return true }
         return pack.tags.contains(where: tags.contains)
     }

@@ -78,7 +78,7 @@ struct SiteAccess: Sendable {
     }
 
     /// A pack that was trusted when it came, where its file was hosted then: nothing new is believed.
-    func offer(recorded pack: PackDescriptor, listedBy version: ListingVersion) throws(VaultError)
+    func offer(recorded pack: PackManifest, listedBy version: ListingVersion) throws(VaultError)
         -> OfferedPack
     {
         var segments = pack.id.targetPath.split(separator: "/").map(String.init)

@@ -21,7 +21,7 @@ public enum StatusUpdate: Sendable, Equatable {
     case transferring(PackID)
     /// None of the keys that are here opens the pack. What became of it follows: it waits in shared storage, or was not
     /// downloaded, which is `.absent`, or an earlier version stays in use.
-    case lacksKey(PackID, VaultError)
+    case awaitingKey(PackID, VaultError)
     /// The pack is where it can be brought: loaded, or waiting for its key.
     case finished(PackID, PackState)
     case failed(PackID, VaultError)
@@ -31,7 +31,7 @@ public enum StatusUpdate: Sendable, Equatable {
         case .planned(let id, _, _), .began(let id), .progress(let id, _, _, _), .sentWhole(let id, _),
             .verifying(let id),
             .opening(let id, _, _),
-            .transferring(let id), .lacksKey(let id, _), .finished(let id, _), .failed(let id, _):
+            .transferring(let id), .awaitingKey(let id, _), .finished(let id, _), .failed(let id, _):
             id
         }
     }

@@ -62,7 +62,7 @@ private final class Subscription: Sendable {
     }
 
     private let id: PackID?
-    private let state = Awaited(State())
+    private let state = AwaitableValue(State())
 
     init(of id: PackID?) { self.id = id }
 

@@ -5,7 +5,7 @@ import VaultSite
 /// What the site offers, and what of it is here.
 extension VaultClient {
     /// All packs that the site lists, in the order of their IDs; asks it only where that was not done yet.
-    public var packs: [PackDescriptor] {
+    public var packs: [PackManifest] {
         get async throws(VaultError) {
             let listing = try await currentListing()
             return try await SelectedPacks(.all, of: access, in: listing).offers.map(\.pack)
@@ -13,7 +13,7 @@ extension VaultClient {
     }
 
     /// Throws `.missing` for a pack that the site does not list.
-    public func pack(withID id: PackID) async throws(VaultError) -> PackDescriptor {
+    public func pack(withID id: PackID) async throws(VaultError) -> PackManifest {
         let listing = try await currentListing()
         return try await access.offer(of: id, in: listing).pack
     }
@@ -38,7 +38,7 @@ extension VaultClient {
     {
         var lacking = ids
         if !requireLatest {
-            lacking = try await stillLacking(afterUnlocking: store.notLoaded(of: ids))
+            lacking = try await stillMissing(afterUnlocking: store.notLoaded(of: ids))
         }
         guard !lacking.isEmpty else { return }
         if requireLatest { try await refresh() } else { _ = try await currentListing() }
@@ -51,7 +51,7 @@ extension VaultClient {
     }
 
     /// Opens what was preloaded. What can't be opened is left to the site, which may list it for other keys by now.
-    private func stillLacking(afterUnlocking ids: [PackID]) async throws(VaultError) -> [PackID] {
+    private func stillMissing(afterUnlocking ids: [PackID]) async throws(VaultError) -> [PackID] {
         var waiting: [PackID] = []
         for id in ids where try await status(of: id).waitingVersion != nil { waiting.append(id) }
         guard configuration.keys != nil, !waiting.isEmpty else { return ids }

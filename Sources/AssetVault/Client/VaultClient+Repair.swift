@@ -39,7 +39,7 @@ extension VaultClient {
 
     /// Whether the pack was damaged; then it is sound again.
     private func repairIfDamaged(_ id: PackID) async throws(VaultError) -> Bool {
-        let isDescribedAgain = try await staging.repairDescriptor(of: id)
+        let isDescribedAgain = try await staging.repairManifest(of: id)
         let record = try await staging.survey(id)
         if record.isLost { throw isGone(id) }
         guard let loaded = record.loaded, try await isDamaged(loaded) else { return isDescribedAgain }

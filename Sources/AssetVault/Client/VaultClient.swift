@@ -15,7 +15,7 @@ public actor VaultClient {
     let staging: PackStaging
     let access: SiteAccess
     let controls = WorkControls()
-    private let openings = Turns(1)
+    private let openings = AsyncSemaphore(1)
     private let broadcast = StatusBroadcast()
     /// What the site listed when it was asked last.
     var listing: SiteAccess.Listing?
@@ -63,7 +63,7 @@ public actor VaultClient {
     /// and its own earlier version as they were; the first error is thrown when all were tried.
     ///
     /// A pack that is sealed for keys which are not here is no failure: it waits for its key, as
-    /// ``StatusUpdate/lacksKey(_:_:)`` says (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before).
+    /// ``StatusUpdate/awaitingKey(_:_:)`` says (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before).
     ///
     /// - Parameter time: how long it may take; then `.busy` is thrown, and what was begun goes on the next time.
     public func fetch(
@@ -107,7 +107,7 @@ public actor VaultClient {
         let settled = Set(plan.settled.map(\.id))
         for id in plan.kept where !settled.contains(id) { broadcast.tell(.finished(id, .loaded)) }
         for pack in plan.locked {
-            if let error = missingKeys[pack.id] { broadcast.tell(.lacksKey(pack.id, error)) }
+            if let error = missingKeys[pack.id] { broadcast.tell(.awaitingKey(pack.id, error)) }
             let isLoaded = (try? store.path(of: pack.id)) != nil
             broadcast.tell(.finished(pack.id, isLoaded ? .loaded : .absent))
         }

@@ -9,7 +9,7 @@ final class WorkControls: Sendable {
         fileprivate let number: Int
     }
 
-    private struct Wishes {
+    private struct Requests {
         var paused: Set<PackID> = []
         /// The last work that it concerns; cleared when nothing is to be done any more.
         var cancelled: [PackID: Int] = [:]
@@ -20,58 +20,58 @@ final class WorkControls: Sendable {
         func isPaused(_ work: Work) -> Bool { paused.contains(work.id) }
     }
 
-    private let wishes = Awaited(Wishes())
+    private let requests = AwaitableValue(Requests())
 
-    func pause(_ id: PackID) { wishes.change { _ = $0.paused.insert(id) } }
-    func resume(_ id: PackID) { wishes.change { _ = $0.paused.remove(id) } }
+    func pause(_ id: PackID) { requests.change { _ = $0.paused.insert(id) } }
+    func resume(_ id: PackID) { requests.change { _ = $0.paused.remove(id) } }
 
     /// Concerns what is planned or under way, and nothing later.
     func cancel(_ id: PackID) {
-        wishes.change { wishes in
-            if wishes.planned[id] != nil { wishes.cancelled[id] = wishes.count }
+        requests.change { requests in
+            if requests.planned[id] != nil { requests.cancelled[id] = requests.count }
         }
     }
 
     /// Work that ends with ``end(_:)``, whether or not it was run.
     func plan(_ id: PackID) -> Work {
-        wishes.change { wishes in
-            wishes.count += 1
-            wishes.planned[id, default: 0] += 1
-            return Work(id: id, number: wishes.count)
+        requests.change { requests in
+            requests.count += 1
+            requests.planned[id, default: 0] += 1
+            return Work(id: id, number: requests.count)
         }
     }
 
     func end(_ work: Work) {
-        wishes.change { wishes in
-            wishes.planned[work.id, default: 1] -= 1
-            guard wishes.planned[work.id] == 0 else { return }
-            wishes.planned[work.id] = nil
-            wishes.cancelled[work.id] = nil
+        requests.change { requests in
+            requests.planned[work.id, default: 1] -= 1
+            guard requests.planned[work.id] == 0 else { return }
+            requests.planned[work.id] = nil
+            requests.cancelled[work.id] = nil
         }
     }
 
-    /// Runs `body` while nobody wishes otherwise: a pause cancels it, and it begins again, adopting what it left, when the
+    /// Runs `body` unless it is paused or cancelled: a pause ends it, and it begins again, adopting what it left, when the
     /// pause is over.
     ///
     /// - Parameter turns: one of them was taken for it. It is given back in the end, and as long as the work is paused.
     func run<R: Sendable>(
-        _ work: Work, in turns: Turns, _ body: @escaping @Sendable () async throws(VaultError) -> R
+        _ work: Work, in turns: AsyncSemaphore, _ body: @escaping @Sendable () async throws(VaultError) -> R
     ) async throws(VaultError) -> R {
         let place = work.id.description
         var hasTurn = true
         defer { if hasTurn { turns.giveBack() } }
         while true {
-            if wishes.value.isPaused(work) {
+            if requests.value.isPaused(work) {
                 turns.giveBack()
                 hasTurn = false
                 try await waitWhilePaused(work)
                 try await turns.take(for: place)
                 hasTurn = true
             }
-            guard !wishes.value.isCancelled(work) else { throw VaultError.cancelled(place) }
+            guard !requests.value.isCancelled(work) else { throw VaultError.cancelled(place) }
             let result = await AssetVault.run(
-                until: { [wishes] in
-                    _ = await wishes.wait { $0.isPaused(work) || $0.isCancelled(work) ? true : nil }
+                until: { [requests] in
+                    _ = await requests.wait { $0.isPaused(work) || $0.isCancelled(work) ? true : nil }
                 }, body)
             if Task.isCancelled { return try (result ?? .failure(.cancelled(place))).get() }
             if let result { return try result.get() }
@@ -80,8 +80,8 @@ final class WorkControls: Sendable {
 
     /// Throws when the work is given up.
     private func waitWhilePaused(_ work: Work) async throws(VaultError) {
-        let isWanted: Bool? = await wishes.wait { wishes in
-            wishes.isCancelled(work) ? false : wishes.isPaused(work) ? nil : true
+        let isWanted: Bool? = await requests.wait { requests in
+            requests.isCancelled(work) ? false : requests.isPaused(work) ? nil : true
         }
         guard isWanted == true else { throw VaultError.cancelled(work.id.description) }
     }

@@ -8,7 +8,7 @@ import VaultFileSystem
 /// writes to that file: others take a place of their own (``takeOver()``).
 struct DownloadFile {
     let layout: StoreLayout
-    let pack: PackDescriptor
+    let pack: PackManifest
 
     /// The file, locked: a finished one, one that an earlier attempt left, or a new one. Throws `.busy` while another
     /// process, or another task, has it. The folder must be there.
@@ -44,7 +44,7 @@ struct DownloadFile {
         }
         do throws(VaultError) {
             let file = OpenFileReference(try OpenFile(reading: path))
-            return try pack.isProven(by: file.file) ? file : nil
+            return try pack.isVerifiedVersion(by: file.file) ? file : nil
         } catch {
             guard [.missing, .corrupt].contains(error.category) || found.mayBeClosed else { throw error }
             return nil

@@ -3,11 +3,11 @@ import Synchronization
 
 /// Reports how much of a download is there; the same count only once.
 final class DownloadProgress: Sendable {
-    private let pack: PackDescriptor
+    private let pack: PackManifest
     private let observer: Observer
     private let reported = Mutex<UInt64?>(nil)
 
-    init(of pack: PackDescriptor, _ observer: @escaping Observer) {
+    init(of pack: PackManifest, _ observer: @escaping Observer) {
         self.pack = pack
         self.observer = observer
     }

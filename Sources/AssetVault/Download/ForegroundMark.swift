@@ -7,7 +7,7 @@ import VaultFileSystem
 /// `ephemeral/SHA256.wanted`; the downloader looks there also while no bytes arrive, and leaves what it has to the app.
 struct ForegroundMark {
     let layout: StoreLayout
-    let pack: PackDescriptor
+    let pack: PackManifest
 
     /// Asks for the download as long as the value is there; nil while somebody else asks.
     func raise() throws(VaultError) -> FileLock? {

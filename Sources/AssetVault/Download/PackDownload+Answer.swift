@@ -10,11 +10,11 @@ extension PackDownload {
     ) async throws(TransferFailure) {
         do throws(VaultError) {
             try await receive(answer.body, of: answer.range, into: &assembly, progress: progress)
-            let wasUnproven = assembly.isUnproven
+            let wasUnproven = assembly.isUnverified
             guard try await assembly.prove() else {
                 throw refusal("the index or the catalog has the wrong digest")
             }
-            if wasUnproven, !assembly.isUnproven { StagingStep.tailProven.reached() }
+            if wasUnproven, !assembly.isUnverified { StagingStep.tailProven.reached() }
             // Zeros look as if nothing had come.
             guard try assembly.wanted() != wanted else { throw refusal("nothing of what was asked for came") }
         } catch {
@@ -33,7 +33,7 @@ extension PackDownload {
         do throws(VaultError) {
             wrong = try await assembly.take(
                 at: position,
-                from: ArrivingBytes { () async throws(VaultError) in
+                from: IncomingBytes { () async throws(VaultError) in
                     guard let bytes = try await body.next() else { return nil }
                     try await download.requireOwnership()
                     return bytes

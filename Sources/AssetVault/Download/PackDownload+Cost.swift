@@ -11,7 +11,7 @@ extension PackDownload {
         _ = try await assembly.prove()
         if assembly.isEmpty, assembly.comesAtOnce(besidesOthers: !held.isEmpty) { return assembly.costOfAll }
         var tail: UInt64 = 0
-        while assembly.isUnproven, let wanted = try assembly.wanted() {
+        while assembly.isUnverified, let wanted = try assembly.wanted() {
             if tail == 0 { tail = UInt64(wanted.count) }
             let before = assembly.arrivedCount
             try budget.takeRequest()

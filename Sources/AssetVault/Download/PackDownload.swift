@@ -15,9 +15,9 @@ struct PackDownload {
     var held: [any PieceSource] = []
     /// Whether somebody went on with the pack while this process stood still.
     var isTakenOver: @Sendable () async throws(VaultError) -> Bool = { false }
-    private let pulse = Pulse()
+    private let pulse = StallClock()
 
-    var pack: PackDescriptor { file.pack }
+    var pack: PackManifest { file.pack }
 
     /// Completes the file that was claimed and returns it, saved, under its final name in ephemeral storage, locked until
     /// it is let go. On failure what came stays for the next attempt. Throws `.busy` when somebody wants to go on with it.
@@ -66,7 +66,7 @@ struct PackDownload {
 
     /// Throws `.busy` where this process stood still and somebody went on in its place.
     func requireOwnership() async throws(VaultError) {
-        guard pulse.beatsLate(), try await isTakenOver() else { return }
+        guard pulse.hasStalled(), try await isTakenOver() else { return }
         throw VaultError(
             .busy, "another process went on with the download of '\(pack.id)'",
             at: sources.location.description, remedy: "nothing needs to be done")
@@ -81,7 +81,7 @@ struct PackDownload {
     private mutating func reuse(
         for assembly: inout PackAssembly, progress: (UInt64) -> Void
     ) async throws(VaultError) {
-        guard !assembly.isUnproven, !held.isEmpty else { return }
+        guard !assembly.isUnverified, !held.isEmpty else { return }
         var others = held[...]
         held = []
         try await assembly.reuse(from: { others.popFirst() }, progress: progress)

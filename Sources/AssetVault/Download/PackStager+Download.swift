@@ -7,7 +7,7 @@ import VaultTransport
 
 /// A pack as a site lists it now, and where it is hosted.
 struct OfferedPack: Sendable {
-    let pack: PackDescriptor
+    let pack: PackManifest
     let version: ListingVersion
     /// Its mirrors, the best one first; not empty.
     let locations: [SiteLocation]
@@ -24,13 +24,13 @@ extension PackStager {
         let pack = listing.pack
         let file = DownloadFile(layout: staging.layout, pack: pack)
         let mark = ForegroundMark(layout: staging.layout, pack: pack)
-        try await staging.noteArrival(of: pack, listedBy: listing.version)
+        try await staging.noteDownload(of: pack, listedBy: listing.version)
         let download = try await beginDownload(of: listing, to: file)
         observer(.began(pack.id))
         let progress = DownloadProgress(of: pack, observer)
         var deadline = ContinuousClock.now + Self.patience
         var raised: FileLock?
-        var standstill = Standstill()
+        var standstill = StallDetector()
         var isStandingStill = false
         while true {
             do throws(VaultError) {
@@ -44,7 +44,7 @@ extension PackStager {
                 if raised == nil { raised = try mark.raise() }
                 let before = progress.count
                 if case .partial(let count) = try file.arrival() { progress.report(count) }
-                if try await isDone(listing) { throw staging.wasRemoved(pack) }
+                if try await isDone(listing) { throw staging.takenByAnotherProcess(pack) }
                 isStandingStill = try standstill.isReached(by: file)
                 if progress.count != before { deadline = ContinuousClock.now + Self.patience }
                 guard ContinuousClock.now < deadline else { throw error }
@@ -69,7 +69,7 @@ extension PackStager {
             guard error.category == .busy, passing else { throw error }
             if let whole = try file.finishedFile() { return whole }
             // All of it comes to stand there once more.
-            guard try staging.hasRoom(for: pack.length, in: staging.layout.ephemeral) else { throw error }
+            guard try staging.hasSpace(for: pack.length, in: staging.layout.ephemeral) else { throw error }
             claimed = try file.takeOver()
             download.held = await sources(of: listing, besides: claimed.file.path)
         }
@@ -80,7 +80,7 @@ extension PackStager {
         // Its owner may just have taken it on.
         if try await isDone(listing) {
             try file.abandon(claimed)
-            throw staging.wasRemoved(pack)
+            throw staging.takenByAnotherProcess(pack)
         }
         download.isTakenOver = { () async throws(VaultError) in
             if file.isTakenOver(from: place) { return true }
@@ -89,7 +89,7 @@ extension PackStager {
         let done = try await complete(download, claimed, givingWayTo: mark, progress)
         if try await isDone(listing) {
             try? file.abandon(done)
-            throw staging.wasRemoved(pack)
+            throw staging.takenByAnotherProcess(pack)
         }
         return done
     }
@@ -117,7 +117,7 @@ extension PackStager {
     {
         let folder = staging.layout.ephemeral
         try staging.layout.makeEphemeral()
-        try await staging.makeRoom(for: file.missingCount, of: offer.pack.id, in: folder)
+        try await staging.makeSpace(for: file.missingCount, of: offer.pack.id, in: folder)
         held.note(offer.pack)
         return await newDownload(of: offer, to: file)
     }
@@ -137,7 +137,7 @@ extension PackStager {
 
     /// Other versions of the pack that stand opened, where the key is here. Whatever keeps one from being used only makes
     /// the download larger.
-    private func openedTrees(of pack: PackDescriptor) async -> [any PieceSource] {
+    private func openedTrees(of pack: PackManifest) async -> [any PieceSource] {
         guard case .app(let keys?, _) = role else { return [] }
         let found = held.trees(of: pack)
         guard !found.isEmpty,

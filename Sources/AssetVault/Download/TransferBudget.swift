@@ -13,7 +13,7 @@ struct TransferBudget {
     /// Beside that: an index that is fetched again, pages of captive portals, the failures of a small pack.
     private static let (spareBytes, spareRequests): (UInt64, UInt64) = (1 << 20, 64)
 
-    init(of pack: PackDescriptor) {
+    init(of pack: PackManifest) {
         name = pack.id
         maximumBytes = 2 * pack.length + Self.spareBytes
         maximumRequests = 2 * UInt64(pack.pieceCount) + Self.spareRequests

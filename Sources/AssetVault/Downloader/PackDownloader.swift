@@ -30,7 +30,7 @@ public struct PackDownloader: Sendable {
         _ request: ContentRequest, within budget: DownloaderBudget = DownloaderBudget(), now: UTCTime = .now,
         onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
     ) async throws(VaultError) -> DownloaderReport {
-        let work = DownloaderWork(
+        let work = DownloaderRun(
             configuration: configuration, staging: staging, access: access, request: request, now: now,
             width: budget.packsAtOnce(upTo: configuration.packsAtOnce), observer: onUpdate)
         let report: DownloaderReport

@@ -1,6 +1,6 @@
 import SealedPack
 
-extension PackDescriptor {
+extension PackManifest {
     /// What a file or folder takes on a disk at least, however few bytes it has.
     private static let entrySize: UInt64 = 4096
 

@@ -12,13 +12,13 @@ enum PackNeed {
     case download(PlannedDownload.Reason)
 
     /// - Parameter isAsked: whether the app asks for packs that nobody gets unasked.
-    init(of pack: PackDescriptor, from stored: StoredPack, isAsked: Bool) {
+    init(of pack: PackManifest, from stored: StoredPack, isAsked: Bool) {
         guard isAsked || !stored.isUnwanted else {
             self = .nothing
             return
         }
         if let loaded = stored.loaded, loaded.sha256 == pack.sha256 {
-            let isFine = !stored.hasFailed && !stored.looksChanged && stored.files.isEmpty
+            let isFine = !stored.hasFailed && !stored.hasChangedFingerprint && stored.files.isEmpty
             self = loaded == pack && isFine ? .keep : .settle
             return
         }

@@ -10,10 +10,10 @@ struct Plan: Sendable {
     /// Packs whose loaded version stays: it is what is offered, or the site no longer lists the pack.
     private(set) var kept: [PackID] = []
     /// The kept packs whose record is to say what is offered, as it is offered: no byte of them is needed for that.
-    private(set) var settled: [PackDescriptor] = []
+    private(set) var settled: [PackManifest] = []
     private(set) var refusals: [PlanRefusal] = []
     /// Packs that are not downloaded because their key is not here and nobody asked for them.
-    private(set) var locked: [PackDescriptor] = []
+    private(set) var locked: [PackManifest] = []
     /// The packs for which no key is here.
     private let lockedIDs: Set<PackID>
 
@@ -25,7 +25,7 @@ struct Plan: Sendable {
     ///   - sources: where packs can be downloaded from.
     ///   - metadataBytes: what was downloaded to know what is offered.
     init(
-        stored: [StoredPack], offered: [PackDescriptor], occasion: PlanningOccasion,
+        stored: [StoredPack], offered: [PackManifest], occasion: PlanningOccasion,
         policy: PlanningPolicy = PlanningPolicy(), locked: Set<PackID> = [], sources: [SiteLocation],
         metadataBytes: UInt64 = 0
     ) {
@@ -62,7 +62,7 @@ struct Plan: Sendable {
     }
 
     private mutating func add(
-        _ pack: PackDescriptor, from stored: StoredPack, on occasion: PlanningOccasion, isNamed: Bool,
+        _ pack: PackManifest, from stored: StoredPack, on occasion: PlanningOccasion, isNamed: Bool,
         _ limits: inout PlanLimits
     ) {
         let need = PackNeed(of: pack, from: stored, isAsked: isNamed || occasion.asksForAll)
@@ -78,7 +78,7 @@ struct Plan: Sendable {
         case .transfer(let stage):
             let transfer = PlannedTransfer(pack: pack, priority: priority, stage: stage)
             transfers.append(transfer)
-            limits.countArrived(transfer)
+            limits.countTransferred(transfer)
             nextSize = pack.installedSize
         case .download where priority == .prefetch && lockedIDs.contains(pack.id): locked.append(pack)
         case .download(let reason):

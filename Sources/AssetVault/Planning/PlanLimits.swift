@@ -24,12 +24,12 @@ struct PlanLimits {
 
     /// Counts a pack that is in use, or will be, whatever else is planned.
     /// - Parameter bytes: its size once opened, or that of the version that stays until then.
-    mutating func countInstalled(_ bytes: UInt64, of pack: PackDescriptor) {
+    mutating func countInstalled(_ bytes: UInt64, of pack: PackManifest) {
         installedSizes[pack.offer.policy == .essential].add(bytes)
     }
 
     /// Counts a pack that has come with the initial set: a downloader that was killed goes on with the same set.
-    mutating func countArrived(_ transfer: PlannedTransfer) {
+    mutating func countTransferred(_ transfer: PlannedTransfer) {
         allowances[transfer.pack.offer.policy == .essential].add(transfer.pack.length)
     }
 

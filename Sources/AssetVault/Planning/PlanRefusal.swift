@@ -13,7 +13,7 @@ struct PlanRefusal: Sendable, Equatable {
         case noAllowedSource([SiteLocation])
     }
 
-    let pack: PackDescriptor
+    let pack: PackManifest
     let reason: Reason
 }
 

@@ -13,7 +13,7 @@ enum PackPriority: Int, Sendable, Comparable, CaseIterable {
 
     static func < (left: Self, right: Self) -> Bool { left.rawValue < right.rawValue }
 
-    init(of pack: PackDescriptor, hasFailed: Bool, isNamed: Bool, on occasion: PlanningOccasion) {
+    init(of pack: PackManifest, hasFailed: Bool, isNamed: Bool, on occasion: PlanningOccasion) {
         self =
             switch pack.offer.policy {
             case _ where isNamed: .foreground
@@ -34,7 +34,7 @@ struct PlannedDownload: Sendable, Equatable {
         case adoptedPartial
     }
 
-    let pack: PackDescriptor
+    let pack: PackManifest
     let priority: PackPriority
     let reason: Reason
     /// What the loaded version takes opened, which stays until this one can take its place.
@@ -49,7 +49,7 @@ struct PlannedDownload: Sendable, Equatable {
 /// A whole pack that only needs to be opened.
 struct PlannedTransfer: Sendable, Equatable {
     /// As it is offered now: its slots may be newer than those that it was downloaded with.
-    let pack: PackDescriptor
+    let pack: PackManifest
     let priority: PackPriority
     /// Where its file is.
     let stage: StoredFile.Stage

@@ -43,7 +43,7 @@ extension PackStaging {
         return stored
     }
 
-    private func lookedAt(_ pack: PackDescriptor, as form: PackForm?) async throws(VaultError) -> StoredPack {
+    private func lookedAt(_ pack: PackManifest, as form: PackForm?) async throws(VaultError) -> StoredPack {
         do throws(VaultError) {
             let record = try records.soundRecord(of: pack.id)
             // A damaged record; versions that were in use when they were replaced; or what is recorded is there no more.
@@ -77,7 +77,7 @@ extension PackStaging {
     /// - Parameter offered: what the site lists: files under its digest count, whichever role brought them and whatever the
     ///   record says of others.
     private func storedPack(
-        _ id: PackID, _ record: PackRecord, offered: PackDescriptor?, as form: PackForm?
+        _ id: PackID, _ record: PackRecord, offered: PackManifest?, as form: PackForm?
     ) throws(VaultError) -> StoredPack {
         var stored = StoredPack(id: id)
         // In another form than is wanted it needs to be loaded again.
@@ -99,7 +99,7 @@ extension PackStaging {
         stored.isUnwanted = record.isRemoved
         stored.isBeingRemoved = record.isRemoved && stored.isPresent
         stored.hasFailed = record.failure != nil
-        stored.looksChanged = looksChanged(record)
+        stored.hasChangedFingerprint = hasChangedFingerprint(record)
         return stored
     }
 }

@@ -4,15 +4,15 @@ import SealedPack
 struct StoredPack: Sendable {
     let id: PackID
     /// In permanent storage, ready for use.
-    var loaded: PackDescriptor?
+    var loaded: PackManifest?
     /// Whole and verified, in shared storage.
-    var waiting: PackDescriptor?
+    var waiting: PackManifest?
     /// Whole and verified, still in ephemeral storage.
-    var downloaded: PackDescriptor?
+    var downloaded: PackManifest?
     /// A download that was begun.
-    var partial: PackDescriptor?
+    var partial: PackManifest?
     /// Whether the loaded version looks otherwise than when it was staged.
-    var looksChanged = false
+    var hasChangedFingerprint = false
     /// Whether the last attempt to get it failed.
     var hasFailed = false
     /// Whether the app took it out: it comes back only when it is asked for.
@@ -42,5 +42,5 @@ struct StoredFile: Sendable, Hashable {
     }
 
     let stage: Stage
-    let pack: PackDescriptor
+    let pack: PackManifest
 }

@@ -8,7 +8,7 @@ import VaultFileSystem
 extension PackStaging {
     /// A rename where it can be one, else a copy that is verified first, before the lock is taken. Nil when the name is
     /// taken already, by the same bytes. A file of another user is copied: that user could change it afterwards.
-    func arrival(of file: OpenFileReference, of pack: PackDescriptor, at target: FilePath)
+    func arrival(of file: OpenFileReference, of pack: PackManifest, at target: FilePath)
         throws(VaultError) -> FileMove?
     {
         guard try !FileSystem.exists(target) else { return nil }
@@ -19,7 +19,7 @@ extension PackStaging {
                 let found = try copy.status()
                 if found.isSameFile(as: verified) { return }
                 // Put in its place meanwhile, by somebody who may still have it open.
-                guard EphemeralName.isOurs(found) else { throw wasRemoved(pack) }
+                guard EphemeralName.isOurs(found) else { throw takenByAnotherProcess(pack) }
                 guard try copy.sha256() == pack.sha256 else {
                     throw VaultError(
                         .corrupt, "the copy differs from the pack", at: target.string,
@@ -31,30 +31,30 @@ extension PackStaging {
                 ? try FileMove.copying(from: source, to: target, verify: verify)
                 : try FileMove(from: source, to: target, verify: verify)
         } catch {
-            throw error.category == .missing ? wasRemoved(pack) : error
+            throw error.category == .missing ? takenByAnotherProcess(pack) : error
         }
     }
 
     /// Ends the move, under the lock, unless somebody else has put the same bytes there.
-    func arrive(_ arrival: consuming FileMove?, of pack: PackDescriptor, at target: FilePath)
+    func arrive(_ arrival: consuming FileMove?, of pack: PackManifest, at target: FilePath)
         throws(VaultError)
     {
         guard try !FileSystem.exists(target) else { return }
-        guard let arrival else { throw wasRemoved(pack) }
+        guard let arrival else { throw takenByAnotherProcess(pack) }
         do throws(VaultError) {
             try arrival.commit()
         } catch {
-            throw error.category == .missing ? wasRemoved(pack) : error
+            throw error.category == .missing ? takenByAnotherProcess(pack) : error
         }
     }
 
-    func wasRemoved(_ pack: PackDescriptor) -> VaultError {
+    func takenByAnotherProcess(_ pack: PackManifest) -> VaultError {
         VaultError(
             .busy, "another process took the pack '\(pack.id)' on", at: layout.shared.string,
             remedy: "try again")
     }
 
-    func wasTakenOut(_ id: PackID) -> VaultError {
+    func removedMeanwhile(_ id: PackID) -> VaultError {
         VaultError(
             .missing, "the pack was removed meanwhile", at: id.description,
             remedy: "ask for it again if it is wanted")
@@ -63,7 +63,7 @@ extension PackStaging {
 
 extension PackStaging {
     /// A damaged pack becomes a partial download again: what is sound in it needs not be fetched.
-    func returnForRepair(_ damaged: FilePath, of pack: PackDescriptor) async throws(VaultError) {
+    func returnForRepair(_ damaged: FilePath, of pack: PackManifest) async throws(VaultError) {
         let target = layout.partialDownload(of: pack)
         try layout.makeEphemeral()
         guard let found = try FileSystem.status(of: damaged), EphemeralName.isOurs(found) else {
@@ -87,11 +87,11 @@ extension PackStaging {
             try noteReturn(of: pack)
             _ = consume control
         } catch {
-            throw error.category == .missing ? wasRemoved(pack) : error
+            throw error.category == .missing ? takenByAnotherProcess(pack) : error
         }
     }
 
-    private func noteReturn(of pack: PackDescriptor) throws(VaultError) {
+    private func noteReturn(of pack: PackManifest) throws(VaultError) {
         var record = try records.record(of: pack.id)
         if record.waiting.map({ $0.sha256 == pack.sha256 }) ?? true {
             record.waiting = nil

@@ -9,7 +9,7 @@ extension PackStaging {
 
     /// The packs that stand in permanent storage just as they are listed.
     func loaded(
-        among packs: [PackDescriptor], as form: PackForm?, listedBy listing: ListingVersion
+        among packs: [PackManifest], as form: PackForm?, listedBy listing: ListingVersion
     ) async -> Set<PackID> {
         await withTaskGroup(of: [PackID].self) { group in
             for start in stride(from: 0, to: packs.count, by: Self.share) {
@@ -25,7 +25,7 @@ extension PackStaging {
     }
 
     /// Anything odd makes it false: whoever stages the pack then finds out.
-    private func isLoaded(_ pack: PackDescriptor, as form: PackForm?, listedBy listing: ListingVersion)
+    private func isLoaded(_ pack: PackManifest, as form: PackForm?, listedBy listing: ListingVersion)
         -> Bool
     {
         guard let record = try? records.record(of: pack.id), let form = form ?? record.loaded?.form else {
@@ -36,15 +36,15 @@ extension PackStaging {
             let current = try? FileSystem.status(of: layout.current(of: pack.id), followingLinks: true),
             let loaded = try? FileSystem.status(of: version), current.isSameFile(as: loaded)
         else { return false }
-        guard !looksChanged(record) else { return false }
-        let descriptor = descriptorBytes(of: pack)
-        let path = PackDescriptorFile.path(beside: version)
-        return (try? DurableFile.read(path, limit: descriptor.count)) == descriptor
+        guard !hasChangedFingerprint(record) else { return false }
+        let manifest = manifestBytes(of: pack)
+        let path = PackManifestFile.path(beside: version)
+        return (try? DurableFile.read(path, limit: manifest.count)) == manifest
     }
 }
 
 extension PackRecord {
-    func isLoaded(_ pack: PackDescriptor, as form: PackForm, listedBy listing: ListingVersion) -> Bool {
+    func isLoaded(_ pack: PackManifest, as form: PackForm, listedBy listing: ListingVersion) -> Bool {
         self.listing <= listing && loaded == Loaded(pack: pack, form: form) && waiting == nil
             && arriving == nil && failure == nil && !isRemoved
     }

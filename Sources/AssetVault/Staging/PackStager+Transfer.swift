@@ -27,7 +27,7 @@ extension PackStager {
 
     /// To permanent storage, where there is a key.
     func transfer(
-        _ file: OpenFileReference, of pack: PackDescriptor, listedBy listing: ListingVersion
+        _ file: OpenFileReference, of pack: PackManifest, listedBy listing: ListingVersion
     ) async throws(VaultError) -> PackState {
         guard case .app(let keys?, let wanted) = role else { return .toBeTransferred }
         return try await openings.take(for: pack.id.description) { () throws(VaultError) in
@@ -72,12 +72,12 @@ extension PackStager {
 
     /// What stands sealed in permanent storage, live or left to a reader, where there is a key: it needs no download. Nil where
     /// it is not there or damaged.
-    func keptPack(_ pack: PackDescriptor) throws(VaultError) -> OpenFileReference? {
+    func keptPack(_ pack: PackManifest) throws(VaultError) -> OpenFileReference? {
         guard case .app(_?, _) = role else { return nil }
         do throws(VaultError) {
             let kept = OpenFileReference(try OpenFile(reading: staging.layout.version(pack, as: .sealed)))
             observer(.verifying(pack.id))
-            return try pack.isProven(by: kept.file) ? kept : nil
+            return try pack.isVerifiedVersion(by: kept.file) ? kept : nil
         } catch {
             guard [.missing, .corrupt, .io].contains(error.category), !Task.isCancelled else { throw error }
             return nil

@@ -22,13 +22,14 @@ struct PackStager: Sendable {
     let retries: RetryPolicy
     let role: Role
     /// Opening a pack takes both cores and its share of memory.
-    let openings: Turns
-    let held: HeldPacks
+    let openings: AsyncSemaphore
+    let held: StoredPieceSources
     /// By what packs count that a downloader brought, where no site is asked.
     var storedListing: StoredListing?
 
     init(
-        staging: PackStaging, transport: any Transport, retries: RetryPolicy, role: Role, openings: Turns,
+        staging: PackStaging, transport: any Transport, retries: RetryPolicy, role: Role,
+        openings: AsyncSemaphore,
         observer: @escaping Observer
     ) {
         self.staging = staging
@@ -37,7 +38,7 @@ struct PackStager: Sendable {
         self.retries = retries
         self.role = role
         self.openings = openings
-        held = HeldPacks(staging.layout)
+        held = StoredPieceSources(staging.layout)
     }
 
     var observer: Observer { staging.observer }
@@ -50,7 +51,7 @@ struct PackStager: Sendable {
     func stage(_ listing: OfferedPack) async throws(VaultError) -> PackState {
         let pack = listing.pack
         let record = try staging.records.record(of: pack.id)
-        guard !record.isRemoved else { throw staging.wasTakenOut(pack.id) }
+        guard !record.isRemoved else { throw staging.removedMeanwhile(pack.id) }
         if record.listing > listing.version {
             if try staging.isVerified(record.listing) { return try await followFaster(record, of: pack.id) }
             // No metadata that were verified here say so: what is listed now decides.
@@ -58,7 +59,9 @@ struct PackStager: Sendable {
         }
         try await noteForm(in: record, of: pack.id)
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
-            if opensPacks, staging.looksChanged(record) { try await repairChanged(loaded, as: listing) }
+            if opensPacks, staging.hasChangedFingerprint(record) {
+                try await repairChanged(loaded, as: listing)
+            }
             if !opensPacks {
                 try await staging.update(pack.id) { ($0.arriving, $0.failure) = (nil, nil) }
             } else if !record.isLoaded(pack, as: loaded.form, listedBy: listing.version) {
@@ -66,7 +69,7 @@ struct PackStager: Sendable {
             }
             return .loaded
         }
-        if let waiting = try await provenPack(pack) {
+        if let waiting = try await verifiedWaitingPack(pack) {
             if record.waiting != pack || record.failure != nil {
                 try await staging.share(waiting, of: pack, listedBy: listing.version)
             }
@@ -119,7 +122,7 @@ struct PackStager: Sendable {
             offer.pack.sha256 != record.loaded?.pack.sha256, record.isOpen(to: offer.version),
             try staging.waitingPack(offer.pack) != nil
         {
-            guard let brought = try await provenPack(offer.pack) else {
+            guard let brought = try await verifiedWaitingPack(offer.pack) else {
                 throw damaged(id, "fetch the pack: only what is damaged comes again")
             }
             return try await staging.share(brought, of: offer.pack, listedBy: offer.version)
@@ -150,7 +153,7 @@ struct PackStager: Sendable {
 
     /// A process with newer metadata was faster: what it decided stays, and what it left for a key is opened.
     private func followFaster(_ record: PackRecord, of id: PackID) async throws(VaultError) -> PackState {
-        guard let waiting = record.waiting, let file = try await provenPack(waiting) else {
+        guard let waiting = record.waiting, let file = try await verifiedWaitingPack(waiting) else {
             return record.loaded == nil ? .absent : .loaded
         }
         return try await transfer(file, of: waiting, listedBy: record.listing)
@@ -158,11 +161,11 @@ struct PackStager: Sendable {
 
     /// The pack that waits in shared storage. Whoever put it there proved it, but disks forget: a damaged one goes back
     /// to be repaired, piece by piece.
-    private func provenPack(_ pack: PackDescriptor) async throws(VaultError) -> OpenFileReference? {
+    private func verifiedWaitingPack(_ pack: PackManifest) async throws(VaultError) -> OpenFileReference? {
         guard let waiting = try staging.waitingPack(pack) else { return nil }
         observer(.verifying(pack.id))
         do throws(VaultError) {
-            if try pack.isProven(by: waiting.file) { return waiting }
+            if try pack.isVerifiedVersion(by: waiting.file) { return waiting }
         } catch {
             // What the disk gives back no more is damaged.
             guard error.category == .io, !Task.isCancelled else { throw error }

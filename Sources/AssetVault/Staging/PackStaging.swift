@@ -52,19 +52,19 @@ struct PackStaging: Sendable {
     }
 
     /// A download begins: whoever looks sees what is on its way.
-    func noteArrival(of pack: PackDescriptor, listedBy listing: ListingVersion) async throws(VaultError) {
+    func noteDownload(of pack: PackManifest, listedBy listing: ListingVersion) async throws(VaultError) {
         try await update(pack.id, listedBy: listing) { $0.arriving = pack }
         StagingStep.downloadRecorded.reached()
     }
 
     /// A pack that the app removed is asked for again.
-    func noteWish(for id: PackID) async throws(VaultError) {
+    func noteRequest(for id: PackID) async throws(VaultError) {
         guard let record = try? records.record(of: id), record.isRemoved else { return }
         try await update(id) { $0.isRemoved = false }
     }
 
     /// Nothing is decided yet: what waits still does so by the metadata that listed it.
-    func noteOpening(of pack: PackDescriptor, listedBy listing: ListingVersion) async throws(VaultError) {
+    func noteOpening(of pack: PackManifest, listedBy listing: ListingVersion) async throws(VaultError) {
         try await update(pack.id, listedBy: listing) { $0.isOpening = true }
         StagingStep.openingRecorded.reached()
     }
@@ -80,16 +80,16 @@ struct PackStaging: Sendable {
     }
 
     /// To shared: the verified file becomes a pack that waits to be transferred.
-    func share(_ verified: OpenFileReference, of pack: PackDescriptor, listedBy listing: ListingVersion)
+    func share(_ verified: OpenFileReference, of pack: PackManifest, listedBy listing: ListingVersion)
         async throws(VaultError)
     {
         let target = layout.waitingPack(pack)
         try layout.makeShared(target.removingLastComponent())
-        try await makeRoom(toMove: verified, of: pack, to: target.removingLastComponent())
+        try await makeSpace(toMove: verified, of: pack, to: target.removingLastComponent())
         let arrival = try arrival(of: verified, of: pack, at: target)
         let control = try await lock()
-        try saveDescriptor(of: pack, beside: target)
-        StagingStep.descriptorSaved.reached()
+        try saveManifest(of: pack, beside: target)
+        StagingStep.manifestSaved.reached()
         try arrive(arrival, of: pack, at: target)
         StagingStep.packShared.reached()
         var record = try records.record(of: pack.id)
@@ -104,11 +104,11 @@ struct PackStaging: Sendable {
         if isNewest { try records.save(record, of: pack.id) }
         StagingStep.shareRecorded.reached()
         _ = consume control
-        if record.isRemoved { throw wasTakenOut(pack.id) }
+        if record.isRemoved { throw removedMeanwhile(pack.id) }
     }
 
     /// The pack that waits in shared storage, nil where it does not.
-    func waitingPack(_ pack: PackDescriptor) throws(VaultError) -> OpenFileReference? {
+    func waitingPack(_ pack: PackManifest) throws(VaultError) -> OpenFileReference? {
         let path = layout.waitingPack(pack)
         do throws(VaultError) {
             guard let folder = try layout.openFolder(layout.waiting(of: pack.id), in: layout.shared),

@@ -125,7 +125,7 @@ extension PackStaging {
         if record != saved { try records.save(record, of: id) }
         StagingStep.recordRecovered.reached()
         if role == .app {
-            if let loaded = record.loaded { try repairDescriptor(of: loaded) }
+            if let loaded = record.loaded { try repairManifest(of: loaded) }
             if let waiting = record.waiting { try returnToWaiting(waiting) }
         }
         // Of a pack that no metadata decided on yet, all that was brought may still be wanted.
@@ -136,11 +136,11 @@ extension PackStaging {
     }
 
     /// A sealed pack that was named and never became live waits once more: it is proven, and nobody downloads it again.
-    private func returnToWaiting(_ pack: PackDescriptor) throws(VaultError) {
+    private func returnToWaiting(_ pack: PackManifest) throws(VaultError) {
         let (version, target) = (layout.version(pack, as: .sealed), layout.waitingPack(pack))
         guard try !FileSystem.exists(target), try FileSystem.exists(version) else { return }
         try layout.makeShared(layout.waiting(of: pack.id))
-        try saveDescriptor(of: pack, beside: target)
+        try saveManifest(of: pack, beside: target)
         guard let name = VersionName(layout.versionName(of: pack, as: .sealed)) else { return }
         _ = try whileFree(name, in: try Folder(opening: layout.home(of: pack.id))) { () throws(VaultError) in
             try FileMove(from: version, to: target) { _ in }.commit()

@@ -67,7 +67,7 @@ extension PackStaging {
     }
 
     /// Removes the download of a pack and the mark of an app that waited for it, unless a process works on them.
-    func discardDownload(of pack: PackDescriptor) throws(VaultError) {
+    func discardDownload(of pack: PackManifest) throws(VaultError) {
         for path in layout.downloads(of: pack) + [layout.foregroundMark(of: pack)]
         where try FileSystem.exists(path) {
             try discardIfFree(path)
@@ -145,8 +145,8 @@ extension PackStaging {
     }
 
     /// Packs that wait for their key, but for some.
-    private func removeWaiting(of id: PackID, except kept: [PackDescriptor]) throws(VaultError) {
-        let keptPaths = kept.map(layout.waitingPack).flatMap { [$0, PackDescriptorFile.path(beside: $0)] }
+    private func removeWaiting(of id: PackID, except kept: [PackManifest]) throws(VaultError) {
+        let keptPaths = kept.map(layout.waitingPack).flatMap { [$0, PackManifestFile.path(beside: $0)] }
         try tidyWaiting(of: id) { folder throws(VaultError) in
             try removeOurs(in: folder, except: keptPaths.compactMap(\.lastComponent?.string))
         }

@@ -39,12 +39,12 @@ extension PackStager {
             if try await damage(to: loaded) != nil {
                 _ = try await repair(offer, as: loaded.form)
             } else {
-                try await staging.noteLook(of: loaded)
+                try await staging.recordFingerprint(of: loaded)
             }
         } catch {
             guard error.category == .key, loaded.form == .opened else { throw error }
             observer(
-                .lacksKey(
+                .awaitingKey(
                     loaded.pack.id,
                     VaultError(
                         .key, "its files were changed, and its key, which alone can verify them, is not here",
@@ -52,7 +52,7 @@ extension PackStager {
         }
     }
 
-    private func contentKey(of pack: PackDescriptor) async throws(VaultError) -> ContentKey {
+    private func contentKey(of pack: PackManifest) async throws(VaultError) -> ContentKey {
         guard case .app(let keys?, _) = role else {
             throw VaultError(
                 .key, "it is opened, and only its key can verify its files", at: pack.id.description,
@@ -77,11 +77,11 @@ extension PackStager {
         let progress = DownloadProgress(of: pack, observer)
         let whole = try await download.complete(file.claim()) { progress.report($0) }
         let isLive = try await replace(pack, as: form, by: whole)
-        if isLive { try await staging.noteLook(of: PackRecord.Loaded(pack: pack, form: form)) }
+        if isLive { try await staging.recordFingerprint(of: PackRecord.Loaded(pack: pack, form: form)) }
         return isLive
     }
 
-    private func replace(_ pack: PackDescriptor, as form: PackForm, by whole: OpenFileReference)
+    private func replace(_ pack: PackManifest, as form: PackForm, by whole: OpenFileReference)
         async throws(VaultError) -> Bool
     {
         switch form {
@@ -100,12 +100,12 @@ extension PackStager {
 }
 
 extension PackStaging {
-    /// Writes the descriptor beside the live version once more where it is damaged; true where it was.
-    func repairDescriptor(of id: PackID) async throws(VaultError) -> Bool {
+    /// Writes the manifest beside the live version once more where it is damaged; true where it was.
+    func repairManifest(of id: PackID) async throws(VaultError) -> Bool {
         let control = try await lock()
         var isRepaired = false
         if let loaded = try settled(try records.soundRecord(of: id), of: id).loaded {
-            isRepaired = try repairDescriptor(of: loaded)
+            isRepaired = try repairManifest(of: loaded)
         }
         _ = consume control
         return isRepaired
@@ -113,7 +113,7 @@ extension PackStaging {
 
     /// Puts the same bytes, sound again, in the place of the live version; false where it is live no more. Whoever reads
     /// the damaged one keeps it, under a name beside it.
-    fileprivate func replaceLive(_ pack: PackDescriptor, by whole: OpenFileReference)
+    fileprivate func replaceLive(_ pack: PackManifest, by whole: OpenFileReference)
         async throws(VaultError) -> Bool
     {
         // A name that recovery knows as nobody's.
@@ -142,10 +142,10 @@ extension PackStaging {
 
     /// The same for an opened tree: the sound one is built aside, and both take each other's name.
     fileprivate func replaceLiveTree(
-        _ pack: PackDescriptor, by source: OpenPack, progress: (UInt64) -> Void
+        _ pack: PackManifest, by source: OpenPack, progress: (UInt64) -> Void
     ) async throws(VaultError) -> Bool {
         let path = layout.home(of: pack.id)
-        try await makeRoom(for: pack.installedSize, of: pack.id, in: path)
+        try await makeSpace(for: pack.installedSize, of: pack.id, in: path)
         let tree = try ScratchFolder(in: path)
         let tail = try ScratchFile(for: layout.tail(of: pack))
         try source.pack.writeTail(to: tail.file)
@@ -176,7 +176,7 @@ extension PackStaging {
     }
 
     /// The damaged file gets a name of its own. A repair that was cut off may have done that already.
-    private func leaveToReaders(_ name: VersionName, of pack: PackDescriptor, in home: borrowing Folder)
+    private func leaveToReaders(_ name: VersionName, of pack: PackManifest, in home: borrowing Folder)
         throws(VaultError)
     {
         if let left = try home.status(of: name.damaged) {
@@ -187,7 +187,7 @@ extension PackStaging {
         try home.link(name.text, as: name.damaged)
     }
 
-    private func isRead(_ pack: PackDescriptor) -> VaultError {
+    private func isRead(_ pack: PackManifest) -> VaultError {
         VaultError(
             .busy, "somebody still reads what was damaged the last time", at: pack.id.description,
             remedy: "end who reads it, and repair the pack again")

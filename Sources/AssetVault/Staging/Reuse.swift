@@ -8,7 +8,7 @@ import VaultFileSystem
 extension PackStaging {
     /// Proves it, and removes what is not sound. Throws `.busy` while somebody holds that.
     func requireSound(
-        _ pack: PackDescriptor, as form: PackForm, _ isSound: () async -> Bool
+        _ pack: PackManifest, as form: PackForm, _ isSound: () async -> Bool
     ) async throws(VaultError) {
         let version = layout.version(pack, as: form)
         guard try FileSystem.exists(version), await !isSound() else { return }
@@ -17,7 +17,7 @@ extension PackStaging {
         let home = try Folder(opening: layout.home(of: pack.id))
         guard let name = VersionName(layout.versionName(of: pack, as: form)),
             try home.readLink("current")?.string != name.text
-        else { throw wasRemoved(pack) }
+        else { throw takenByAnotherProcess(pack) }
         let isFree = try whileFree(name, in: home) { () throws(VaultError) in try home.discardTree(name.text)
         }
         _ = consume control
@@ -29,9 +29,9 @@ extension PackStaging {
     }
 }
 
-extension PackDescriptor {
+extension PackManifest {
     /// Whether a file is this pack, by its length and its SHA-256.
-    func isProven(by file: borrowing OpenFile) throws(VaultError) -> Bool {
+    func isVerifiedVersion(by file: borrowing OpenFile) throws(VaultError) -> Bool {
         guard try file.status().size == length else { return false }
         return try file.sha256() == sha256
     }

@@ -48,7 +48,7 @@ struct StagingRun: Sendable {
     /// there is room for both they go away afterwards.
     private func replacedDownloads(of plan: Plan) -> [PlannedRemoval] {
         let bytes = plan.downloads.reduce(UInt64(0)) { $0 + min($1.pack.length, .max - $0) }
-        guard (try? stager.staging.hasRoom(for: bytes, in: stager.staging.layout.ephemeral)) == true else {
+        guard (try? stager.staging.hasSpace(for: bytes, in: stager.staging.layout.ephemeral)) == true else {
             return []
         }
         let ids = Set(plan.downloads.map(\.pack.id))
@@ -63,7 +63,7 @@ struct StagingRun: Sendable {
         let work = try stager.staging.beginWork()
         // Once: whoever removes one of them later does not want it any more.
         for task in tasks where task.isWish {
-            do throws(VaultError) { try await stager.staging.noteWish(for: task.id) } catch {
+            do throws(VaultError) { try await stager.staging.noteRequest(for: task.id) } catch {
                 // This one will be told that it was taken out; the others go on.
                 guard error.category != .busy, !Task.isCancelled else { throw error }
             }
@@ -84,7 +84,7 @@ struct StagingRun: Sendable {
     }
 
     private func outcomes(of tasks: [StagingTask]) async -> [Outcome] {
-        let turns = Turns(width)
+        let turns = AsyncSemaphore(width)
         // All of it may be given up from now on, also what waits for its turn.
         let planned = tasks.map { controls.plan($0.id) }
         return await withTaskGroup(of: (Int, Outcome).self) { group in
@@ -103,7 +103,9 @@ struct StagingRun: Sendable {
     }
 
     /// - Parameter turns: one of them was taken for it.
-    private func outcome(of task: StagingTask, _ work: WorkControls.Work, in turns: Turns) async -> Outcome {
+    private func outcome(of task: StagingTask, _ work: WorkControls.Work, in turns: AsyncSemaphore) async
+        -> Outcome
+    {
         defer { controls.end(work) }
         do throws(VaultError) {
             let (state, missingKey) = try await controls.run(work, in: turns) { () throws(VaultError) in
@@ -117,7 +119,7 @@ struct StagingRun: Sendable {
                     throw error
                 }
             }
-            if let missingKey { stager.observer(.lacksKey(task.id, missingKey)) }
+            if let missingKey { stager.observer(.awaitingKey(task.id, missingKey)) }
             // Nothing was there to be opened.
             if task.offer == nil, state == .absent { return Outcome(id: task.id, result: .success(state)) }
             var outcome = told(.success(state), of: task.id)

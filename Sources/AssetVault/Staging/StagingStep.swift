@@ -15,7 +15,7 @@ enum StagingStep: String, CaseIterable {
     case shareRecorded
     case openingRecorded
     case treeWritten
-    case descriptorSaved
+    case manifestSaved
     case tailSaved
     case versionNamed
     case currentSwung

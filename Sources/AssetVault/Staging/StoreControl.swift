@@ -7,7 +7,7 @@ import VaultFileSystem
 /// by locks on the store's files.
 final class StoreControl: Sendable {
     private let locks: Mutex<Locks>
-    private let turns: Turns
+    private let turns: AsyncSemaphore
 
     private struct Locks: ~Copyable {
         var first: FileLock?
@@ -22,7 +22,7 @@ final class StoreControl: Sendable {
     ) async throws(VaultError) -> StoreControl {
         let place = paths.first ?? ""
         let turns = all.withLock { all in
-            let turns = all[place] ?? Turns(1)
+            let turns = all[place] ?? AsyncSemaphore(1)
             all[place] = turns
             return turns
         }
@@ -44,7 +44,7 @@ final class StoreControl: Sendable {
         }
     }
 
-    private init(locks: consuming Locks, turns: Turns) {
+    private init(locks: consuming Locks, turns: AsyncSemaphore) {
         self.locks = Mutex(locks)
         self.turns = turns
     }
@@ -56,5 +56,5 @@ final class StoreControl: Sendable {
     }
 
     /// One for each store that this process has used.
-    private static let all = Mutex<[FilePath: Turns]>([:])
+    private static let all = Mutex<[FilePath: AsyncSemaphore]>([:])
 }

@@ -53,7 +53,7 @@ extension PackStaging {
     /// A pack's record, corrected by what is really there; made of that alone where the record can't be read.
     func settled(_ saved: PackRecord?, of id: PackID) throws(VaultError) -> PackRecord {
         var record = saved ?? PackRecord()
-        // A descriptor that others may have written is no reason for the app to believe that its pack is wanted.
+        // A manifest that others may have written is no reason for the app to believe that its pack is wanted.
         if saved == nil, role == .downloader {
             record.waiting = try described(in: layout.waiting(of: id), of: id)
         }
@@ -81,21 +81,21 @@ extension PackStaging {
         return record
     }
 
-    /// The newest pack in a folder that is there with its descriptor.
-    private func described(in folder: FilePath, of id: PackID) throws(VaultError) -> PackDescriptor? {
+    /// The newest pack in a folder that is there with its manifest.
+    private func described(in folder: FilePath, of id: PackID) throws(VaultError) -> PackManifest? {
         guard let opened = try layout.openFolder(folder, in: layout.shared) else { return nil }
-        var newest: PackDescriptor?
+        var newest: PackManifest?
         for name in try opened.names().map({ String(decoding: $0, as: UTF8.self) })
         where name.hasSuffix(".avpack.json") {
             let path = folder.appending(name)
-            let pack: PackDescriptor
-            do throws(VaultError) { pack = try PackDescriptorFile.read(path) } catch {
+            let pack: PackManifest
+            do throws(VaultError) { pack = try PackManifestFile.read(path) } catch {
                 // What only can't be read now is there all the same, and is not to be tidied away.
                 guard error.category != .io else { throw error }
                 continue
             }
             let place = layout.waitingPack(pack)
-            guard pack.id == id, PackDescriptorFile.path(beside: place) == path,
+            guard pack.id == id, PackManifestFile.path(beside: place) == path,
                 try layout.seemsToWait(pack),
                 newest.map({ $0.version < pack.version }) ?? true
             else { continue }
@@ -110,7 +110,7 @@ extension PackStaging {
         return try Folder(opening: layout.home(of: id)).holdsLivingScratch()
     }
 
-    /// What `current` points to, by the descriptor beside it, or by the record where that is damaged; nil when it points to
+    /// What `current` points to, by the manifest beside it, or by the record where that is damaged; nil when it points to
     /// nothing, or nothing says to what.
     private func current(of id: PackID, recorded: PackRecord.Loaded?) throws(VaultError) -> PackRecord.Loaded?
     {
@@ -118,7 +118,7 @@ extension PackStaging {
         let home = try Folder(opening: layout.home(of: id))
         guard let name = try linkedName(in: home) else { return nil }
         do throws(VaultError) {
-            let pack = try PackDescriptorFile.read(beside: layout.home(of: id).appending(name))
+            let pack = try PackManifestFile.read(beside: layout.home(of: id).appending(name))
             let loaded = PackRecord.Loaded(pack: pack, form: name.hasSuffix(".avpack") ? .sealed : .opened)
             if isNamed(loaded, name, id) { return loaded }
         } catch {
@@ -147,19 +147,19 @@ extension PackStaging {
 
     /// Whether all of a pack is there, not live: what was cut off goes on as if it waited. What somebody holds was live once
     /// and is to go away.
-    private func isWhole(_ pack: PackDescriptor) throws(VaultError) -> Bool {
+    private func isWhole(_ pack: PackManifest) throws(VaultError) -> Bool {
         if try layout.waitingStatus(of: pack) != nil { return true }
         return try isNamed(pack)
     }
 
     /// The same for a look, which finds a file that is cut short.
-    private func seemsToBeThere(_ pack: PackDescriptor) throws(VaultError) -> Bool {
+    private func seemsToBeThere(_ pack: PackManifest) throws(VaultError) -> Bool {
         if try layout.seemsToWait(pack) { return true }
         return try isNamed(pack)
     }
 
     /// Whether it stands sealed in permanent storage, and nobody holds it.
-    private func isNamed(_ pack: PackDescriptor) throws(VaultError) -> Bool {
+    private func isNamed(_ pack: PackManifest) throws(VaultError) -> Bool {
         guard role == .app, try FileSystem.exists(layout.version(pack, as: .sealed)) else { return false }
         let version = PackRecord.Loaded(pack: pack, form: .sealed)
         return try isFree(version, in: try Folder(opening: layout.home(of: pack.id)))

@@ -49,7 +49,7 @@ extension VaultStore {
         }
         var stager = PackStager(
             staging: staging, transport: FileTransport(), retries: RetryPolicy(),
-            role: .app(keys: keys, form), openings: Turns(1), observer: observer)
+            role: .app(keys: keys, form), openings: AsyncSemaphore(1), observer: observer)
         stager.storedListing = try await StoredListing(
             of: TrustAreas(layout: layout, role: .app), trusting: trustedRoot,
             listing: try staging.records.unacceptedPacks(among: ids))

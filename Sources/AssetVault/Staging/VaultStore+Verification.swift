@@ -35,7 +35,7 @@ extension VaultStore {
         let staging = PackStaging(layout: layout, role: .app)
         let stager = PackStager(
             staging: staging, transport: FileTransport(), retries: RetryPolicy(), role: .app(keys: keys, nil),
-            openings: Turns(1), observer: onUpdate)
+            openings: AsyncSemaphore(1), observer: onUpdate)
         let known = if let ids { ids } else { try staging.records.ids() }
         var found: [PackCondition] = []
         for id in known {

@@ -40,7 +40,7 @@ extension StoreLayout {
     }
 
     /// The status of the file of a pack that waits; nil where nothing of its name can be seen.
-    func waitingStatus(of pack: PackDescriptor) throws(VaultError) -> FileStatus? {
+    func waitingStatus(of pack: PackManifest) throws(VaultError) -> FileStatus? {
         guard let folder = try openFolder(waiting(of: pack.id), in: shared),
             let name = waitingPack(pack).lastComponent?.string
         else { return nil }
@@ -48,7 +48,7 @@ extension StoreLayout {
     }
 
     /// Whether a pack waits, as far as a look can say: a file of its name and length. Its bytes are verified when it is used.
-    func seemsToWait(_ pack: PackDescriptor) throws(VaultError) -> Bool {
+    func seemsToWait(_ pack: PackManifest) throws(VaultError) -> Bool {
         guard let found = try waitingStatus(of: pack) else { return false }
         return found.kind == .file && found.size == pack.length
     }

@@ -20,7 +20,7 @@ struct LastUse: Comparable {
 }
 
 /// Notes uses, of each pack now and then.
-final class UseNotes: Sendable {
+final class LastUseRecorder: Sendable {
     private static let interval = Duration.seconds(10)
 
     private let last = Mutex<[PackID: ContinuousClock.Instant]>([:])

@@ -3,26 +3,26 @@ import StrictJSON
 import VaultCrypto
 import VaultErrors
 
-/// What a store remembers of one pack. The verified descriptors stay with it, slots included, so that what was
+/// What a store remembers of one pack. The verified manifests stay with it, slots included, so that what was
 /// staged opens for ever, whatever becomes of the site.
 struct PackRecord: Sendable, Equatable {
     struct Loaded: Sendable, Equatable {
-        var pack: PackDescriptor
+        var pack: PackManifest
         var form: PackForm
     }
 
     /// Counts the times that the record was saved.
     var generation: Int64 = 0
     /// On its way through ephemeral storage.
-    var arriving: PackDescriptor?
+    var arriving: PackManifest?
     /// Verified in shared storage, to be transferred.
-    var waiting: PackDescriptor?
+    var waiting: PackManifest?
     /// A process has begun to open the pack.
     var isOpening = false
     /// What `current` points to.
     var loaded: Loaded?
-    /// How the loaded version looked when it was staged (``VersionLook``); nil where that was not noted.
-    var look: Digest?
+    /// How the loaded version looked when it was staged (``VersionFingerprint``); nil where that was not noted.
+    var look: SHA256Digest?
     /// How the pack is to stand in permanent storage, whatever comes and goes there; nil until that was decided.
     var form: PackForm?
     /// The metadata that decided on it: an older one, read by a slower process, decides nothing any more.
@@ -102,10 +102,10 @@ struct PackRecord: Sendable, Equatable {
             root: try object.integer("rootVersion", at: place),
             snapshot: try object.integer("snapshotVersion", at: place))
         arriving = try object.optionalObject("arriving", at: place).map { json throws(VaultError) in
-            try PackDescriptor(parsing: json, place: place)
+            try PackManifest(parsing: json, place: place)
         }
         waiting = try object.optionalObject("waiting", at: place).map { json throws(VaultError) in
-            try PackDescriptor(parsing: json, place: place)
+            try PackManifest(parsing: json, place: place)
         }
         isOpening = object["opening"] == .bool(true)
         isRemoved = object["removed"] == .bool(true)
@@ -116,10 +116,10 @@ struct PackRecord: Sendable, Equatable {
         loaded = try object.optionalObject("loaded", at: place).map { json throws(VaultError) in
             let target = try json.object("target", at: place)
             return Loaded(
-                pack: try PackDescriptor(parsing: target, place: place),
+                pack: try PackManifest(parsing: target, place: place),
                 form: try Self.form(try json.string("form", at: place), place))
         }
-        look = try object.optionalString("look", at: place).flatMap { Digest(hex: $0) }
+        look = try object.optionalString("look", at: place).flatMap { SHA256Digest(hex: $0) }
         failure = try object.optionalObject("failure", at: place).map { json throws(VaultError) in
             try PackFailure(parsing: json, place: place)
         }

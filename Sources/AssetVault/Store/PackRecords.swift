@@ -75,18 +75,18 @@ struct PackRecords: Sendable {
     func waits(_ id: PackID) throws(VaultError) -> Bool { try !waitingDigests(of: id).isEmpty }
 
     /// The digests in the names of what waits under this ID.
-    private func waitingDigests(of id: PackID) throws(VaultError) -> Set<Digest> {
+    private func waitingDigests(of id: PackID) throws(VaultError) -> Set<SHA256Digest> {
         guard let folder = try layout.openFolder(layout.waiting(of: id), in: layout.shared) else { return [] }
         let names = try folder.names().map { String(decoding: $0, as: UTF8.self) }
         return Set(
             names.filter { $0.hasPrefix("@") && $0.hasSuffix(".avpack") }.compactMap {
-                Digest(hex: String($0.dropFirst().dropLast(".avpack".count)))
+                SHA256Digest(hex: String($0.dropFirst().dropLast(".avpack".count)))
             })
     }
 
     /// What waits of these packs, or of all, that this role did not accept yet, by the digests in the names.
-    func unacceptedPacks(among ids: [PackID]?) throws(VaultError) -> [PackID: Set<Digest>] {
-        var found: [PackID: Set<Digest>] = [:]
+    func unacceptedPacks(among ids: [PackID]?) throws(VaultError) -> [PackID: Set<SHA256Digest>] {
+        var found: [PackID: Set<SHA256Digest>] = [:]
         let candidates = if let ids { ids } else { try waitingIDs() }
         for id in candidates {
             let record = try? record(of: id)
@@ -120,8 +120,8 @@ struct PackRecords: Sendable {
     }
 
     /// The packs that some role is downloading under this ID. Throws where that can't be read.
-    func arriving(of id: PackID) throws(VaultError) -> [PackDescriptor] {
-        var found: [PackDescriptor] = []
+    func arriving(of id: PackID) throws(VaultError) -> [PackManifest] {
+        var found: [PackManifest] = []
         for role in StoreRole.allCases {
             if let pack = try record(of: id, in: role).arriving, !found.contains(pack) { found.append(pack) }
         }

@@ -9,12 +9,12 @@ import VaultCrypto
 ///                 SHA256.avpack                    a finished one, whole and proven
 ///                 SHA256.wanted                    locked by the app that wants to take a download over
 ///     shared/     @lock @trust/ @state/ @work/     of downloaders: the lock of the area, trusted metadata, records
-///                 packs/ID/@SHA256.avpack          whole, verified, still sealed, its descriptor beside it
+///                 packs/ID/@SHA256.avpack          whole, verified, still sealed, its manifest beside it
 ///     permanent/  @lock @trust/ @state/ @work/     of apps: the same, which alone decide what is in use
 ///                 @held/                           notes of packs that leave a version to its readers
-///                 ID/@VERSION-DIGEST/              an opened tree, never changed, its descriptor beside it
+///                 ID/@VERSION-DIGEST/              an opened tree, never changed, its manifest beside it
 ///                 ID/@VERSION-DIGEST.tail          the pack it was opened from, with holes for its pieces
-///                 ID/@VERSION-DIGEST.avpack        a pack kept sealed, its descriptor beside it
+///                 ID/@VERSION-DIGEST.avpack        a pack kept sealed, its manifest beside it
 ///                 ID/current                       a relative link to the live one of these
 ///
 /// A pack ID holds no `@`, so names that begin with it can't be those of a pack.
@@ -63,27 +63,27 @@ public struct StoreLayout: Sendable, Hashable {
     /// Packs that wait to be opened.
     var packs: FilePath { shared.appending("packs") }
 
-    func partialDownload(of pack: PackDescriptor) -> FilePath {
+    func partialDownload(of pack: PackManifest) -> FilePath {
         ephemeral.appending("\(pack.sha256.hex).part")
     }
 
     /// All places of a download under way, the first one first: who goes on for somebody who stands still takes another one.
-    func partialDownloads(of pack: PackDescriptor) -> [FilePath] {
+    func partialDownloads(of pack: PackManifest) -> [FilePath] {
         Self.partialSuffixes.map { ephemeral.appending(pack.sha256.hex + $0) }
     }
 
     private static let partialSuffixes = [".part", ".2.part", ".3.part", ".4.part"]
 
     /// Whatever there may be of a download.
-    func downloads(of pack: PackDescriptor) -> [FilePath] {
+    func downloads(of pack: PackManifest) -> [FilePath] {
         partialDownloads(of: pack) + [finishedDownload(of: pack)]
     }
 
-    func finishedDownload(of pack: PackDescriptor) -> FilePath {
+    func finishedDownload(of pack: PackManifest) -> FilePath {
         ephemeral.appending("\(pack.sha256.hex).avpack")
     }
 
-    func foregroundMark(of pack: PackDescriptor) -> FilePath {
+    func foregroundMark(of pack: PackManifest) -> FilePath {
         ephemeral.appending("\(pack.sha256.hex).wanted")
     }
 
@@ -93,7 +93,7 @@ public struct StoreLayout: Sendable, Hashable {
         guard (partialSuffixes + [".avpack", ".wanted"]).contains(String(name.dropFirst(stem.count))) else {
             return nil
         }
-        return Digest(hex: String(stem))?.hex
+        return SHA256Digest(hex: String(stem))?.hex
     }
 
     func state(of id: PackID, in role: StoreRole) -> FilePath {
@@ -103,7 +103,7 @@ public struct StoreLayout: Sendable, Hashable {
     /// The folder of a pack's verified files that wait to be opened.
     func waiting(of id: PackID) -> FilePath { packs.appending(id.description) }
 
-    func waitingPack(_ pack: PackDescriptor) -> FilePath {
+    func waitingPack(_ pack: PackManifest) -> FilePath {
         waiting(of: pack.id).appending("@\(pack.sha256.hex).avpack")
     }
 
@@ -112,16 +112,16 @@ public struct StoreLayout: Sendable, Hashable {
     func current(of id: PackID) -> FilePath { home(of: id).appending("current") }
 
     /// The immutable name of a version, opened or sealed.
-    func versionName(of pack: PackDescriptor, as form: PackForm) -> String {
+    func versionName(of pack: PackManifest, as form: PackForm) -> String {
         "@\(pack.version)-\(pack.sha256.hex.prefix(16))\(form == .sealed ? ".avpack" : "")"
     }
 
     /// Index and catalog of a pack that stands opened.
-    func tail(of pack: PackDescriptor) -> FilePath {
+    func tail(of pack: PackManifest) -> FilePath {
         FilePath(version(pack, as: .opened).string + ".tail")
     }
 
-    func version(_ pack: PackDescriptor, as form: PackForm) -> FilePath {
+    func version(_ pack: PackManifest, as form: PackForm) -> FilePath {
         home(of: pack.id).appending(versionName(of: pack, as: form))
     }
 }

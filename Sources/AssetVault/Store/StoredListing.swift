@@ -19,7 +19,7 @@ struct StoredListing: Sendable {
     /// - Parameters:
     ///   - trustedRoot: pinned where the app has no root yet.
     ///   - waiting: the packs that wait and were not accepted yet, by the digests in their names.
-    init?(of areas: TrustAreas, trusting trustedRoot: [UInt8]?, listing waiting: [PackID: Set<Digest>])
+    init?(of areas: TrustAreas, trusting trustedRoot: [UInt8]?, listing waiting: [PackID: Set<SHA256Digest>])
         async throws(VaultError)
     {
         if let trustedRoot {
@@ -64,7 +64,7 @@ struct StoredListing: Sendable {
         return OfferedPack(pack: listing.pack, version: ListingVersion(chain), locations: [])
     }
 
-    private func lists(_ waiting: [PackID: Set<Digest>]) async -> Bool {
+    private func lists(_ waiting: [PackID: Set<SHA256Digest>]) async -> Bool {
         for (id, digests) in waiting {
             guard let listed = try? await offer(of: id)?.pack.sha256, digests == [listed] else {
                 return false
@@ -74,7 +74,7 @@ struct StoredListing: Sendable {
     }
 
     /// All packs that are listed, in the order of their IDs.
-    var packs: [PackDescriptor] {
+    var packs: [PackManifest] {
         get async throws(VaultError) {
             let tree = try await trust.tree(of: chain, from: source, now: .earliest)
             return PublishedPacks(of: tree).listings.map(\.pack)

@@ -21,7 +21,7 @@ extension OpenedTree {
                 return .input(next)
             },
             memory: { 2 * catalog.pieceRange($0).count },
-            work: { (number: Int) throws(VaultError) -> Void in _ = try provenPlaintext(ofPiece: number) },
+            work: { (number: Int) throws(VaultError) -> Void in _ = try verifiedPlaintext(ofPiece: number) },
             deliver: { (_: Void) in })
     }
 }

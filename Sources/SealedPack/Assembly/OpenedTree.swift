@@ -53,7 +53,7 @@ public struct OpenedTree: PieceSource {
             .ciphertext(of: plain, digest: digest)
     }
 
-    private func requireUnchanged(_ plain: [UInt8], as number: Int) throws(VaultError) -> Digest {
+    private func requireUnchanged(_ plain: [UInt8], as number: Int) throws(VaultError) -> SHA256Digest {
         let digest = SHA256.hash(plain.span)
         guard digest.bytes.elementsEqual(catalog.digestBytes(number)) else {
             throw VaultError(
@@ -64,7 +64,7 @@ public struct OpenedTree: PieceSource {
     }
 
     /// What the files have for a piece. Throws `.corrupt` where they have changed.
-    func provenPlaintext(ofPiece number: Int) throws(VaultError) -> [UInt8] {
+    func verifiedPlaintext(ofPiece number: Int) throws(VaultError) -> [UInt8] {
         let plain = try plaintext(ofPiece: number)
         _ = try requireUnchanged(plain, as: number)
         return plain

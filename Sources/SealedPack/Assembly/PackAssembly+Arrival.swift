@@ -21,14 +21,14 @@ extension PackAssembly {
     /// - Returns: how many pieces turned out wrong: they stay missing.
     /// - Throws: `.corrupt` after several wrong pieces in a row, `.io`, and what reading and `check` throw.
     public mutating func take(
-        at offset: UInt64, from bytes: ArrivingBytes, check: ([UInt8]) throws(VaultError) -> Void = { _ in },
+        at offset: UInt64, from bytes: IncomingBytes, check: ([UInt8]) throws(VaultError) -> Void = { _ in },
         progress: (UInt64) -> Void
     ) async throws(VaultError) -> Int {
         guard let places else {
             var position = offset
             while let chunk = try await bytes.next() {
                 try check(chunk)
-                try takeUnproven(chunk.span, at: position)
+                try takeUnverified(chunk.span, at: position)
                 position += UInt64(chunk.count)
                 progress(presentCount)
             }
@@ -39,28 +39,28 @@ extension PackAssembly {
 
     /// Takes bytes before the index is known: they are written, and believed once it is. No host is believed about header
     /// and footer, which are known. Throws `.io`.
-    public mutating func takeUnproven(_ bytes: Span<UInt8>, at offset: UInt64) throws(VaultError) {
+    public mutating func takeUnverified(_ bytes: Span<UInt8>, at offset: UInt64) throws(VaultError) {
         let part = (offset..<(offset + UInt64(bytes.count))).clamped(
             to: PackLayout.piecesOffset..<tail.upperBound)
         guard !part.isEmpty else { return }
         let first = Int(part.lowerBound - offset)
         try file.write(bytes.extracting(first..<(first + part.count)), at: part.lowerBound)
-        noteUnproven(endingAt: part.upperBound)
+        noteUnverified(endingAt: part.upperBound)
     }
 
     private mutating func takePieces(
-        _ places: PiecePlaces, at offset: UInt64, from bytes: ArrivingBytes,
+        _ places: PiecePlaces, at offset: UInt64, from bytes: IncomingBytes,
         check: ([UInt8]) throws(VaultError) -> Void, progress: (UInt64) -> Void
     ) async throws(VaultError) -> Int {
         let writer = PieceWriter(pack: packFile, places: places, copies: copies)
-        var cutter = ArrivalCutter(arriving, at: offset, places)
+        var cutter = IncomingPieceCutter(arriving, at: offset, places)
         defer { arriving = cutter.arriving }
         var failure: VaultError?
         var wrong = 0
         do throws(VaultError) {
             try await runInOrder(
                 width: Self.width, budget: Self.budget, read: { await bytes.readMore() },
-                next: { () throws(VaultError) -> Supply<ArrivingPiece.Whole> in
+                next: { () throws(VaultError) -> Supply<IncomingPiece.Whole> in
                     while true {
                         if let piece = cutter.next(where: { !states.isPresent($0) }) { return .input(piece) }
                         guard let read = bytes.take() else { return .later }

@@ -44,7 +44,7 @@ extension PackAssembly {
 
     /// Pieces that equal one that is there are copied now, the others when theirs is there.
     mutating func makeCopies(_ places: PiecePlaces) throws(VaultError) {
-        let copies = try PieceCopies(in: packFile)
+        let copies = try DuplicatePieces(in: packFile)
         // First to the first pieces of their kind, then from these to all others.
         for pair in copies.pairs { try copy(Int(pair.copy), to: Int(pair.first), places) }
         for pair in copies.pairs { try copy(Int(pair.first), to: Int(pair.copy), places) }

@@ -5,19 +5,19 @@ import VaultFileSystem
 /// A pack that is put together from bytes that arrive in any order, over any number of attempts.
 ///
 /// Its file has the pack's full length from the start, with holes where bytes are missing. Nothing in it is believed for
-/// standing there: header and footer follow from the descriptor, the tail (index and catalog) has signed digests, and
+/// standing there: header and footer follow from the manifest, the tail (index and catalog) has signed digests, and
 /// each piece has its digest in the index. So an attempt goes on with whatever an earlier one left, and a damaged piece
 /// is a missing one. A piece that equals another one of the pack is copied. Memory: 9 bytes a piece, 8 for each copy, and
 /// a few pieces that are arriving.
 public struct PackAssembly: ~Copyable, Sendable {
-    public let pack: PackDescriptor
+    public let pack: PackManifest
     let packFile: PackFile
     /// Nil until the tail is proven.
     var places: PiecePlaces?
     /// Which pieces are there, proven.
     var states = PieceStates(count: 0)
-    var copies: PieceCopies?
-    var arriving = ArrivingPiece()
+    var copies: DuplicatePieces?
+    var arriving = IncomingPiece()
     private var writeBehind = WriteBehind()
     /// Pieces in a row that arrived with the wrong digest.
     var wrongInARow = 0
@@ -31,18 +31,18 @@ public struct PackAssembly: ~Copyable, Sendable {
     public var arrivedCount: UInt64 { presentCount + UInt64(arriving.count) }
 
     /// Takes over `file`, which its caller has locked: new, or from an earlier attempt.
-    public init(_ file: OpenFileReference, of pack: PackDescriptor) throws(VaultError) {
+    public init(_ file: OpenFileReference, of pack: PackManifest) throws(VaultError) {
         let packFile = try Self.prepare(file, of: pack)
         self.init(pack: pack, packFile: packFile)
     }
 
-    private init(pack: PackDescriptor, packFile: PackFile) {
+    private init(pack: PackManifest, packFile: PackFile) {
         self.pack = pack
         self.packFile = packFile
     }
 
     /// Gives the file its length, its header and its footer.
-    private static func prepare(_ file: OpenFileReference, of pack: PackDescriptor) throws(VaultError)
+    private static func prepare(_ file: OpenFileReference, of pack: PackManifest) throws(VaultError)
         -> PackFile
     {
         if try file.file.status().size != pack.length { try file.file.truncate(to: 0) }
@@ -51,7 +51,7 @@ public struct PackAssembly: ~Copyable, Sendable {
         return try PackFile(file, as: pack)
     }
 
-    private static func writeFrame(of pack: PackDescriptor, to file: borrowing OpenFile) throws(VaultError) {
+    private static func writeFrame(of pack: PackManifest, to file: borrowing OpenFile) throws(VaultError) {
         let header = pack.header.bytes
         let footer = try pack.footer(place: file.path.string).bytes
         try file.write(header.span, at: 0)
@@ -76,15 +76,15 @@ public struct PackAssembly: ~Copyable, Sendable {
     }
 
     /// Whether nothing is known of what is there, so that the whole may as well be asked for.
-    public var isUnproven: Bool { places == nil }
+    public var isUnverified: Bool { places == nil }
 
     /// Whether nothing of it is there.
-    public var isEmpty: Bool { isUnproven && presentCount == 0 }
+    public var isEmpty: Bool { isUnverified && presentCount == 0 }
 
     /// Looks at the tail when all of it has arrived, and then at the pieces. False when the tail is wrong: the next one
     /// wanted is the whole tail. Throws `.corrupt` for an index that is signed and impossible.
     public mutating func prove() async throws(VaultError) -> Bool {
-        guard isUnproven else { return true }
+        guard isUnverified else { return true }
         let end = try endOfArrivedTail()
         guard end == tail.upperBound else {
             presentCount = end - tail.lowerBound
@@ -120,7 +120,7 @@ public struct PackAssembly: ~Copyable, Sendable {
     public mutating func changeSender() { arriving.changeSender() }
 
     /// Counts bytes that can't be proven yet; the same ones again are nothing new.
-    mutating func noteUnproven(endingAt end: UInt64) {
+    mutating func noteUnverified(endingAt end: UInt64) {
         let isTail = end > tail.lowerBound && presentCount <= UInt64(tail.count)
         let count = isTail ? end - tail.lowerBound : end
         presentCount = max(presentCount, min(count, pack.length))

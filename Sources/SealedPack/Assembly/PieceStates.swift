@@ -25,7 +25,7 @@ struct PieceStates: Sendable {
     mutating func notePresent(_ number: Int) { states[number] = .present }
 
     /// Copies of pieces that are missing need not be asked for.
-    mutating func leaveOut(_ copies: PieceCopies) {
+    mutating func leaveOut(_ copies: DuplicatePieces) {
         for pair in copies.pairs where isMissing(Int(pair.copy)) && !isPresent(Int(pair.first)) {
             states[Int(pair.copy)] = .copied
         }

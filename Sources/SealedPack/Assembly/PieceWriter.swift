@@ -6,7 +6,7 @@ import VaultFileSystem
 struct PieceWriter: Sendable {
     let pack: PackFile
     let places: PiecePlaces
-    let copies: PieceCopies?
+    let copies: DuplicatePieces?
 
     /// Writes a piece, and its copies, if its bytes have the digest of the index, which must have been proven. Returns the
     /// numbers of those that are there now: none for other bytes. Throws `.io`.

@@ -21,7 +21,7 @@ struct PiecesByDigest: Sendable {
     }
 
     /// The first piece with this digest.
-    func first(with digest: Digest) throws(VaultError) -> Int? {
+    func first(with digest: SHA256Digest) throws(VaultError) -> Int? {
         var index = entries.indices.partitionPoint { entries[$0].prefix >= digest.prefix }
         while index < entries.count, entries[index].prefix == digest.prefix {
             let number = Int(entries[index].number)
@@ -36,8 +36,8 @@ struct PiecesByDigest: Sendable {
 
     /// Pieces that equal an earlier one, with the first of their kind, in the order of these. Throws `.corrupt` for an index
     /// that was made to be slow, or says that pieces of different lengths are equal.
-    func copies() throws(VaultError) -> [PieceCopies.Pair] {
-        var found: [PieceCopies.Pair] = []
+    func copies() throws(VaultError) -> [DuplicatePieces.Pair] {
+        var found: [DuplicatePieces.Pair] = []
         var start = 0
         while start < entries.count {
             var end = start + 1
@@ -67,7 +67,9 @@ struct PiecesByDigest: Sendable {
 
 extension PackFile {
     /// What the index says of a piece; the index must have been proven.
-    func digest(ofPiece number: Int) throws(VaultError) -> Digest { try indexRecord(ofPiece: number).digest }
+    func digest(ofPiece number: Int) throws(VaultError) -> SHA256Digest {
+        try indexRecord(ofPiece: number).digest
+    }
 
     func indexRecord(ofPiece number: Int) throws(VaultError) -> IndexRecord {
         let offset = footer.layout.indexOffset + UInt64(number) * UInt64(IndexRecord.count)

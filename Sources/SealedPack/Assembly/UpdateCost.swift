@@ -26,7 +26,7 @@ public struct UpdateCost: Sendable, Hashable {
         }
         let places = try PiecePlaces(of: pack)
         var states = PieceStates(count: places.count)
-        states.leaveOut(try PieceCopies(in: pack))
+        states.leaveOut(try DuplicatePieces(in: pack))
         try states.notePieces(of: pack, heldIn: held)
         self.init(layout, states, places, tailBytes: layout.tailCount)
     }

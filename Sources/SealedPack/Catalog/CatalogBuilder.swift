@@ -15,7 +15,7 @@ struct CatalogBuilder {
     /// Bytes of all files together.
     var contentCount: UInt64 { entriesEnd }
 
-    mutating func appendPiece(count: Int, digest: Digest) throws(VaultError) {
+    mutating func appendPiece(count: Int, digest: SHA256Digest) throws(VaultError) {
         guard pieceCount < FormatLimits.maximumPieces else {
             throw Self.tooLarge("it would need more than 2^21 pieces")
         }
@@ -51,7 +51,7 @@ struct CatalogBuilder {
     }
 
     /// The catalog's bytes, table by table, so that no second copy of them is made.
-    func parts(id: PackID, version: UInt64, indexDigest: Digest) -> [[UInt8]] {
+    func parts(id: PackID, version: UInt64, indexDigest: SHA256Digest) -> [[UInt8]] {
         var head: [UInt8] = []
         indexDigest.append(to: &head)
         head.appendBigEndian(version)

@@ -8,7 +8,7 @@ struct UnverifiedCatalog {
     private let bytes: [UInt8]
     private let place: String
 
-    let indexDigest: Digest
+    let indexDigest: SHA256Digest
     let version: UInt64
     let id: PackID
     let pieceCount: UInt32
@@ -21,7 +21,7 @@ struct UnverifiedCatalog {
         self.place = place
         let span = bytes.span
         guard bytes.count >= CatalogFormat.fixedCount,
-            let digest = Digest(span.extracting(0..<32)),
+            let digest = SHA256Digest(span.extracting(0..<32)),
             let version = span.bigEndian(UInt64.self, at: 32), version <= FormatLimits.maximumVersion,
             let idCount = span.bigEndian(UInt16.self, at: 40),
             span.bigEndian(UInt16.self, at: 42) == 0,
@@ -46,7 +46,7 @@ struct UnverifiedCatalog {
     }
 
     /// Checks every record, and that the catalog belongs to `layout` and `indexDigest`. Throws `.corrupt`.
-    func verified(pieceCount: UInt32, indexDigest: Digest) throws(VaultError) -> Catalog {
+    func verified(pieceCount: UInt32, indexDigest: SHA256Digest) throws(VaultError) -> Catalog {
         guard self.pieceCount == pieceCount, self.indexDigest == indexDigest else {
             throw Self.refusal("it belongs to other pieces", at: place)
         }

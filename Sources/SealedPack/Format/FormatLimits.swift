@@ -16,6 +16,6 @@ public enum FormatLimits {
     /// A catalog's zstd frame expands to so many times its length at most: what a reader reserves follows from what was
     /// downloaded.
     static let maximumCatalogExpansion = 16
-    /// The most slots of a descriptor: each may be a question to a key service.
+    /// The most slots of a manifest: each may be a question to a key service.
     public static let maximumSlots = 64
 }

@@ -6,9 +6,9 @@ struct IndexRecord: Equatable, Sendable {
     static let count = 36
 
     let ciphertextCount: UInt32
-    let digest: Digest
+    let digest: SHA256Digest
 
-    init(ciphertextCount: UInt32, digest: Digest) {
+    init(ciphertextCount: UInt32, digest: SHA256Digest) {
         self.ciphertextCount = ciphertextCount
         self.digest = digest
     }
@@ -16,7 +16,7 @@ struct IndexRecord: Equatable, Sendable {
     /// Throws `.corrupt` when no piece can have the stated length.
     init(parsing bytes: Span<UInt8>, place: String) throws(VaultError) {
         guard let count = bytes.bigEndian(UInt32.self, at: 0), bytes.count == Self.count,
-            let digest = Digest(bytes.extracting(4..<36)),
+            let digest = SHA256Digest(bytes.extracting(4..<36)),
             let message = Cobblestone256.messageCount(ofSealed: UInt64(count)),
             message >= 2, message <= UInt64(FormatLimits.maximumPieceCount + 1)
         else {

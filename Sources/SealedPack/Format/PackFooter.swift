@@ -7,8 +7,8 @@ struct PackFooter: Sendable {
     static let count = 128
 
     let layout: PackLayout
-    let indexDigest: Digest
-    let catalogDigest: Digest
+    let indexDigest: SHA256Digest
+    let catalogDigest: SHA256Digest
 
     var bytes: [UInt8] {
         var bytes: [UInt8] = []
@@ -25,7 +25,7 @@ struct PackFooter: Sendable {
         return bytes
     }
 
-    init(layout: PackLayout, indexDigest: Digest, catalogDigest: Digest) {
+    init(layout: PackLayout, indexDigest: SHA256Digest, catalogDigest: SHA256Digest) {
         self.layout = layout
         self.indexDigest = indexDigest
         self.catalogDigest = catalogDigest
@@ -37,8 +37,8 @@ struct PackFooter: Sendable {
         guard bytes.count == Self.count,
             let pieceCount = bytes.bigEndian(UInt32.self, at: 8),
             let catalogCount = bytes.bigEndian(UInt64.self, at: 24),
-            let indexDigest = Digest(bytes.extracting(32..<64)),
-            let catalogDigest = Digest(bytes.extracting(64..<96))
+            let indexDigest = SHA256Digest(bytes.extracting(32..<64)),
+            let catalogDigest = SHA256Digest(bytes.extracting(64..<96))
         else { throw Self.refusal(at: place) }
         let layout = try PackLayout(
             packCount: packCount, pieceCount: pieceCount, catalogCount: catalogCount, place: place)

@@ -14,7 +14,7 @@ struct PackLayout: Equatable, Sendable {
     /// Throws `.corrupt` when the numbers can't belong to one pack or pass the limits.
     init(packCount: UInt64, pieceCount: UInt32, catalogCount: UInt64, place: String) throws(VaultError) {
         func refuse(_ problem: String) -> VaultError {
-            VaultError(.corrupt, problem, at: place, remedy: "fetch the pack and its descriptor again")
+            VaultError(.corrupt, problem, at: place, remedy: "fetch the pack and its manifest again")
         }
         guard pieceCount <= FormatLimits.maximumPieces else {
             throw refuse("it states \(pieceCount) pieces, too many")

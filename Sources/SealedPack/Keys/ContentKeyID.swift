@@ -13,7 +13,7 @@ public struct ContentKeyID: Hashable, Sendable, CustomStringConvertible {
         guard bytes.count == Self.count else {
             throw VaultError(
                 .corrupt, "a content key ID has \(Self.count) bytes", at: place,
-                remedy: "get the descriptor again")
+                remedy: "get the manifest again")
         }
         self.bytes = bytes
     }

@@ -37,7 +37,7 @@ extension VaultError {
         guard !slots.isEmpty else {
             return VaultError(
                 .key, "no slot holds this pack's key", at: place,
-                remedy: "use the descriptor or site that holds its slots")
+                remedy: "use the manifest or site that holds its slots")
         }
         let others = given.map { $0.isEmpty ? "; none was given" : "; given were \(list($0))" } ?? ""
         return VaultError(
@@ -65,7 +65,7 @@ public struct KeyMatches {
     }
 
     /// Why a pack surely can't be opened; nil where a key may fit, or a provider fails, which may know it at another time.
-    public mutating func missingKey(of pack: PackDescriptor) async -> VaultError? {
+    public mutating func missingKey(of pack: PackManifest) async -> VaultError? {
         for slot in pack.slots where await has(slot.keyID) { return nil }
         if let own = pack.contentKeyID.keyID, await has(own) { return nil }
         return .missingKey(pack.slots, given: known, place: pack.id.description)

@@ -23,17 +23,17 @@ public struct KeySlot: Hashable, Sendable {
         guard let wrapped = Base64URL.decode(text.utf8), wrapped.count == ContentKey.count + 8 else {
             throw VaultError(
                 .corrupt, "a slot's wrapped key has the wrong form", at: place,
-                remedy: "get the descriptor again")
+                remedy: "get the manifest again")
         }
         guard let keyID = try? KeyID(try json.string("kid", at: place)) else {
             throw VaultError(
-                .corrupt, "a slot's key ID has the wrong form", at: place, remedy: "get the descriptor again")
+                .corrupt, "a slot's key ID has the wrong form", at: place, remedy: "get the manifest again")
         }
         self.keyID = keyID
         self.wrapped = wrapped
     }
 
-    /// Throws `.usage` for more slots than a descriptor may have.
+    /// Throws `.usage` for more slots than a manifest may have.
     public static func requireCount(_ count: Int, at place: String) throws(VaultError) {
         guard count <= FormatLimits.maximumSlots else {
             throw VaultError(

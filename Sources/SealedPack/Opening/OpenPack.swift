@@ -13,14 +13,14 @@ public final class OpenPack: Sendable {
     public let pack: PackFile
     let key: ContentKey
 
-    public var descriptor: PackDescriptor? { pack.descriptor }
+    public var manifest: PackManifest? { pack.manifest }
 
     private let places: PiecePlaces
 
     /// Throws `.key` when `key` is another pack's, `.corrupt` when the parts do not belong together.
     public init(_ pack: PackFile, key: ContentKey) throws(VaultError) {
         func refuse(_ problem: String) -> VaultError {
-            VaultError(.corrupt, problem, at: pack.place, remedy: "use the pack with its own descriptor")
+            VaultError(.corrupt, problem, at: pack.place, remedy: "use the pack with its own manifest")
         }
         guard key.id == pack.header.contentKeyID else {
             throw VaultError(
@@ -29,18 +29,18 @@ public final class OpenPack: Sendable {
         }
         let unverified = try UnverifiedCatalog(
             parsing: CatalogMessage.open(of: pack, key: key), place: pack.place)
-        if let descriptor = pack.descriptor {
-            guard unverified.id == descriptor.id, unverified.version == descriptor.version else {
+        if let manifest = pack.manifest {
+            guard unverified.id == manifest.id, unverified.version == manifest.version else {
                 throw refuse("the catalog is that of \(unverified.id) version \(unverified.version)")
             }
         }
         catalog = try unverified.verified(pieceCount: pack.pieceCount, indexDigest: pack.footer.indexDigest)
-        if let descriptor = pack.descriptor {
-            guard descriptor.openedSize == catalog.contentCount else {
-                throw refuse("the opened size differs from the descriptor")
+        if let manifest = pack.manifest {
+            guard manifest.openedSize == catalog.contentCount else {
+                throw refuse("the opened size differs from the manifest")
             }
-            guard descriptor.entryCount == catalog.entryCount else {
-                throw refuse("the number of files differs from the descriptor")
+            guard manifest.entryCount == catalog.entryCount else {
+                throw refuse("the number of files differs from the manifest")
             }
         }
         id = unverified.id
@@ -50,10 +50,10 @@ public final class OpenPack: Sendable {
         self.key = key
     }
 
-    /// Finds the pack's content key among the keys that `keys` yields, by its own ID or in the descriptor's slots.
+    /// Finds the pack's content key among the keys that `keys` yields, by its own ID or in the manifest's slots.
     public convenience init(_ pack: PackFile, keys: any KeyProvider) async throws(VaultError) {
         let key = try await keys.contentKey(
-            pack.contentKeyID, slots: pack.descriptor?.slots ?? [], place: pack.place)
+            pack.contentKeyID, slots: pack.manifest?.slots ?? [], place: pack.place)
         try self.init(pack, key: key)
     }
 

@@ -10,10 +10,10 @@ public final class OpenFileReference: Sendable {
     public init(_ file: consuming OpenFile) { self.file = file }
 }
 
-/// A pack whose header and footer are sound, and are those of its descriptor when there is one. Nothing is known
+/// A pack whose header and footer are sound, and are those of its manifest when there is one. Nothing is known
 /// of its pieces and its catalog yet.
 public final class PackFile: Sendable {
-    public let descriptor: PackDescriptor?
+    public let manifest: PackManifest?
     let header: PackHeader
     let footer: PackFooter
     let place: String
@@ -31,21 +31,21 @@ public final class PackFile: Sendable {
         zip(PackHeader.magic, bytes).allSatisfy { $0 == $1 }
     }
 
-    /// Opens the pack at `path`. With a descriptor, length, header and footer must be exactly those that it
+    /// Opens the pack at `path`. With a manifest, length, header and footer must be exactly those that it
     /// determines. Throws `.corrupt`, `.missing`, `.io`.
-    public convenience init(opening path: FilePath, as descriptor: PackDescriptor?) throws(VaultError) {
-        try self.init(OpenFileReference(try OpenFile(reading: path)), as: descriptor)
+    public convenience init(opening path: FilePath, as manifest: PackManifest?) throws(VaultError) {
+        try self.init(OpenFileReference(try OpenFile(reading: path)), as: manifest)
     }
 
     /// - Parameter name: what errors call the pack; the file's path by default.
-    public init(_ reference: OpenFileReference, as descriptor: PackDescriptor?, named name: String? = nil)
+    public init(_ reference: OpenFileReference, as manifest: PackManifest?, named name: String? = nil)
         throws(VaultError)
     {
         let place = name ?? reference.file.path.description
         let size = try reference.file.status().size
-        if let descriptor, descriptor.length != size {
+        if let manifest, manifest.length != size {
             throw VaultError(
-                .corrupt, "the pack has \(size) bytes, not the \(descriptor.length) of its descriptor",
+                .corrupt, "the pack has \(size) bytes, not the \(manifest.length) of its manifest",
                 at: place,
                 remedy: "repair the pack, or fetch it again")
         }
@@ -57,26 +57,26 @@ public final class PackFile: Sendable {
         let head = try reference.file.readExactly(PackHeader.count, at: 0)
         let header = try PackHeader(parsing: head.span, place: place)
         let tail = try reference.file.readExactly(PackFooter.count, at: size - UInt64(PackFooter.count))
-        if let descriptor {
-            guard head == descriptor.header.bytes, tail == (try descriptor.footer(place: place)).bytes else {
+        if let manifest {
+            guard head == manifest.header.bytes, tail == (try manifest.footer(place: place)).bytes else {
                 throw VaultError(
-                    .corrupt, "header or footer differ from the descriptor", at: place,
-                    remedy: "use the descriptor of exactly this pack, or repair the pack")
+                    .corrupt, "header or footer differ from the manifest", at: place,
+                    remedy: "use the manifest of exactly this pack, or repair the pack")
             }
         }
         self.reference = reference
-        self.descriptor = descriptor
+        self.manifest = manifest
         self.header = header
         self.footer = try PackFooter(parsing: tail.span, packCount: size, place: place)
         self.place = place
     }
 
-    /// Whether length, header and footer are those that `descriptor` determines. They hold the digests of index and
+    /// Whether length, header and footer are those that `manifest` determines. They hold the digests of index and
     /// catalog, which prove everything that is read of a pack.
-    public func isDescribed(by descriptor: PackDescriptor) -> Bool {
-        guard descriptor.length == length, let footer = try? descriptor.footer(place: place) else {
+    public func isDescribed(by manifest: PackManifest) -> Bool {
+        guard manifest.length == length, let footer = try? manifest.footer(place: place) else {
             return false
         }
-        return header.bytes == descriptor.header.bytes && self.footer.bytes == footer.bytes
+        return header.bytes == manifest.header.bytes && self.footer.bytes == footer.bytes
     }
 }

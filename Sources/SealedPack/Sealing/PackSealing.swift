@@ -11,7 +11,7 @@ public enum PackVersioning: Sendable {
 }
 
 /// What to make of a source.
-public struct SealingOrder: Sendable {
+public struct SealingRequest: Sendable {
     public var id: PackID
     public var versioning: PackVersioning
     public var key: ContentKey
@@ -38,7 +38,7 @@ public struct SealingOrder: Sendable {
 
 /// What became of a source.
 public struct SealingResult: Sendable {
-    public let descriptor: PackDescriptor
+    public let manifest: PackManifest
     /// Pieces taken over from the previous version.
     public let reusedPieces: UInt32
     /// Pieces that could not be taken over, and were sealed to the same bytes once more.
@@ -48,16 +48,16 @@ public struct SealingResult: Sendable {
     public let missedPieces: [Int]
 
     public init(
-        descriptor: PackDescriptor, reusedPieces: UInt32, repeatedPieces: UInt32 = 0, missedPieces: [Int] = []
+        manifest: PackManifest, reusedPieces: UInt32, repeatedPieces: UInt32 = 0, missedPieces: [Int] = []
     ) {
-        self.descriptor = descriptor
+        self.manifest = manifest
         self.reusedPieces = reusedPieces
         self.repeatedPieces = repeatedPieces
         self.missedPieces = missedPieces
     }
 }
 
-extension SealingOrder {
+extension SealingRequest {
     /// Seals `source` into `output`, front to back. The same content, order and key give the same bytes. Pieces are
     /// compressed, encrypted and hashed on all cores. Throws `.usage` for impossible orders, `.io`.
     public func seal(
@@ -88,11 +88,11 @@ extension SealingOrder {
         let (reused, repeated, missed) = (writer.reusedPieces, writer.repeatedPieces, writer.missedPieces)
         let isSame = previous.map { writer.hasSameContent(as: $0) } ?? false
         let version = try version(isSame: isSame)
-        let descriptor = try writer.finish(
+        let manifest = try writer.finish(
             id: id, version: version, offer: offer, slots: slots,
             repeating: isSame && version == previous?.version ? previous : nil)
         return SealingResult(
-            descriptor: descriptor, reusedPieces: reused, repeatedPieces: repeated, missedPieces: missed)
+            manifest: manifest, reusedPieces: reused, repeatedPieces: repeated, missedPieces: missed)
     }
 
     private func checkPrevious() throws(VaultError) {

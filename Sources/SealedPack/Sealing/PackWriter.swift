@@ -42,7 +42,7 @@ struct PackWriter: ~Copyable {
     ///   compress it in another way.
     consuming func finish(
         id: PackID, version: UInt64, offer: PackOffer, slots: [KeySlot], repeating same: OpenPack?
-    ) throws(VaultError) -> PackDescriptor {
+    ) throws(VaultError) -> PackManifest {
         let index = index
         let indexDigest = SHA256.hash(index.span)
         try write(index.span)
@@ -57,14 +57,14 @@ struct PackWriter: ~Copyable {
         try write(
             PackFooter(layout: layout, indexDigest: indexDigest, catalogDigest: catalogDigest).bytes.span)
         let sha256 = packDigest.finalize()
-        return PackDescriptor(
+        return PackManifest(
             length: written, sha256: sha256, id: id, version: version, contentKeyID: key.id,
             pieceCount: catalog.pieceCount, entryCount: catalog.entryCount, indexDigest: indexDigest,
             catalogCount: layout.catalogCount, catalogDigest: catalogDigest, openedSize: catalog.contentCount,
             offer: offer, slots: slots)
     }
 
-    private mutating func copyCatalog(of pack: PackFile) throws(VaultError) -> Digest {
+    private mutating func copyCatalog(of pack: PackFile) throws(VaultError) -> SHA256Digest {
         let layout = pack.footer.layout
         var digest = SHA256()
         try pack.file.forEachBlock(of: layout.catalogOffset..<layout.footerOffset) {
@@ -77,8 +77,9 @@ struct PackWriter: ~Copyable {
     }
 
     /// Seals the catalog, and returns the digest of its ciphertext.
-    private mutating func writeCatalog(id: PackID, version: UInt64, indexDigest: Digest) throws(VaultError)
-        -> Digest
+    private mutating func writeCatalog(id: PackID, version: UInt64, indexDigest: SHA256Digest)
+        throws(VaultError)
+        -> SHA256Digest
     {
         let context = CatalogMessage.context(header: PackHeader(contentKeyID: key.id))
         let message = try CatalogMessage.make(

@@ -16,10 +16,10 @@ struct PieceReuse: Sendable {
     }
 
     /// The earlier piece whose plaintext has this digest.
-    func piece(of digest: Digest) -> Int? { find(digest.bytes) }
+    func piece(of digest: SHA256Digest) -> Int? { find(digest.bytes) }
 
     /// SHA-256 of an earlier piece's ciphertext, by the index.
-    func digest(ofPiece number: Int) throws(VaultError) -> Digest {
+    func digest(ofPiece number: Int) throws(VaultError) -> SHA256Digest {
         try previous.pack.digest(ofPiece: number)
     }
 

@@ -5,9 +5,9 @@ import VaultErrors
 /// A piece as it stands in the pack, with what index and catalog say of it.
 struct SealedPiece: Sendable {
     let ciphertext: [UInt8]
-    let digest: Digest
+    let digest: SHA256Digest
     let plainCount: Int
-    let plainDigest: Digest
+    let plainDigest: SHA256Digest
     /// Whether it was taken over from the previous version.
     let isReused: Bool
     /// Whether it was sealed anew, to the very bytes that the previous version has.
@@ -44,7 +44,7 @@ struct PieceSealer: Sendable {
     }
 
     /// - Parameter digest: that of `plain`.
-    func ciphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8] {
+    func ciphertext(of plain: [UInt8], digest: SHA256Digest) throws(VaultError) -> [UInt8] {
         var compressed: [UInt8] = []
         guard let level = compression.level,
             try Zstd.compress(plain.span, level: level, appendingTo: &compressed)
@@ -55,12 +55,14 @@ struct PieceSealer: Sendable {
     }
 
     /// The same without compressing it.
-    private func storedCiphertext(of plain: [UInt8], digest: Digest) throws(VaultError) -> [UInt8] {
+    private func storedCiphertext(of plain: [UInt8], digest: SHA256Digest) throws(VaultError) -> [UInt8] {
         try encrypt(plain, codec: .stored, digest: digest)
     }
 
     /// The message `codec || data`, encrypted.
-    private func encrypt(_ data: [UInt8], codec: PieceCodec, digest: Digest) throws(VaultError) -> [UInt8] {
+    private func encrypt(_ data: [UInt8], codec: PieceCodec, digest: SHA256Digest) throws(VaultError)
+        -> [UInt8]
+    {
         let salt = MessageSalt.make(
             context: Self.context, codec: codec.rawValue, dataDigest: digest, key: key)
         var sealer = try Cobblestone256.Sealer(salt: salt, context: Self.context, key: key.pieceKey)
@@ -79,7 +81,7 @@ struct PieceSealer: Sendable {
 /// u64be(length of context) || context || codec || SHA-256(data)), data being exactly the bytes that are encrypted.
 /// Two different messages under one content key never share a salt, so they never share a key and nonce.
 enum MessageSalt {
-    static func make(context: [UInt8], codec: UInt8, dataDigest: Digest, key: ContentKey) -> [UInt8] {
+    static func make(context: [UInt8], codec: UInt8, dataDigest: SHA256Digest, key: ContentKey) -> [UInt8] {
         var input: [UInt8] = []
         input.reserveCapacity(8 + context.count + 1 + 32)
         input.appendBigEndian(UInt64(context.count))

@@ -4,7 +4,7 @@ import VaultErrors
 import VaultFileSystem
 
 /// A source that is asked once for each file, and never for a root that somebody vouches for.
-final class ReadMetadata: MetadataSource {
+final class RecordingMetadataSource: MetadataSource {
     private let source: StoredMetadata
     private let files: Mutex<[String: [UInt8]?]>
 
@@ -41,7 +41,7 @@ struct AdoptedMetadata: MetadataSource {
         get throws(VaultError) { try FileSystem.exists(folder) }
     }
 
-    func write(_ read: ReadMetadata, permissions: UInt16) throws(VaultError) {
+    func write(_ read: RecordingMetadataSource, permissions: UInt16) throws(VaultError) {
         let scratch = try ScratchFolder(beside: folder)
         for (name, bytes) in read.found {
             let file = try scratch.folder.createFile(name, permissions: permissions & 0o666)

@@ -48,9 +48,9 @@ extension MetadataStore {
         for role in [MetadataRole.timestamp, .snapshot, .targets] { files[role] = try kept(role) }
         let given = try vouchedFor(trustedRoot)
         // What was verified is what is kept: the other store may change meanwhile.
-        let read = ReadMetadata(other.asSource, trusting: given)
+        let read = RecordingMetadataSource(other.asSource, trusting: given)
         let chain = try await TrustChain.verifying(
-            read, pinnedRoot: kept(.root), now: .earliest, notBefore: TransientTrust(files: files))
+            read, pinnedRoot: kept(.root), now: .earliest, notBefore: InMemoryTrust(files: files))
         if let given, given.version > chain.root.version {
             throw .untrusted(
                 "they are under root version \(chain.root.version), older than the given one",

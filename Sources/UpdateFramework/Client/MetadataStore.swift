@@ -28,7 +28,7 @@ public struct MetadataStore: Sendable {
     }
 
     /// The SHA-256 of the root that was pinned first; nil before that.
-    public func pin() throws(VaultError) -> Digest? {
+    public func pin() throws(VaultError) -> SHA256Digest? {
         try storedRoots.firstRoot().map { SHA256.hash($0.span) }
     }
 
@@ -85,7 +85,7 @@ public struct MetadataStore: Sendable {
     private var filePermissions: UInt16 { permissions & 0o666 }
 }
 
-extension MetadataStore: TrustKeeper {
+extension MetadataStore: TrustStorage {
     /// A file that is no longer a readable size is as good as none; only the root is missed.
     func kept(_ role: MetadataRole) throws(VaultError) -> [UInt8]? {
         do throws(VaultError) {

@@ -4,7 +4,7 @@ import VaultErrors
 /// Roots one after the other, each verified by the signatures of the one before it (section 5.3).
 struct RootChain {
     private(set) var newest: VerifiedRoot
-    private var digests: [Int64: Digest]
+    private var digests: [Int64: SHA256Digest]
 
     /// - Parameter root: what the chain begins with, believed because somebody vouches for it.
     init(from root: VerifiedRoot) {

@@ -12,11 +12,11 @@ extension TrustChain {
     public static func verifying(
         _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime
     ) async throws(VaultError) -> TrustChain {
-        try await verifying(source, pinnedRoot: pinnedRoot, now: now, notBefore: TransientTrust())
+        try await verifying(source, pinnedRoot: pinnedRoot, now: now, notBefore: InMemoryTrust())
     }
 
     static func verifying(
-        _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime, notBefore trust: TransientTrust
+        _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime, notBefore trust: InMemoryTrust
     ) async throws(VaultError) -> TrustChain {
         let first = MetadataRole.root.hostedName(version: 1)
         let limit = MetadataRole.root.sizeLimit
@@ -47,7 +47,7 @@ extension TargetTree {
         _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime
     ) async throws(VaultError) -> TargetTree {
         let chain = try await TrustChain.verifying(source, pinnedRoot: pinnedRoot, now: now)
-        return try await TrustWorkflow(source: source, keeper: TransientTrust(), now: now).tree(of: chain)
+        return try await TrustWorkflow(source: source, keeper: InMemoryTrust(), now: now).tree(of: chain)
     }
 }
 

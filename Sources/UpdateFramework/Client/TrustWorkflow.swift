@@ -7,7 +7,7 @@ struct TrustWorkflow {
     static let rootLimit = 1024
 
     let source: any MetadataSource
-    let keeper: any TrustKeeper
+    let keeper: any TrustStorage
     let now: UTCTime
 
     /// Follows the roots that are known to the newest (section 5.3). Nil when the keeper changed meanwhile.

@@ -78,7 +78,7 @@ public struct Delegation: Sendable, Hashable {
 /// A path that is looked for, and its SHA-256, by which it belongs to bins.
 struct TargetPath: Sendable {
     let text: String
-    let digest: Digest
+    let digest: SHA256Digest
     let hexDigest: String
 
     init(_ text: String) {

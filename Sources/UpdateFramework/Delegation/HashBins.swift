@@ -40,7 +40,7 @@ public struct HashBins: Sendable, Hashable {
     /// The bin that a path belongs to.
     public func index(of path: String) -> Int { index(of: TargetPath(path).digest) }
 
-    private func index(of digest: Digest) -> Int {
+    private func index(of digest: SHA256Digest) -> Int {
         let bytes = digest.bytes
         return (Int(bytes[0]) << 8 | Int(bytes[1])) >> (16 - bitLength)
     }

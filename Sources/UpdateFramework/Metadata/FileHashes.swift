@@ -4,10 +4,10 @@ import VaultErrors
 
 /// The digests that are signed for a file (HASHES, section 4.4). Algorithms that this library does not know are left out.
 public struct FileHashes: Sendable, Hashable {
-    public let sha256: Digest?
-    public let sha512: Digest512?
+    public let sha256: SHA256Digest?
+    public let sha512: SHA512Digest?
 
-    public init(sha256: Digest?, sha512: Digest512? = nil) {
+    public init(sha256: SHA256Digest?, sha512: SHA512Digest? = nil) {
         self.sha256 = sha256
         self.sha512 = sha512
     }
@@ -15,13 +15,13 @@ public struct FileHashes: Sendable, Hashable {
     init(parsing json: JSONObject, place: @autoclosure () -> String) throws(VaultError) {
         guard !json.isEmpty else { throw .untrusted("it has no hash", at: place()) }
         sha256 = try json.optionalString("sha256", at: place()).map { text throws(VaultError) in
-            guard let digest = Digest(hex: text) else {
+            guard let digest = SHA256Digest(hex: text) else {
                 throw .untrusted("a SHA-256 is not 64 lowercase hexadecimal digits", at: place())
             }
             return digest
         }
         sha512 = try json.optionalString("sha512", at: place()).map { text throws(VaultError) in
-            guard let digest = Digest512(hex: text) else {
+            guard let digest = SHA512Digest(hex: text) else {
                 throw .untrusted("a SHA-512 is not 128 lowercase hexadecimal digits", at: place())
             }
             return digest

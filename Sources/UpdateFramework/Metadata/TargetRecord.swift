@@ -18,7 +18,7 @@ public struct TargetRecord: Sendable, Hashable {
         return custom
     }
 
-    public init(path: String, length: UInt64, sha256: Digest, custom: JSONObject? = nil) {
+    public init(path: String, length: UInt64, sha256: SHA256Digest, custom: JSONObject? = nil) {
         self.path = path
         self.length = length
         hashes = FileHashes(sha256: sha256)

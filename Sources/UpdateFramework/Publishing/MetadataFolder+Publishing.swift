@@ -58,8 +58,8 @@ extension MetadataFolder {
         let new = Dictionary(files.map { ($0.hostedName, $0.bytes) }) { $1 }
         let source = Preview(new: new, current: self)
         let chain = try await TrustChain.verifying(
-            source, pinnedRoot: nil, now: now, notBefore: TransientTrust(of: current))
-        let tree = try await TrustWorkflow(source: source, keeper: TransientTrust(), now: now).tree(of: chain)
+            source, pinnedRoot: nil, now: now, notBefore: InMemoryTrust(of: current))
+        let tree = try await TrustWorkflow(source: source, keeper: InMemoryTrust(), now: now).tree(of: chain)
         // What was wrong with a role before is not made worse; what is new must be right.
         let roles = Set(files.map(\.draft.role))
         if let refusal = tree.refusals.first(where: { roles.contains($0.role) }) { throw refusal.error }

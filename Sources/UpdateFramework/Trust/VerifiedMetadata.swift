@@ -14,7 +14,7 @@ extension VerifiedMetadata {
     /// The file, exactly as received.
     public var bytes: [UInt8] { document.bytes }
     /// The SHA-256 of the file; roots are pinned by it.
-    public var digest: Digest { SHA256.hash(bytes.span) }
+    public var digest: SHA256Digest { SHA256.hash(bytes.span) }
     /// The whole signed part, members unknown to this library included.
     public var json: JSONObject { document.signed }
 

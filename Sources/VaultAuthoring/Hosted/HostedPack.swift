@@ -14,7 +14,7 @@ struct HostedPack: Sendable {
     let isWhole: Bool
     private let file: SiteFile
 
-    init(_ pack: PackDescriptor, at file: SiteFile, scratch: FilePath) async throws(VaultError) {
+    init(_ pack: PackManifest, at file: SiteFile, scratch: FilePath) async throws(VaultError) {
         let folder = try ScratchFolder(in: scratch)
         let content = OpenFileReference(try folder.folder.createFile("pack", permissions: 0o600))
         var assembly = try PackAssembly(content, of: pack)
@@ -26,10 +26,10 @@ struct HostedPack: Sendable {
             let part = (offset..<(offset + UInt64(bytes.count))).clamped(to: tail)
             guard !part.isEmpty else { return }
             let first = Int(part.lowerBound - offset)
-            try assembly.takeUnproven(
+            try assembly.takeUnverified(
                 bytes.span.extracting(first..<(first + part.count)), at: part.lowerBound)
         }
-        guard try await assembly.prove(), !assembly.isUnproven else {
+        guard try await assembly.prove(), !assembly.isUnverified else {
             throw VaultError(
                 .corrupt, "the index or the catalog has the wrong digest", at: file.location.description,
                 remedy: "upload the publisher's copy of it")
@@ -40,7 +40,7 @@ struct HostedPack: Sendable {
 
     /// Fetches pieces. Those that arrive with other bytes than the index proves stay missing.
     func fetch(_ pieces: [Int], of open: OpenPack) async throws(VaultError) {
-        var arrival = try PieceArrival(of: pieces, in: pack)
+        var arrival = try PieceReceiver(of: pieces, in: pack)
         for stretch in open.stretches(ofPieces: pieces.sorted()) {
             let cameWhole = try await file.read(stretch) { (bytes, offset) throws(VaultError) in
                 try arrival.take(bytes, at: offset)

@@ -20,7 +20,7 @@ final class HostedSite: Sendable {
     private let scratch: ScratchFolder
     private let wholePacks = Mutex(0)
     /// Versions that will be asked for once more; each is an open file.
-    private let kept = Mutex<[Digest: HostedPack]>([:])
+    private let kept = Mutex<[SHA256Digest: HostedPack]>([:])
     private static let keptLimit = 64
 
     /// - Throws: `untrusted` for a host whose metadata is not that of the vault's root, or older than what was published from
@@ -61,12 +61,12 @@ final class HostedSite: Sendable {
     }
 
     /// Whether it is the version that the host lists.
-    func lists(_ pack: PackDescriptor) -> Bool {
+    func lists(_ pack: PackManifest) -> Bool {
         (try? tree.record(at: pack.id.targetPath))?.hashes.sha256 == pack.sha256
     }
 
     /// A version of a pack that the host has.
-    func pack(_ pack: PackDescriptor) async throws(VaultError) -> HostedPack {
+    func pack(_ pack: PackManifest) async throws(VaultError) -> HostedPack {
         if let known = kept.withLock({ $0[pack.sha256] }) { return known }
         let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
         let file = SiteFile(
@@ -77,7 +77,7 @@ final class HostedSite: Sendable {
     }
 
     /// Has a version at hand for the next time.
-    func keep(_ hosted: HostedPack, as pack: PackDescriptor) {
+    func keep(_ hosted: HostedPack, as pack: PackManifest) {
         kept.withLock { if $0.count < Self.keptLimit { $0[pack.sha256] = hosted } }
     }
 
@@ -107,7 +107,7 @@ final class HostedSite: Sendable {
 
     /// Removes metadata from the site's folder that the host has in other words: what an earlier run has left there, and others
     /// have overtaken. Uploaded once more it would undo what they have published.
-    func removeOvertaken() throws(VaultError) {
+    func removeSuperseded() throws(VaultError) {
         let waiting = MetadataFolder(vault.siteMetadata)
         var files = try copy.folder.versions().compactMap { file in file.role.map { (file.hostedName, $0) } }
         files.append((MetadataRole.timestamp.fileName, .timestamp))

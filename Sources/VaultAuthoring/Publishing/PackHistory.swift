@@ -24,9 +24,9 @@ struct PackHistory {
     ///   no more.
     /// - Throws: `untrusted` for such a version otherwise, and for two packs of one version; `missing`.
     func pack(_ id: PackID, version: UInt64, acceptingRemovedKeys acceptsRemovedKeys: Bool)
-        throws(VaultError) -> PackDescriptor
+        throws(VaultError) -> PackManifest
     {
-        var found: PackDescriptor?
+        var found: PackManifest?
         var refused: (file: MetadataVersion, root: Int64)?
         for file in try targetsFiles() {
             guard let (targets, standing) = try listedTargets(in: file),
@@ -94,8 +94,8 @@ struct PackHistory {
     }
 
     /// The last versions of packs, the newest first, as far as the newest files of each role tell.
-    func latest(_ count: Int, of ids: Set<PackID>) throws(VaultError) -> [PackID: [PackDescriptor]] {
-        var found: [PackID: [PackDescriptor]] = [:]
+    func latest(_ count: Int, of ids: Set<PackID>) throws(VaultError) -> [PackID: [PackManifest]] {
+        var found: [PackID: [PackManifest]] = [:]
         var looked: [String: Int] = [:]
         for file in try targetsFiles() where looked[file.fileName, default: 0] < Self.latestFiles {
             looked[file.fileName, default: 0] += 1
@@ -131,12 +131,12 @@ struct PackHistory {
     static let latestFiles = 16
 
     /// What a file says of a pack, if those whose word counts have signed the file.
-    private func listing(of id: PackID, in file: MetadataVersion) throws(VaultError) -> PackDescriptor? {
+    private func listing(of id: PackID, in file: MetadataVersion) throws(VaultError) -> PackManifest? {
         try Self.listing(of: id, among: targets(in: file))
     }
 
     private static func listing(of id: PackID, among targets: JSONObject) throws(VaultError)
-        -> PackDescriptor?
+        -> PackManifest?
     {
         guard case .object(let json)? = targets[id.targetPath] else { return nil }
         return try PublishedPacks.Listing(try TargetRecord(path: id.targetPath, json: json)).pack

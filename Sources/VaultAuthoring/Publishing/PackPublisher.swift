@@ -27,12 +27,12 @@ struct PackPublisher {
     ///
     /// - Parameter previous: what it follows on, the best first.
     func seal(
-        _ pack: VaultSettings.Pack, after previous: [PackDescriptor], progress: (UInt64) -> Void
+        _ pack: VaultSettings.Pack, after previous: [PackManifest], progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
-        let previous = try firstAtHand(previous)
+        let previous = try firstAvailable(previous)
         let choice = try await ContentKeyChoice(following: previous, keys: keys)
         let source = try source(of: pack)
-        var order = SealingOrder(
+        var order = SealingRequest(
             id: pack.id, versioning: .exactly(previous?.version ?? pack.lastVersion + 1), key: choice.key,
             slots: choice.slots, offer: pack.offer,
             compression: compression ?? pack.compression ?? .standard)
@@ -43,8 +43,8 @@ struct PackPublisher {
         if previous.length <= Self.smallPack, try isOnlyHosted(previous) {
             let sealed = try await UnnamedPack.seal(order, source.folder, in: folder, progress: progress)
                 .result
-            if sealed.descriptor.sha256 == previous.sha256 {
-                return SealingResult(descriptor: sealed.descriptor, reusedPieces: previous.pieceCount)
+            if sealed.manifest.sha256 == previous.sha256 {
+                return SealingResult(manifest: sealed.manifest, reusedPieces: previous.pieceCount)
             }
         }
         let earlier = try await published(previous, key: choice.key)
@@ -56,7 +56,7 @@ struct PackPublisher {
             sealed = try await UnnamedPack.seal(order, source.folder, in: folder, progress: progress)
         }
         // What it was before is there, and was proven.
-        guard sealed.result.descriptor.sha256 != previous.sha256 else { return sealed.result }
+        guard sealed.result.manifest.sha256 != previous.sha256 else { return sealed.result }
         if let hosted = earlier.hosted { host?.keep(hosted, as: previous) }
         return try name(sealed)
     }
@@ -78,10 +78,10 @@ struct PackPublisher {
     /// Gives a pack its place; an earlier publication may have left it there.
     private func name(_ sealed: consuming UnnamedPack) throws(VaultError) -> SealingResult {
         let result = sealed.result
-        if try FileSystem.exists(path(of: result.descriptor)) {
-            _ = try verifiedPack(result.descriptor)
+        if try FileSystem.exists(path(of: result.manifest)) {
+            _ = try verifiedPack(result.manifest)
         } else {
-            try sealed.name(as: path(of: result.descriptor, in: output))
+            try sealed.name(as: path(of: result.manifest, in: output))
         }
         return result
     }
@@ -90,7 +90,7 @@ struct PackPublisher {
     ///
     /// - Parameter newest: what is listed now. Where it has the same content key, whoever opens it may restore.
     func restore(
-        _ earlier: PackDescriptor, offer: PackOffer, newest: PackDescriptor?
+        _ earlier: PackManifest, offer: PackOffer, newest: PackManifest?
     ) async throws(VaultError) -> SealingResult {
         let isSameKey = newest?.contentKeyID == earlier.contentKeyID
         let choice = try await ContentKeyChoice(following: isSameKey ? newest : earlier, keys: keys)
@@ -98,11 +98,11 @@ struct PackPublisher {
         var pack = earlier
         pack.slots = choice.slots
         pack.offer = offer
-        return SealingResult(descriptor: pack, reusedPieces: pack.pieceCount)
+        return SealingResult(manifest: pack, reusedPieces: pack.pieceCount)
     }
 
     /// A pack's file, where it is at hand; only its index counts.
-    func file(of pack: PackDescriptor) async throws(VaultError) -> PackFile {
+    func file(of pack: PackManifest) async throws(VaultError) -> PackFile {
         for path in [try path(of: pack), try path(of: pack, in: output)] where try FileSystem.exists(path) {
             return try PackFile(opening: path, as: pack)
         }
@@ -124,7 +124,7 @@ struct PackPublisher {
         output.appending(id.targetPath).removingLastComponent()
     }
 
-    private func path(of pack: PackDescriptor, in targets: FilePath? = nil) throws(VaultError) -> FilePath {
+    private func path(of pack: PackManifest, in targets: FilePath? = nil) throws(VaultError) -> FilePath {
         let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
         return (targets ?? vault.targets).appending(record.hostedPath)
     }
@@ -136,7 +136,7 @@ struct PackPublisher {
     }
 
     /// What waits for a signature is at no host.
-    private func firstAtHand(_ packs: [PackDescriptor]) throws(VaultError) -> PackDescriptor? {
+    private func firstAvailable(_ packs: [PackManifest]) throws(VaultError) -> PackManifest? {
         guard let host else { return packs.first }
         for pack in packs {
             if host.lists(pack) { return pack }
@@ -145,13 +145,12 @@ struct PackPublisher {
         return nil
     }
 
-    private func isOnlyHosted(_ pack: PackDescriptor) throws(VaultError) -> Bool {
+    private func isOnlyHosted(_ pack: PackManifest) throws(VaultError) -> Bool {
         guard host != nil else { return false }
         return try !FileSystem.exists(path(of: pack))
     }
 
-    private func published(_ pack: PackDescriptor, key: ContentKey) async throws(VaultError) -> PublishedPack
-    {
+    private func published(_ pack: PackManifest, key: ContentKey) async throws(VaultError) -> PublishedPack {
         if let host, try isOnlyHosted(pack) {
             let hosted = try await host.pack(pack)
             return PublishedPack(open: try OpenPack(hosted.pack, key: key), hosted: hosted)
@@ -160,7 +159,7 @@ struct PackPublisher {
     }
 
     /// A pack of the site, opened only after its whole file has the signed digest.
-    private func verifiedPack(_ pack: PackDescriptor) throws(VaultError) -> PackFile {
+    private func verifiedPack(_ pack: PackManifest) throws(VaultError) -> PackFile {
         let path = try path(of: pack)
         guard try FileSystem.exists(path) else { throw missing(path) }
         let file = OpenFileReference(try OpenFile(reading: path))

@@ -14,7 +14,7 @@ public import VaultSite
 public struct Publication: Sendable {
     private let vault: VaultFolder
     private let settings: VaultSettings
-    private let order: PublicationOrder
+    private let order: PublicationRequest
     private let host: HostedSite?
 
     /// Publishes a vault. One publisher at a time: another one throws `.busy`.
@@ -23,7 +23,7 @@ public struct Publication: Sendable {
     ///   - edit: a change of the settings, such as a pack to declare; saved when all was sealed.
     ///   - onPack: told of each pack before it is sealed, and how many of its bytes are done.
     public static func run(
-        of vault: VaultFolder, _ order: PublicationOrder,
+        of vault: VaultFolder, _ order: PublicationRequest,
         editing edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil,
         onPack: (PackID, UInt64) -> Void = { _, _ in }
     ) async throws(VaultError) -> PublicationReport {
@@ -39,7 +39,7 @@ public struct Publication: Sendable {
     /// Tells what ``run(of:_:editing:onPack:)`` would do now: packs are sealed where they are thrown away, nothing is signed,
     /// and no file of the vault changes.
     public static func preview(
-        of vault: VaultFolder, _ order: PublicationOrder,
+        of vault: VaultFolder, _ order: PublicationRequest,
         editing edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil,
         onPack: (PackID, UInt64) -> Void = { _, _ in }
     ) async throws(VaultError) -> PublicationReport {
@@ -63,7 +63,7 @@ public struct Publication: Sendable {
     /// - Throws: `missing` for a version that no kept metadata lists, or whose pack is gone; `untrusted` for one that only
     ///   keys have signed which a later root removed, unless the order accepts them.
     public static func restore(
-        _ id: PackID, to version: UInt64?, in vault: VaultFolder, _ order: PublicationOrder
+        _ id: PackID, to version: UInt64?, in vault: VaultFolder, _ order: PublicationRequest
     ) async throws(VaultError) -> PublicationReport {
         let lock = try vault.beginPublishing()
         var settings = try VaultSettings(reading: vault.settings)
@@ -76,7 +76,7 @@ public struct Publication: Sendable {
     }
 
     private init(
-        of vault: VaultFolder, _ settings: VaultSettings, _ order: PublicationOrder
+        of vault: VaultFolder, _ settings: VaultSettings, _ order: PublicationRequest
     ) async throws(VaultError) {
         self.settings = settings
         self.order = order
@@ -110,7 +110,7 @@ public struct Publication: Sendable {
         try FileSystem.createFolders(vault.targets, permissions: 0o755)
         let proposal = try await proposal(after: state, sealingInto: vault.targets, onPack)
         try await host?.requireUnchanged()
-        try host?.removeOvertaken()
+        try host?.removeSuperseded()
         if isChanged { try settings.write(to: vault.settings) }
         let outcome = try await state.update(to: proposal.records, settings, order)
         return PublicationReport(
@@ -130,7 +130,7 @@ public struct Publication: Sendable {
 }
 
 /// What a publication works with.
-public struct PublicationOrder: Sendable {
+public struct PublicationRequest: Sendable {
     /// Packs are sealed for exactly the vault keys that it yields.
     public let keys: any KeyProvider
     /// Of encrypted signing keys.

@@ -55,12 +55,12 @@ extension VaultFolder {
         try DurableFile.write(bytes.span, to: memory, permissions: 0o644, replacing: true)
     }
 
-    private func lastTimestamp() throws(VaultError) -> (version: PublishedVersion, digest: Digest?) {
+    private func lastTimestamp() throws(VaultError) -> (version: PublishedVersion, digest: SHA256Digest?) {
         guard try FileSystem.exists(memory) else { return (.none, nil) }
         let text = String(decoding: try DurableFile.read(memory, limit: 128), as: UTF8.self)
         let parts = text.dropLast().split(separator: " ", omittingEmptySubsequences: false)
         guard text.hasSuffix("\n"), parts.count == 3, let root = Int64(parts[0]), root >= 1,
-            let timestamp = Int64(parts[1]), timestamp >= 1, let digest = Digest(hex: String(parts[2]))
+            let timestamp = Int64(parts[1]), timestamp >= 1, let digest = SHA256Digest(hex: String(parts[2]))
         else {
             throw VaultError(
                 .corrupt, "it holds no versions and digest", at: memory.string,

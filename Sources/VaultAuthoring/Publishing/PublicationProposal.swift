@@ -28,7 +28,7 @@ struct PublicationProposal {
         let earlier = try await Self.withdrawnVersions(
             of: settings.packs.map(\.id).filter { publishedPacks[$0] == nil && waiting[$0] == nil },
             after: state, by: publisher)
-        var changed: [PackID: PackDescriptor] = [:]
+        var changed: [PackID: PackManifest] = [:]
         records = listing.foreign
         for var pack in settings.packs {
             onPack(pack.id, 0)
@@ -48,14 +48,14 @@ struct PublicationProposal {
                 let previous = [waiting[pack.id], published].compactMap { $0 }
                 result = try await publisher.seal(pack, after: previous) { done in onPack(pack.id, done) }
             }
-            if result.descriptor.entryCount == 0, pack.pin == nil {
+            if result.manifest.entryCount == 0, pack.pin == nil {
                 warnings.append("the source of '\(pack.id)' is empty: \(vault.path.pushing(pack.source))")
             }
-            records.append(try TargetRecord(path: pack.id.targetPath, json: result.descriptor.json))
-            slots += result.descriptor.slots
+            records.append(try TargetRecord(path: pack.id.targetPath, json: result.manifest.json))
+            slots += result.manifest.slots
             packs.append(PublicationReport.Pack(result, after: published, isPinned: pack.pin != nil))
-            if let published, published.sha256 != result.descriptor.sha256, changed.count < Self.packLimit {
-                changed[pack.id] = result.descriptor
+            if let published, published.sha256 != result.manifest.sha256, changed.count < Self.packLimit {
+                changed[pack.id] = result.manifest
             }
         }
         let declared = Set(settings.packs.map(\.id))
@@ -103,7 +103,7 @@ struct PublicationProposal {
     }
 
     /// A pack that a team has delivered, instead of the vault itself.
-    private static func move(of pack: PackDescriptor, in vault: VaultFolder, _ settings: VaultSettings)
+    private static func move(of pack: PackManifest, in vault: VaultFolder, _ settings: VaultSettings)
         -> PublicationReport.Pack?
     {
         for team in settings.structure.teams {
@@ -120,7 +120,7 @@ struct PublicationProposal {
     private static let (versions, packLimit) = (3, 1000)
 
     private mutating func addCosts(
-        of changed: [PackID: PackDescriptor], after state: PublishedState, by publisher: PackPublisher
+        of changed: [PackID: PackManifest], after state: PublishedState, by publisher: PackPublisher
     ) async throws(VaultError) {
         let ids = Set(changed.keys)
         try await publisher.host?.readHistory(of: ids)
@@ -145,17 +145,17 @@ struct PublicationProposal {
     /// What was sealed already and waits for the signature of a key that is kept elsewhere: sealing it once more would
     /// take another content key.
     private static func waitingPacks(in vault: VaultFolder, _ settings: VaultSettings) throws(VaultError)
-        -> [PackID: PackDescriptor]
+        -> [PackID: PackManifest]
     {
         let pending = PendingMetadata(vault: vault)
-        var packs: [PackID: PackDescriptor] = [:]
+        var packs: [PackID: PackManifest] = [:]
         for role in try pending.roles()
         where role == .targets || role == settings.structure.ownRole || BinnedListing.isOwn(role) {
             for (path, json) in try pending.file(of: role)?.document.signed.object("targets", at: "pending")
                 ?? [:]
             {
                 guard case .object(let json) = json, let id = PackID(targetPath: path) else { continue }
-                packs[id] = try? PackDescriptor(parsing: json, place: path)
+                packs[id] = try? PackManifest(parsing: json, place: path)
             }
         }
         return packs

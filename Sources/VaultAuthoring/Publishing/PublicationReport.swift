@@ -46,8 +46,8 @@ public struct PublicationReport: Sendable {
 }
 
 extension PublicationReport.Pack {
-    init(_ sealed: SealingResult, after previous: PackDescriptor?, isPinned: Bool) {
-        let pack = sealed.descriptor
+    init(_ sealed: SealingResult, after previous: PackManifest?, isPinned: Bool) {
+        let pack = sealed.manifest
         self.init(
             id: pack.id, version: pack.version, change: Self.change(from: previous, to: pack),
             length: pack.length, pieces: pack.pieceCount,
@@ -57,7 +57,7 @@ extension PublicationReport.Pack {
             }, isPinned: isPinned, team: nil)
     }
 
-    private static func change(from previous: PackDescriptor?, to pack: PackDescriptor)
+    private static func change(from previous: PackManifest?, to pack: PackManifest)
         -> PublicationReport.Change
     {
         guard var previous else { return .added }
@@ -66,16 +66,16 @@ extension PublicationReport.Pack {
         return previous == pack ? .resealed : .updated
     }
 
-    init(removed pack: PackDescriptor) {
+    init(removed pack: PackManifest) {
         self.init(of: pack, .removed, team: nil)
     }
 
     /// - Parameter pack: as the team lists it.
-    init(moved pack: PackDescriptor, to team: String) {
+    init(moved pack: PackManifest, to team: String) {
         self.init(of: pack, .moved, team: team)
     }
 
-    private init(of pack: PackDescriptor, _ change: PublicationReport.Change, team: String?) {
+    private init(of pack: PackManifest, _ change: PublicationReport.Change, team: String?) {
         self.init(
             id: pack.id, version: pack.version, change: change, length: pack.length,
             pieces: pack.pieceCount, reusedPieces: 0, droppedKeys: [], isPinned: false, team: team)

@@ -54,7 +54,7 @@ enum PublishedState {
     }
 
     func update(
-        to records: [TargetRecord], _ settings: VaultSettings, _ order: PublicationOrder
+        to records: [TargetRecord], _ settings: VaultSettings, _ order: PublicationRequest
     ) async throws(VaultError) -> SiteUpdate.Outcome {
         let period = SigningPeriod(
             lifetime: settings.lifetime, now: order.now, offlineUntil: order.offlineUntil)

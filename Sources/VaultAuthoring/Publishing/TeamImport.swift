@@ -58,7 +58,7 @@ struct TeamImport {
     }
 
     /// What the team has delivered under an ID, for clients to find.
-    func pack(_ id: PackID) -> PackDescriptor? {
+    func pack(_ id: PackID) -> PackManifest? {
         guard delegation.covers(id.targetPath), let targets = try? verified(newest(above: 0, upTo: .max)),
             let record = targets[id.targetPath]
         else { return nil }

@@ -15,7 +15,7 @@ struct UnnamedPack: ~Copyable {
     }
 
     static func seal(
-        _ order: SealingOrder, _ source: borrowing SourceFolder, in folder: FilePath,
+        _ order: SealingRequest, _ source: borrowing SourceFolder, in folder: FilePath,
         progress: (UInt64) -> Void
     ) async throws(VaultError) -> UnnamedPack {
         try FileSystem.createFolders(folder, permissions: 0o755)

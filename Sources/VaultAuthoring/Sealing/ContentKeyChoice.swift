@@ -8,7 +8,7 @@ public struct ContentKeyChoice: Sendable {
     public let slots: [KeySlot]
 
     /// The key of `previous`, else a fresh one. Throws `.key` when no vault key is given or none opens `previous`.
-    public init(following previous: PackDescriptor?, keys: any KeyProvider) async throws(VaultError) {
+    public init(following previous: PackManifest?, keys: any KeyProvider) async throws(VaultError) {
         if let previous {
             key = try await keys.contentKey(
                 previous.contentKeyID, slots: previous.slots, place: previous.id.description)

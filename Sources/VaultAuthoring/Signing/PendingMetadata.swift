@@ -73,11 +73,11 @@ struct PendingMetadata {
     }
 
     /// Digests of what the vault wrote: `pending/` travels, and nobody may add to what the vault's own keys sign.
-    private func written() throws(VaultError) -> Set<Digest> {
+    private func written() throws(VaultError) -> Set<SHA256Digest> {
         guard try FileSystem.exists(vault.pendingDigests) else { return [] }
         let lines = try DurableFile.read(vault.pendingDigests, limit: 16 << 20).split(
             separator: UInt8(ascii: "\n"))
-        return Set(lines.compactMap { Digest(hex: String(decoding: $0.prefix(64), as: UTF8.self)) })
+        return Set(lines.compactMap { SHA256Digest(hex: String(decoding: $0.prefix(64), as: UTF8.self)) })
     }
 
     private func note(_ file: SignedMetadata) throws(VaultError) {
@@ -96,7 +96,7 @@ struct PendingMetadata {
         try DurableFile.write(bytes.span, to: vault.pendingDigests, permissions: 0o644, replacing: true)
     }
 
-    private static func digest(of signed: JSONObject) -> Digest {
+    private static func digest(of signed: JSONObject) -> SHA256Digest {
         SHA256.hash(JSONValue.object(signed).canonical().span)
     }
 

@@ -12,11 +12,11 @@ struct DownloadReport {
         for pack in costs {
             let cost = pack.cost
             let requests = cost.requests == 1 ? "1 request" : "\(cost.requests) requests"
-            Talk.answer(
+            Console.answer(
                 "\(pack.id)  version \(pack.version)  \(cost.bytes) of \(cost.length) bytes in \(requests), "
                     + "\(cost.reusedPieces) of \(cost.pieces) pieces need not be sent")
         }
-        Talk.note(
+        Console.note(
             costs.isEmpty ? "nothing is to be downloaded" : "\(bytes) bytes in all are to be downloaded")
     }
 
@@ -32,6 +32,6 @@ struct DownloadReport {
             ])
         }
         let answer: JSONObject = ["packs": .array(packs), "bytes": .integer(Int64(clamping: bytes))]
-        Talk.answer(bytes: JSONValue.object(answer).pretty())
+        Console.answer(bytes: JSONValue.object(answer).pretty())
     }
 }

@@ -60,14 +60,18 @@ struct Downloader: AsyncParsableCommand {
             outcome = .failure(error)
         }
         progress.finish()
-        if json { Talk.answer(bytes: JSONValue.object(answer(outcome, removed: progress.removed)).pretty()) }
+        if json {
+            Console.answer(bytes: JSONValue.object(answer(outcome, removed: progress.removed)).pretty())
+        }
         let report = try outcome.get()
         if let version = report.contestedVersion { FetchProgress.warn(ofContested: version) }
         if let error = report.firstError {
-            progress.tellFailures(and: report.refusals, before: error)
+            progress.reportFailures(and: report.refusals, before: error)
             throw error
         }
-        if progress.isSilent { Talk.note("nothing was to be downloaded: the store has what the site lists") }
+        if progress.isSilent {
+            Console.note("nothing was to be downloaded: the store has what the site lists")
+        }
     }
 
     /// Of every pack its ID and either its state or why it failed; what was refused, and what went away to make room.

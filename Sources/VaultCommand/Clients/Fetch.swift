@@ -87,7 +87,7 @@ struct Fetch: AsyncParsableCommand {
         configuration.keys = try keys.provider()
         configuration.form = form.form
         configuration.policy.preloadsLockedPacks = preload
-        if dryRun { return try await tellCosts(of: selection, configuration) }
+        if dryRun { return try await reportCosts(of: selection, configuration) }
         let progress = FetchProgress()
         let outcome: Result<Void, VaultError>
         do throws(VaultError) {
@@ -108,7 +108,7 @@ struct Fetch: AsyncParsableCommand {
         }
         if json { try await StatusReport(of: store.layout).answer() }
         try outcome.get()
-        if progress.isSilent { try await SilentFetch.explain(of: store.layout) }
+        if progress.isSilent { try await EmptyFetch.explain(of: store.layout) }
     }
 
     /// A tag that no pack has was mistyped.
@@ -123,7 +123,7 @@ struct Fetch: AsyncParsableCommand {
         }
     }
 
-    private func tellCosts(of selection: PackSelection, _ configuration: VaultConfiguration) async throws {
+    private func reportCosts(of selection: PackSelection, _ configuration: VaultConfiguration) async throws {
         let costs = try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
             let costs = try await client.costs(of: selection, within: time.duration)
             try await requireTags(of: client)

@@ -39,24 +39,24 @@ final class FetchProgress: Sendable {
         case .finished(let id, let state):
             end(id)
             forgetFailure(of: id)
-            tellWhole(id)
+            reportWhole(id)
             switch state {
-            case .toBeTransferred: tellWaiting(id)
+            case .toBeTransferred: reportWaiting(id)
             case _ where lockError(of: id) != nil:
                 let what = state == .loaded ? "what is loaded stays" : "not downloaded"
-                Talk.note("locked  \(id): \(what): \(lockError(of: id)?.problem ?? "")")
-            case .loaded: tellLoaded(id)
+                Console.note("locked  \(id): \(what): \(lockError(of: id)?.problem ?? "")")
+            case .loaded: reportLoaded(id)
             case .absent:
                 shown.withLock { $0.removed.append(id) }
-                Talk.note("removed  \(id)")
-            case .downloading: Talk.note("left  \(id): the app downloads it")
+                Console.note("removed  \(id)")
+            case .downloading: Console.note("left  \(id): the app downloads it")
             default: break
             }
         case .failed(let id, let error):
             end(id)
             forgetFailure(of: id)
             shown.withLock { $0.failures.append((id, error)) }
-        case .lacksKey(let id, let error): noteLocked(id, error)
+        case .awaitingKey(let id, let error): noteLocked(id, error)
         case .began(let id), .transferring(let id): noteMoved(id)
         case .planned, .verifying: break
         }
@@ -74,11 +74,11 @@ final class FetchProgress: Sendable {
     }
 
     /// It waits for a key: for one that is not among those given, or for any.
-    private func tellWaiting(_ id: PackID) {
+    private func reportWaiting(_ id: PackID) {
         if let error = lockError(of: id) {
-            Talk.note("verified  \(id): it waits in shared storage: \(error.problem)")
+            Console.note("verified  \(id): it waits in shared storage: \(error.problem)")
         } else {
-            Talk.note("verified  \(id): it waits in shared storage for its key")
+            Console.note("verified  \(id): it waits in shared storage for its key")
             noteLocked(
                 id,
                 VaultError(
@@ -90,10 +90,10 @@ final class FetchProgress: Sendable {
     /// Why a pack that was wanted is not open: the first one whose key is missing.
     var firstMissingKey: VaultError? { shown.withLock { $0.locked.first?.error } }
 
-    private func tellLoaded(_ id: PackID) {
+    private func reportLoaded(_ id: PackID) {
         let isNew = hasMoved(id)
         if isNew { shown.withLock { $0.loaded.append(id) } }
-        Talk.note("\(isNew ? "loaded" : "up to date")  \(id)")
+        Console.note("\(isNew ? "loaded" : "up to date")  \(id)")
     }
 
     private func noteMoved(_ id: PackID) {
@@ -105,9 +105,9 @@ final class FetchProgress: Sendable {
     }
 
     /// A host that sends no parts makes updates large.
-    private func tellWhole(_ id: PackID) {
+    private func reportWhole(_ id: PackID) {
         guard let file = shown.withLock({ $0.whole.removeValue(forKey: id) }) else { return }
-        Talk.note("whole  \(id): the host sends no parts of files, so all of it is sent: \(file)")
+        Console.note("whole  \(id): the host sends no parts of files, so all of it is sent: \(file)")
     }
 
     /// What went away, because the app took it out or to make room.
@@ -124,12 +124,12 @@ final class FetchProgress: Sendable {
     }
 
     /// A line for each failure that `last`, which is told by itself, does not tell. What was given up has not failed.
-    func tellFailures(and others: [VaultError] = [], before last: VaultError) {
+    func reportFailures(and others: [VaultError] = [], before last: VaultError) {
         finish()
         var told = [last]
         for error in shown.withLock({ $0.failures.map(\.error) }) + others
         where !error.isCancellation && !told.contains(error) {
-            Talk.error(error)
+            Console.error(error)
             told.append(error)
         }
     }
@@ -139,9 +139,12 @@ final class FetchProgress: Sendable {
         guard !skipped.isEmpty else { return }
         finish()
         shown.withLock { $0.hasUpdates = true }
-        for pack in skipped.prefix(Self.skippedLimit) { Talk.note("skipped  \(pack.path): \(pack.reason)") }
+        for pack in skipped.prefix(Self.skippedLimit) {
+            Console.note("skipped  \(pack.path): \(pack.reason)")
+        }
         if skipped.count > Self.skippedLimit {
-            Talk.note("skipped  \(skipped.count - Self.skippedLimit) more packs that this release can't read")
+            Console.note(
+                "skipped  \(skipped.count - Self.skippedLimit) more packs that this release can't read")
         }
     }
 
@@ -170,17 +173,17 @@ final class FetchProgress: Sendable {
         defer { finish() }
         do throws(VaultError) {
             let result = try await work { self.show($0) }
-            for id in shown.withLock({ $0.whole.keys.sorted() }) { tellWhole(id) }
+            for id in shown.withLock({ $0.whole.keys.sorted() }) { reportWhole(id) }
             return result
         } catch {
-            tellFailures(before: error)
+            reportFailures(before: error)
             throw error
         }
     }
 
     /// Two publishers began from the same state of the site.
     static func warn(ofContested version: Int64) {
-        Talk.note(
+        Console.note(
             "warning: the site's version \(version) was published twice, with different contents; the one that was verified"
                 + " first is kept until the site has a higher version, so its publisher should publish again")
     }

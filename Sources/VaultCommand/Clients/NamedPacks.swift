@@ -18,7 +18,7 @@ struct NamedPacks: ParsableArguments {
             try await store.naming([text]) { () throws(VaultError) in
                 try await work(VaultStore(store.layout), PackID(text))
             }
-            Talk.note("\(done)  \(text)")
+            Console.note("\(done)  \(text)")
         }
     }
 }

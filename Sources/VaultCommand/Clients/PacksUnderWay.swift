@@ -3,7 +3,7 @@ import SealedPack
 /// The packs that one kind of step is done for at the same time, as one bar.
 struct PacksUnderWay {
     private let verb: String
-    private var measures: [PackID: Measure] = [:]
+    private var measures: [PackID: ByteProgress] = [:]
     private var ended: Set<PackID> = []
     private var bar: ProgressBar?
 
@@ -13,7 +13,7 @@ struct PacksUnderWay {
     /// - Parameter done: bytes; those of a pack's first call were there before.
     mutating func show(_ id: PackID, _ done: UInt64, of total: UInt64) {
         ended.remove(id)
-        measures[id, default: Measure(total: total, present: done)].done = done
+        measures[id, default: ByteProgress(total: total, present: done)].done = done
         let bar = self.bar ?? ProgressBar(verb)
         self.bar = bar
         bar.show(sum, as: "\(verb) \(measures.count == 1 ? "\(id)" : "\(measures.count) packs")")
@@ -29,8 +29,8 @@ struct PacksUnderWay {
     /// Clears the line.
     func clear() { bar?.finish() }
 
-    private var sum: Measure {
-        measures.values.reduce(into: Measure(total: 0)) { sum, measure in
+    private var sum: ByteProgress {
+        measures.values.reduce(into: ByteProgress(total: 0)) { sum, measure in
             sum.total += measure.total
             sum.present += measure.present
             sum.done += measure.done

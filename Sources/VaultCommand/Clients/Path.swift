@@ -26,6 +26,6 @@ struct Path: AsyncParsableCommand {
             try VaultStore(store.layout).path(of: id)
         }
         // For other programs: as it is, whatever the store's folder is called.
-        Talk.answer(bytes: Array("\(path.string)\n".utf8))
+        Console.answer(bytes: Array("\(path.string)\n".utf8))
     }
 }

@@ -32,9 +32,9 @@ struct Remove: AsyncParsableCommand {
                     try await VaultStore(store.layout).remove(id)
                 }
                 removed.append(id)
-                Talk.note("removed  \(id)")
+                Console.note("removed  \(id)")
             } catch {
-                if let lastError { Talk.error(lastError) }
+                if let lastError { Console.error(lastError) }
                 lastError = error
             }
         }

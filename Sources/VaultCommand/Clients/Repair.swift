@@ -48,10 +48,10 @@ struct Repair: AsyncParsableCommand {
             try await StatusReport(of: store.layout).answer(with: repaired, as: "repaired")
         }
         let repaired = try outcome.get()
-        for id in repaired { Talk.note("repaired  \(id)") }
+        for id in repaired { Console.note("repaired  \(id)") }
         if repaired.isEmpty {
             let condition = keys.specs.isEmpty ? "; opened ones are looked at with --keys only" : ""
-            Talk.note("no pack was damaged\(condition)")
+            Console.note("no pack was damaged\(condition)")
         }
     }
 

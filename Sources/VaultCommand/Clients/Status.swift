@@ -22,14 +22,14 @@ struct Status: AsyncParsableCommand {
     func run() async throws {
         let report = try await StatusReport(of: store.begunLayout())
         if json { return report.answer() }
-        if report.packs.isEmpty { Talk.note("no pack was staged in \(store.store) yet") }
+        if report.packs.isEmpty { Console.note("no pack was staged in \(store.store) yet") }
         for pack in report.packs {
             let version =
                 pack.loadedVersion.map { "version \($0) \(pack.form?.rawValue ?? "")" } ?? "no version loaded"
             let waiting =
                 pack.waitingVersion.map { ", version \($0) waits for its key" } ?? ""
             let purgeable = pack.isPurgeable ? ", purgeable" : ""
-            Talk.answer(
+            Console.answer(
                 "\(pack.state.name)  \(pack.id)  \(version)\(purgeable)\(waiting)\(pack.state.details)")
         }
     }
@@ -47,7 +47,7 @@ struct StatusReport {
     func answer(with ids: [PackID] = [], as name: String? = nil) {
         var answer: JSONObject = ["packs": .array(packs.map { .object($0.json) })]
         if let name { answer[name] = .array(ids.map { .string($0.description) }) }
-        Talk.answer(bytes: JSONValue.object(answer).pretty())
+        Console.answer(bytes: JSONValue.object(answer).pretty())
     }
 }
 

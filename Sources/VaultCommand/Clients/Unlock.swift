@@ -68,6 +68,6 @@ struct Unlock: AsyncParsableCommand {
             let loaded = (try? outcome.get()) ?? progress.loaded
             try await StatusReport(of: store).answer(with: loaded, as: "loaded")
         }
-        if try outcome.get().isEmpty { Talk.note("no pack waits for its key") }
+        if try outcome.get().isEmpty { Console.note("no pack waits for its key") }
     }
 }

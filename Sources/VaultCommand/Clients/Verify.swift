@@ -32,13 +32,13 @@ struct Verify: AsyncParsableCommand {
         let found = try await store.naming(ids) { () throws(VaultError) in try await reader.verify(named) }
         if json {
             let packs = found.map { JSONValue.object($0.json) }
-            Talk.answer(bytes: JSONValue.object(["packs": .array(packs)]).pretty())
+            Console.answer(bytes: JSONValue.object(["packs": .array(packs)]).pretty())
         } else {
             for pack in found {
-                Talk.answer(
+                Console.answer(
                     "\(pack.word)  \(pack.id)  version \(pack.version) \(pack.form.rawValue)\(pack.details)")
             }
-            if found.isEmpty { Talk.note("no pack is loaded") }
+            if found.isEmpty { Console.note("no pack is loaded") }
         }
         if let error = found.lazy.compactMap(\.damage).first ?? found.lazy.compactMap(\.missingKey).first {
             throw error

@@ -33,7 +33,7 @@ struct Inspect: AsyncParsableCommand {
             "pieces": .integer(Int64(file.pieceCount)),
             "contentKeyID": .string(file.contentKeyID.description),
         ]
-        if let descriptor = file.descriptor { report["descriptor"] = .object(descriptor.json) }
+        if let manifest = file.manifest { report["manifest"] = .object(manifest.json) }
         if let source {
             report["id"] = .string(source.id.description)
             report["version"] = .integer(Int64(clamping: source.version))
@@ -43,25 +43,25 @@ struct Inspect: AsyncParsableCommand {
                     (0..<source.catalog.entryCount).compactMap { source.catalog.entry($0)?.json })
             }
         }
-        if json { return Talk.answer(bytes: JSONValue.object(report).pretty()) }
+        if json { return Console.answer(bytes: JSONValue.object(report).pretty()) }
         show(file, source)
     }
 
     private func show(_ file: PackFile, _ source: OpenPack?) {
-        Talk.answer("pack          \(pack.pack)")
-        Talk.answer("length        \(file.length) bytes in \(file.pieceCount) pieces")
-        Talk.answer("content key   \(file.contentKeyID)")
-        if let descriptor = file.descriptor {
-            Talk.answer(
-                "pack ID       \(descriptor.id), version \(descriptor.version), \(descriptor.offer.policy.rawValue)"
+        Console.answer("pack          \(pack.pack)")
+        Console.answer("length        \(file.length) bytes in \(file.pieceCount) pieces")
+        Console.answer("content key   \(file.contentKeyID)")
+        if let manifest = file.manifest {
+            Console.answer(
+                "pack ID       \(manifest.id), version \(manifest.version), \(manifest.offer.policy.rawValue)"
             )
-            Talk.answer("opened size   \(descriptor.openedSize) bytes")
-            Talk.answer("sealed for    \(descriptor.slots.map(\.keyID.description).joined(separator: ", "))")
+            Console.answer("opened size   \(manifest.openedSize) bytes")
+            Console.answer("sealed for    \(manifest.slots.map(\.keyID.description).joined(separator: ", "))")
         } else if let source {
-            Talk.answer("pack ID       \(source.id), version \(source.version)")
-            Talk.answer("descriptor    none")
+            Console.answer("pack ID       \(source.id), version \(source.version)")
+            Console.answer("manifest    none")
         } else {
-            Talk.answer("descriptor    none: ID and version stand in the encrypted catalog")
+            Console.answer("manifest    none: ID and version stand in the encrypted catalog")
         }
         guard let source else { return }
         for index in 0..<source.catalog.entryCount {
@@ -73,7 +73,7 @@ struct Inspect: AsyncParsableCommand {
                 case .executable: "x"
                 }
             let size = String(entry.size)
-            Talk.answer(
+            Console.answer(
                 "\(kind) \(String(repeating: " ", count: max(0, 12 - size.count)))\(size)  \(entry.path.string)"
             )
         }

@@ -14,7 +14,7 @@ struct KeyOptions: ParsableArguments {
     /// Nil when no source was given. A source is asked once for each key ID: packs choose the IDs, and a command may cost.
     func provider() throws(VaultError) -> (any KeyProvider)? {
         guard !specs.isEmpty else { return nil }
-        SwappableSecrets.report()
+        SwapWarning.report()
         let providers = try specs.map { text throws(VaultError) in try KeySpec(parsing: text).provider() }
         return CachingKeyProvider(ChainedKeyProvider(providers))
     }

@@ -23,13 +23,13 @@ struct Keygen: ParsableCommand {
     var output: String
 
     func run() throws {
-        SwappableSecrets.report()
+        SwapWarning.report()
         if output == "-" {
             let id = try VaultKeyFile.generate(into: OutputRule.standardOutput())
-            Talk.note("made the vault key \(id)")
+            Console.note("made the vault key \(id)")
         } else {
             let id = try VaultKeyFile.generate(at: FilePath(output))
-            Talk.answer(id.description)
+            Console.answer(id.description)
         }
     }
 }

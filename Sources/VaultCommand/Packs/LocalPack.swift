@@ -6,7 +6,7 @@ import VaultFileSystem
 import VaultKeys
 import VaultSite
 
-/// A pack on this machine, and where its descriptor comes from.
+/// A pack on this machine, and where its manifest comes from.
 struct LocalPack {
     enum Origin {
         case beside
@@ -18,10 +18,10 @@ struct LocalPack {
     let path: FilePath
     var origin = Origin.beside
 
-    /// The pack with its descriptor, if there is one.
+    /// The pack with its manifest, if there is one.
     func open() async throws(VaultError) -> PackFile {
         let file = OpenFileReference(try OpenFile(reading: path))
-        return try PackFile(file, as: try await descriptor(of: file))
+        return try PackFile(file, as: try await manifest(of: file))
     }
 
     /// The pack read with a key.
@@ -30,39 +30,39 @@ struct LocalPack {
         do {
             return try await OpenPack(file, keys: keys)
         } catch {
-            guard error.category == .key, file.descriptor == nil else { throw error }
+            guard error.category == .key, file.manifest == nil else { throw error }
             throw VaultError(
-                .missing, "there is no descriptor beside the pack, so its key can't be unwrapped",
-                at: PackDescriptorFile.path(beside: path).string,
-                remedy: "give --descriptor FILE, or --site URL-or-DIR with --trust ROOT for signed metadata")
+                .missing, "there is no manifest beside the pack, so its key can't be unwrapped",
+                at: PackManifestFile.path(beside: path).string,
+                remedy: "give --manifest FILE, or --site URL-or-DIR with --trust ROOT for signed metadata")
         }
     }
 
     /// Nil when none was named and none stands beside the pack.
-    private func descriptor(of pack: OpenFileReference) async throws(VaultError) -> PackDescriptor? {
+    private func manifest(of pack: OpenFileReference) async throws(VaultError) -> PackManifest? {
         switch origin {
-        case .file(let path): return try PackDescriptorFile.read(path)
-        case .site(let site, let root): return try await descriptor(of: pack, from: site, trusting: root)
+        case .file(let path): return try PackManifestFile.read(path)
+        case .site(let site, let root): return try await manifest(of: pack, from: site, trusting: root)
         case .beside:
-            guard let path = try descriptorBeside else { return nil }
-            let next = PackDescriptorFile.next(path)
-            // Left by a run that died when the pack had its name and the descriptor had not.
-            if try FileSystem.exists(next), let descriptor = try? PackDescriptorFile.read(next),
-                (try? PackFile(pack, as: descriptor)) != nil
+            guard let path = try manifestBeside else { return nil }
+            let next = PackManifestFile.next(path)
+            // Left by a run that died when the pack had its name and the manifest had not.
+            if try FileSystem.exists(next), let manifest = try? PackManifestFile.read(next),
+                (try? PackFile(pack, as: manifest)) != nil
             {
-                return descriptor
+                return manifest
             }
-            return try PackDescriptorFile.read(path)
+            return try PackManifestFile.read(path)
         }
     }
 
-    /// The descriptor's file beside the pack, if there is one.
-    var descriptorBeside: FilePath? {
+    /// The manifest's file beside the pack, if there is one.
+    var manifestBeside: FilePath? {
         get throws(VaultError) {
-            // A client's `current` is a link; the descriptor stands beside what it points to.
+            // A client's `current` is a link; the manifest stands beside what it points to.
             for candidate in [try linkTarget, path] {
-                let beside = PackDescriptorFile.path(beside: candidate)
-                for found in [beside, PackDescriptorFile.next(beside)]
+                let beside = PackManifestFile.path(beside: candidate)
+                for found in [beside, PackManifestFile.next(beside)]
                 where try FileSystem.status(of: found, followingLinks: true)?.kind == .file { return beside }
             }
             return nil
@@ -79,12 +79,12 @@ struct LocalPack {
         }
     }
 
-    private func descriptor(
+    private func manifest(
         of pack: OpenFileReference, from site: Site, trusting root: FilePath
-    ) async throws(VaultError) -> PackDescriptor {
+    ) async throws(VaultError) -> PackManifest {
         let root = try DurableFile.read(root, limit: MetadataRole.root.sizeLimit)
         let tree = try await TargetTree.verifying(site, pinnedRoot: root, now: .now)
-        return try PublishedPacks(of: tree).descriptor(
+        return try PublishedPacks(of: tree).manifest(
             of: try PackFile(pack, as: nil), at: pack.file.path.string)
     }
 }

@@ -11,7 +11,7 @@ struct Open: AsyncParsableCommand {
         abstract: "Open a pack into a folder, or as a tar.",
         discussion: """
             All or nothing: the folder appears when every byte was decrypted and proven. The content key comes from \
-            the descriptor beside the pack, or from --descriptor, or from a site's signed metadata. Files get mode 0644 or \
+            the manifest beside the pack, or from --manifest, or from a site's signed metadata. Files get mode 0644 or \
             0755, less what the umask takes away.
 
             EXAMPLE
@@ -57,7 +57,7 @@ struct Open: AsyncParsableCommand {
                 "openedSize": .integer(Int64(clamping: source.catalog.contentCount)),
                 "output": .string(output ?? tar ?? ""),
             ]
-            Talk.answer(bytes: JSONValue.object(answer).pretty())
+            Console.answer(bytes: JSONValue.object(answer).pretty())
         }
     }
 

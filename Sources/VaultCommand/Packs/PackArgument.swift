@@ -9,29 +9,29 @@ struct PackArgument: ParsableArguments {
     @Argument(help: ArgumentHelp("The pack.", valueName: "pack"), completion: .file())
     var pack: String
 
-    @OptionGroup var origin: DescriptorOptions
+    @OptionGroup var origin: ManifestOptions
 
     func local() throws(VaultError) -> LocalPack {
         LocalPack(path: FilePath(pack), origin: try origin.origin())
     }
 }
 
-/// Where the descriptor of a pack comes from: a file, the file beside the pack, or a site's signed metadata.
-struct DescriptorOptions: ParsableArguments {
+/// Where the manifest of a pack comes from: a file, the file beside the pack, or a site's signed metadata.
+struct ManifestOptions: ParsableArguments {
     @Option(
-        help: ArgumentHelp("The pack's descriptor, if it is not PACK.json.", valueName: "file"),
+        help: ArgumentHelp("The pack's manifest, if it is not PACK.json.", valueName: "file"),
         completion: .file(extensions: ["json"]))
-    var descriptor: String?
+    var manifest: String?
 
     @Option(
-        help: ArgumentHelp("Take the descriptor from this site's signed metadata.", valueName: "url-or-dir"))
+        help: ArgumentHelp("Take the manifest from this site's signed metadata.", valueName: "url-or-dir"))
     var site: String?
 
     @OptionGroup var trust: TrustedRootOption
 
     func validate() throws {
-        if site != nil, descriptor != nil {
-            throw ValidationError("--site and --descriptor exclude each other")
+        if site != nil, manifest != nil {
+            throw ValidationError("--site and --manifest exclude each other")
         }
         if site != nil, trust.path == nil { throw ValidationError("--site needs --trust ROOT.json") }
     }
@@ -46,6 +46,6 @@ struct DescriptorOptions: ParsableArguments {
                 .usage, "a root alone says nothing about a pack", at: "--trust",
                 remedy: "name the site too, with --site URL-or-DIR")
         }
-        return descriptor.map { .file(FilePath($0)) } ?? .beside
+        return manifest.map { .file(FilePath($0)) } ?? .beside
     }
 }

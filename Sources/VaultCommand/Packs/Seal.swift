@@ -12,7 +12,7 @@ struct Seal: AsyncParsableCommand {
         commandName: "seal",
         abstract: "Seal a folder or archive as an encrypted pack.",
         discussion: """
-            Writes the pack and, beside it, its descriptor PACK.json, which holds the content key wrapped for every \
+            Writes the pack and, beside it, its manifest PACK.json, which holds the content key wrapped for every \
             vault key that --keys yields. Links and devices are refused. With --previous the earlier version's content \
             key is kept and its unchanged pieces are taken over, so that clients fetch only what changed.
 
@@ -39,7 +39,7 @@ struct Seal: AsyncParsableCommand {
     var id: String?
 
     @Option(
-        help: ArgumentHelp("An earlier version, its descriptor beside it.", valueName: "pack"),
+        help: ArgumentHelp("An earlier version, its manifest beside it.", valueName: "pack"),
         completion: .file())
     var previous: String?
 
@@ -49,8 +49,8 @@ struct Seal: AsyncParsableCommand {
             valueName: "n"))
     var packVersion: UInt64?
 
-    @Option(help: ArgumentHelp("Where to write the descriptor, if not beside the pack.", valueName: "file"))
-    var descriptor: String?
+    @Option(help: ArgumentHelp("Where to write the manifest, if not beside the pack.", valueName: "file"))
+    var manifest: String?
 
     @OptionGroup var effort: CompressionOptions
 
@@ -62,12 +62,12 @@ struct Seal: AsyncParsableCommand {
     @Flag(help: "Overwrite existing files.")
     var force = false
 
-    @Flag(help: "Print the descriptor on standard output.")
+    @Flag(help: "Print the manifest on standard output.")
     var json = false
 
     func validate() throws {
-        if output == "-", descriptor == nil { throw ValidationError("-o - needs --descriptor FILE") }
-        if descriptor == "-" { throw ValidationError("--descriptor takes a file; --json prints it") }
+        if output == "-", manifest == nil { throw ValidationError("-o - needs --manifest FILE") }
+        if manifest == "-" { throw ValidationError("--manifest takes a file; --json prints it") }
         if output == "-", json { throw ValidationError("-o - and --json both want standard output") }
     }
 
@@ -78,44 +78,44 @@ struct Seal: AsyncParsableCommand {
         let packID =
             try id.map { text throws(VaultError) in try PackID(text) }
             ?? earlier?.id ?? PackID(suggestedFor: source)
-        let choice = try await ContentKeyChoice(following: earlier?.descriptor, keys: provider)
+        let choice = try await ContentKeyChoice(following: earlier?.manifest, keys: provider)
         let versioning: PackVersioning =
             packVersion.map { .exactly($0) } ?? earlier.map { .following($0) } ?? .exactly(1)
-        let order = SealingOrder(
+        let order = SealingRequest(
             id: packID, versioning: versioning, key: choice.key, slots: choice.slots,
-            offer: earlier?.descriptor?.offer ?? PackOffer(), compression: effort.compression ?? .standard,
+            offer: earlier?.manifest?.offer ?? PackOffer(), compression: effort.compression ?? .standard,
             previous: earlier)
         let result = try await output == "-" ? sealToStandardOutput(order) : sealToFile(order)
         if json {
-            Talk.answer(bytes: PackDescriptorFile.bytes(of: result.descriptor))
+            Console.answer(bytes: PackManifestFile.bytes(of: result.manifest))
         } else {
-            Talk.note(
-                "sealed \(packID) version \(result.descriptor.version): \(result.descriptor.length) bytes in "
-                    + "\(result.descriptor.pieceCount) pieces, \(result.reusedPieces) reused")
+            Console.note(
+                "sealed \(packID) version \(result.manifest.version): \(result.manifest.length) bytes in "
+                    + "\(result.manifest.pieceCount) pieces, \(result.reusedPieces) reused")
         }
     }
 
-    private func sealToFile(_ order: SealingOrder) async throws(VaultError) -> SealingResult {
+    private func sealToFile(_ order: SealingRequest) async throws(VaultError) -> SealingResult {
         let pack = FilePath(output)
         try OutputRule.removeAbandonedScratch(beside: pack)
         let target = try PackFileSealing(
-            pack: pack, descriptor: descriptor.map { FilePath($0) }, replacing: force)
+            pack: pack, manifest: manifest.map { FilePath($0) }, replacing: force)
         let source = try openSource(beside: pack)
         let progress = ProgressBar("sealing", total: source.folder.entries.reduce(0) { $0 + $1.size })
         defer { progress.finish() }
         return try await target.run(order, source.folder) { progress.show($0) }
     }
 
-    private func sealToStandardOutput(_ order: SealingOrder) async throws(VaultError) -> SealingResult {
-        let descriptor = FilePath(descriptor ?? "")
-        try OutputRule.requireWritableFile(descriptor, replacing: force)
-        let source = try openSource(beside: descriptor)
+    private func sealToStandardOutput(_ order: SealingRequest) async throws(VaultError) -> SealingResult {
+        let manifest = FilePath(manifest ?? "")
+        try OutputRule.requireWritableFile(manifest, replacing: force)
+        let source = try openSource(beside: manifest)
         let progress = ProgressBar("sealing", total: source.folder.entries.reduce(0) { $0 + $1.size })
         defer { progress.finish() }
         let output = OpenFileReference(try OutputRule.standardOutput())
         let result = try await order.seal(source.folder, into: output) { progress.show($0) }
         try DurableFile.write(
-            PackDescriptorFile.bytes(of: result.descriptor).span, to: descriptor, permissions: 0o644,
+            PackManifestFile.bytes(of: result.manifest).span, to: manifest, permissions: 0o644,
             replacing: force)
         return result
     }

@@ -31,7 +31,7 @@ struct Audit: AsyncParsableCommand {
         completion: .file())
     var subject: String
 
-    @OptionGroup var origin: DescriptorOptions
+    @OptionGroup var origin: ManifestOptions
     @OptionGroup var keys: KeyOptions
 
     @Flag(help: "Print the report as JSON.")
@@ -42,12 +42,12 @@ struct Audit: AsyncParsableCommand {
         let report = try await audit(progress)
         progress.finish()
         if json {
-            Talk.answer(bytes: JSONValue.object(report.json).pretty())
+            Console.answer(bytes: JSONValue.object(report.json).pretty())
         } else {
-            for line in report.lines { Talk.answer(line) }
+            for line in report.lines { Console.answer(line) }
         }
         guard let gravest = report.gravestError else { return }
-        for error in report.errors where error != gravest { Talk.error(error) }
+        for error in report.errors where error != gravest { Console.error(error) }
         throw gravest
     }
 
@@ -59,10 +59,10 @@ struct Audit: AsyncParsableCommand {
                 now: .now
             ).run { progress.show($0) }
         }
-        guard origin.site == nil, origin.descriptor == nil else {
+        guard origin.site == nil, origin.manifest == nil else {
             throw VaultError(
-                .usage, "a site has its own descriptors", at: subject,
-                remedy: "leave --site and --descriptor away, or name a pack")
+                .usage, "a site has its own manifests", at: subject,
+                remedy: "leave --site and --manifest away, or name a pack")
         }
         return await SiteAudit(
             of: Site(location, transport: SchemeTransport()), pinnedRoot: try pinnedRoot(),
@@ -73,10 +73,10 @@ struct Audit: AsyncParsableCommand {
     private func evidence() throws(VaultError) -> PackAudit.Evidence {
         switch try origin.origin() {
         case .site(let site, _): return .site(site, pinnedRoot: try pinnedRoot())
-        case .file(let path): return .descriptor(path)
+        case .file(let path): return .manifest(path)
         case .beside:
-            let beside = try LocalPack(path: FilePath(subject)).descriptorBeside
-            return beside.map { .descriptor($0) } ?? .nothing
+            let beside = try LocalPack(path: FilePath(subject)).manifestBeside
+            return beside.map { .manifest($0) } ?? .nothing
         }
     }
 

@@ -28,15 +28,15 @@ struct Init: AsyncParsableCommand {
     var team: String?
 
     func run() async throws {
-        SwappableSecrets.report()
+        SwapWarning.report()
         let role = try team.map { name throws(VaultError) in try SiteStructure.role(named: name) }
         try await VaultFolder(FilePath(vault)).create(for: role, now: .now)
         if let role {
-            return Talk.note(
+            return Console.note(
                 "made \(vault): give \(vault)/\(role).pub.pem to whoever lists the packs, publish, and back up keys/"
             )
         }
-        Talk.note(
+        Console.note(
             "made \(vault): declare packs in vault.json or with 'publish --pack ID=SOURCE', and back up keys/"
         )
     }

@@ -45,13 +45,13 @@ struct List: AsyncParsableCommand {
         if json {
             answerJSON(published, isPinned: root != nil)
         } else {
-            for listing in published.listings { Talk.answer(listing.pack.line) }
+            for listing in published.listings { Console.answer(listing.pack.line) }
         }
-        if root == nil { Talk.note("not pinned: give --trust ROOT.json to verify whose site it is") }
-        if published.listings.isEmpty { Talk.note("the site lists no packs") }
-        for skipped in published.skipped { Talk.note("no pack: \(skipped.path): \(skipped.reason)") }
+        if root == nil { Console.note("not pinned: give --trust ROOT.json to verify whose site it is") }
+        if published.listings.isEmpty { Console.note("the site lists no packs") }
+        for skipped in published.skipped { Console.note("no pack: \(skipped.path): \(skipped.reason)") }
         for refusal in tree.refusals {
-            Talk.note("warning: what '\(refusal.role)' lists is left out: \(refusal.error.problem)")
+            Console.note("warning: what '\(refusal.role)' lists is left out: \(refusal.error.problem)")
         }
     }
 
@@ -59,11 +59,11 @@ struct List: AsyncParsableCommand {
         let answer: JSONObject = [
             "pinned": .bool(isPinned), "packs": .array(published.listings.map { .object($0.pack.summary) }),
         ]
-        Talk.answer(bytes: JSONValue.object(answer).pretty())
+        Console.answer(bytes: JSONValue.object(answer).pretty())
     }
 }
 
-extension PackDescriptor {
+extension PackManifest {
     fileprivate var line: String {
         var line =
             "\(id)  version \(version)  \(offer.policy.rawValue)  \(length) bytes, opened \(openedSize)"

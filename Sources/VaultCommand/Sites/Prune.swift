@@ -51,24 +51,24 @@ struct Prune: AsyncParsableCommand {
                         return .object(object)
                     }), "dryRun": .bool(dryRun),
             ]
-            return Talk.answer(bytes: JSONValue.object(answer).pretty())
+            return Console.answer(bytes: JSONValue.object(answer).pretty())
         }
-        for removal in plan.removals { Talk.answer(removal.path.string) }
+        for removal in plan.removals { Console.answer(removal.path.string) }
         explain(plan.kept)
         let bytes = plan.removals.reduce(0) { $0 + $1.length }
         let files = Self.count(plan.removals.count)
-        Talk.note("\(dryRun ? "would remove" : "removed") \(files), \(bytes) bytes")
+        Console.note("\(dryRun ? "would remove" : "removed") \(files), \(bytes) bytes")
     }
 
     /// What is no longer published and stays all the same: how much for each reason.
     private func explain(_ kept: [SitePruning.Kept]) {
-        if kept.isEmpty { return Talk.note("every other file is part of what is published now") }
+        if kept.isEmpty { return Console.note("every other file is part of what is published now") }
         var reasons: [KeepingReason] = []
         for file in kept where !reasons.contains(file.reason) { reasons.append(file.reason) }
         for reason in reasons {
             let files = kept.filter { $0.reason == reason }
             let bytes = files.reduce(0) { $0 + $1.length }
-            Talk.note("\(reason): \(Self.count(files.count)), \(bytes) bytes")
+            Console.note("\(reason): \(Self.count(files.count)), \(bytes) bytes")
         }
     }
 

@@ -97,7 +97,7 @@ struct Publish: AsyncParsableCommand {
         let provider = try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys)
         var bar: (id: PackID, bar: ProgressBar)?
         defer { bar?.bar.finish() }
-        var order = PublicationOrder(keys: provider, now: .now)
+        var order = PublicationRequest(keys: provider, now: .now)
         order.passphrase = try signing.passphrase()
         order.compression = effort.compression
         order.unpackingLimit = unpacking.limit
@@ -120,29 +120,29 @@ struct Publish: AsyncParsableCommand {
         }
         bar?.bar.finish()
         report.tell(asJSON: json)
-        if !json { dryRun ? Talk.note("nothing was signed or written") : Talk.wrote(report.written) }
+        if !json { dryRun ? Console.note("nothing was signed or written") : Console.wrote(report.written) }
     }
 }
 
 extension PublicationReport {
     /// Answers with what was done, and notes what should be.
     func tell(asJSON isJSON: Bool) {
-        for warning in warnings { Talk.note("warning: \(warning)") }
-        if isJSON { return Talk.answer(bytes: JSONValue.object(json).pretty()) }
+        for warning in warnings { Console.note("warning: \(warning)") }
+        if isJSON { return Console.answer(bytes: JSONValue.object(json).pretty()) }
         for pack in packs {
-            Talk.answer(
+            Console.answer(
                 "\(pack.change.rawValue)  \(pack.id)  version \(pack.version)  \(pack.length) bytes, \(pack.pieces) pieces\(pack.remark)"
             )
             for update in pack.updates {
-                Talk.answer("  from version \(update.version)  \(update.cost.shown)")
+                Console.answer("  from version \(update.version)  \(update.cost.shown)")
             }
             if pack.isPinned {
-                Talk.note(
+                Console.note(
                     "\(pack.id) was restored to version \(pack.version); 'assetvault restore VAULT \(pack.id) --latest' lists its source again"
                 )
             }
             for key in pack.droppedKeys {
-                Talk.note("\(pack.id) is no longer sealed for the vault key '\(key)'")
+                Console.note("\(pack.id) is no longer sealed for the vault key '\(key)'")
             }
         }
     }

@@ -50,7 +50,7 @@ struct Restore: AsyncParsableCommand {
                 remedy: "write --version N for an earlier version, or --latest for the source")
         }
         let folder = VaultFolder(FilePath(vault))
-        var order = PublicationOrder(
+        var order = PublicationRequest(
             keys: try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys), now: .now)
         order.passphrase = try signing.passphrase()
         order.acceptsRemovedKeys = acceptRemovedKeys
@@ -63,6 +63,6 @@ struct Restore: AsyncParsableCommand {
             throw declared.contains(id) ? error : error.suggesting(id, among: declared)
         }
         report.tell(asJSON: json)
-        if !json { Talk.wrote(report.written) }
+        if !json { Console.wrote(report.written) }
     }
 }

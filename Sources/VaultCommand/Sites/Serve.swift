@@ -24,6 +24,6 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let folder = FilePath(site)
         try folder.requireSite()
-        try await DevelopmentServer(root: folder, port: port).run { Talk.answer($0) }
+        try await DevelopmentServer(root: folder, port: port).run { Console.answer($0) }
     }
 }

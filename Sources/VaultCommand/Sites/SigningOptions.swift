@@ -12,7 +12,7 @@ struct SigningOptions: ParsableArguments {
     var spec: String?
 
     func passphrase() throws(VaultError) -> PassphraseSource? {
-        SwappableSecrets.report()
+        SwapWarning.report()
         guard let spec else { return nil }
         return try PassphraseSource(parsing: spec)
     }

@@ -7,12 +7,12 @@ final class ProgressBar {
     private var next: ContinuousClock.Instant
     private var hasDrawn = false
     private let label: String
-    private var measure: Measure
+    private var measure: ByteProgress
 
     /// - Parameter total: bytes in all; 0 when it is not known.
     init(_ label: String, total: UInt64 = 0) {
         self.label = label
-        measure = Measure(total: total)
+        measure = ByteProgress(total: total)
         next = start + .seconds(1)
     }
 
@@ -23,17 +23,17 @@ final class ProgressBar {
     }
 
     /// The same for work whose name and size change while it goes on.
-    func show(_ measure: Measure, as label: String) {
+    func show(_ measure: ByteProgress, as label: String) {
         guard isShown, ContinuousClock.now >= next else { return }
         next = ContinuousClock.now + .milliseconds(100)
         hasDrawn = true
         let seconds = (ContinuousClock.now - start) / .seconds(1)
-        Talk.redraw("\(label) \(measure.shown(after: seconds))")
+        Console.redraw("\(label) \(measure.shown(after: seconds))")
     }
 
     /// Clears the line.
     func finish() {
-        if hasDrawn { Talk.redraw("") }
+        if hasDrawn { Console.redraw("") }
         hasDrawn = false
     }
 }

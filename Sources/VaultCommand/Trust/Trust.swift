@@ -39,8 +39,8 @@ struct TrustOptions: ParsableArguments {
 
 extension TrustChange.Report {
     func tell() {
-        for warning in warnings { Talk.note("warning: \(warning)") }
-        if !written.isEmpty || warnings.isEmpty { Talk.wrote(written) }
+        for warning in warnings { Console.note("warning: \(warning)") }
+        if !written.isEmpty || warnings.isEmpty { Console.wrote(written) }
     }
 }
 

@@ -43,19 +43,19 @@ struct TrustShow: AsyncParsableCommand {
             Site(site, transport: SchemeTransport()), pinnedRoot: pinned, now: .earliest)
         let lifetime = try isVault ? VaultSettings(reading: vault.settings).lifetime : MetadataLifetime()
         let summary = TrustSummary(of: tree, lifetime: lifetime, now: .now)
-        if json { return Talk.answer(bytes: JSONValue.object(summary.json).pretty()) }
+        if json { return Console.answer(bytes: JSONValue.object(summary.json).pretty()) }
         for role in summary.roles {
-            Talk.answer(
+            Console.answer(
                 "\(role.role)  version \(role.version)  expires \(role.expires), \(max(0, role.daysLeft)) days left  \(role.trust.threshold) of \(role.trust.keys.count) keys"
             )
-            for key in role.trust.keys { Talk.answer("  \(key.id)  \(key.key.kind)") }
+            for key in role.trust.keys { Console.answer("  \(key.id)  \(key.key.kind)") }
         }
         if isVault {
             for name in try vault.pendingFiles() {
-                Talk.note("\(vault.pending)/\(name) waits for signatures")
+                Console.note("\(vault.pending)/\(name) waits for signatures")
             }
         }
-        for warning in summary.warnings { Talk.note("warning: \(warning)") }
+        for warning in summary.warnings { Console.note("warning: \(warning)") }
     }
 }
 

@@ -43,8 +43,8 @@ struct TrustSign: AsyncParsableCommand {
         let report = try DetachedSigning(of: FilePath(file)).run(
             keys: keys.map { FilePath($0) }, copies: copies.map { FilePath($0) },
             passphrase: try signing.passphrase())
-        for line in report.content { Talk.note("  \(line)") }
-        Talk.note(
+        for line in report.content { Console.note("  \(line)") }
+        Console.note(
             "\(file): \(report.role) version \(report.version), expires \(report.expires), has signatures of \(report.signingKeys) keys"
         )
     }

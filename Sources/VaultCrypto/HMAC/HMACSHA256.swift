@@ -9,10 +9,10 @@ public struct HMACSHA256: ~Copyable, Sendable {
     }
 
     /// The tag of one whole message.
-    public mutating func authenticate(_ message: Span<UInt8>) -> Digest {
+    public mutating func authenticate(_ message: Span<UInt8>) -> SHA256Digest {
         hmac.update(message)
-        return unsafe Digest { target in
-            unsafe hmac.finalize(into: UnsafeMutableBufferPointer(start: target, count: Digest.count))
+        return unsafe SHA256Digest { target in
+            unsafe hmac.finalize(into: UnsafeMutableBufferPointer(start: target, count: SHA256Digest.count))
         }
     }
 }

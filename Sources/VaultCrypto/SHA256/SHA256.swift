@@ -9,11 +9,11 @@ public struct SHA256: ~Copyable, Sendable {
     }
 
     /// The digest of what was added since the start or the last call.
-    public mutating func finalize() -> Digest {
-        unsafe Digest { target in unsafe context.finalize(into: target) }
+    public mutating func finalize() -> SHA256Digest {
+        unsafe SHA256Digest { target in unsafe context.finalize(into: target) }
     }
 
-    public static func hash(_ message: Span<UInt8>) -> Digest {
+    public static func hash(_ message: Span<UInt8>) -> SHA256Digest {
         var hash = SHA256()
         hash.update(message)
         return hash.finalize()

@@ -9,11 +9,11 @@ public struct SHA512: ~Copyable, Sendable {
     }
 
     /// The digest of what was added since the start or the last call.
-    public mutating func finalize() -> Digest512 {
-        unsafe Digest512 { target in unsafe context.finalize(into: target) }
+    public mutating func finalize() -> SHA512Digest {
+        unsafe SHA512Digest { target in unsafe context.finalize(into: target) }
     }
 
-    public static func hash(_ message: Span<UInt8>) -> Digest512 {
+    public static func hash(_ message: Span<UInt8>) -> SHA512Digest {
         var hash = SHA512()
         hash.update(message)
         return hash.finalize()

@@ -65,7 +65,8 @@ public final class HTTPTransport: Transport {
             let asked = ContinuousClock.now
             let response = try await execute(request, at: url)
             guard let target = try Redirect.target(of: response, from: url, for: request) else {
-                return try HTTPAnswer(response, to: request, through: self, after: .now - asked).response()
+                return try HTTPResponseHead(response, to: request, through: self, after: .now - asked)
+                    .response()
             }
             followed += 1
             guard followed <= limits.redirects else {

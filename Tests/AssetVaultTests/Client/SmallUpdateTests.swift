@@ -224,7 +224,7 @@ extension SmallUpdateTests {
         #expect(UInt64(second) == cost.bytes)
         #expect(cost.bytes < 120_000)
         try await expectContent(2, client)
-        // The tree, its descriptor, and what the next update needs.
+        // The tree, its manifest, and what the next update needs.
         let root = try await client.lease(of: one).root
         #expect(try FileSystem.exists(FilePath(root.string + ".tail")))
         #expect(try hosted.game.place.staged().count == 2)

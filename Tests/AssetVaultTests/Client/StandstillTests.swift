@@ -22,7 +22,7 @@ import VaultFileSystem
     }
 
     /// A file whose owner never does anything more with it, with the first bytes of the pack.
-    private func held(_ suffix: String, of pack: PackDescriptor, _ bytes: [UInt8]) throws -> OpenFile {
+    private func held(_ suffix: String, of pack: PackManifest, _ bytes: [UInt8]) throws -> OpenFile {
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let path = layout.ephemeral.appending(pack.sha256.hex + suffix)
         let file = try OpenFile(creating: path, permissions: 0o600)

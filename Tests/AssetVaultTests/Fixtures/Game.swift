@@ -37,7 +37,7 @@ final class Game: Sendable {
     func publish(_ source: FilePath, as id: String = Game.id, _ compression: Compression? = nil) async throws
     {
         let id = try PackID(id)
-        var order = PublicationOrder(keys: place.keys, now: .now)
+        var order = PublicationRequest(keys: place.keys, now: .now)
         order.compression = compression
         _ = try await Publication.run(
             of: place.vault, order,
@@ -73,7 +73,7 @@ struct GamePlace: Sendable, Codable {
 
     func store() -> VaultStore { VaultStore(layout, keys: keys) }
 
-    /// The names of all versions and descriptors that are there, and of whatever belongs to none of them.
+    /// The names of all versions and manifests that are there, and of whatever belongs to none of them.
     func staged() throws -> [String] {
         let names = try Folder(opening: home).names().map { String(decoding: $0, as: UTF8.self) }
         let tails = names.filter { !$0.hasSuffix(".tail") }.map { $0 + ".tail" }

@@ -78,7 +78,7 @@ final class HostedGame: Sendable {
         let changed = JSONValue.object(json).pretty()
         try DurableFile.write(changed.span, to: file, permissions: 0o644, replacing: true)
         _ = try await Publication.run(
-            of: game.place.vault, PublicationOrder(keys: game.place.keys, now: .now))
+            of: game.place.vault, PublicationRequest(keys: game.place.keys, now: .now))
     }
 
     func configuration(keys: Bool = true) throws -> VaultConfiguration {
@@ -95,7 +95,7 @@ final class HostedGame: Sendable {
     func downloader() throws -> PackDownloader { try PackDownloader(configuration(keys: false)) }
 
     /// The bytes of a hosted pack's file.
-    func hosted(_ pack: PackDescriptor) throws -> [UInt8] {
+    func hosted(_ pack: PackManifest) throws -> [UInt8] {
         let (folder, name) = pack.id.description.splitLast("/")
         let path = "targets/packs/\(folder)\(pack.sha256.hex).\(name).avpack"
         return try DurableFile.read(game.place.vault.site.pushing(FilePath(path)), limit: 1 << 28)

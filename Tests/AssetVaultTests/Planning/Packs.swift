@@ -5,11 +5,11 @@ import VaultTransport
 
 @testable import AssetVault
 
-/// The descriptor of a pack that nobody sealed: its digest follows from its ID and version.
+/// The manifest of a pack that nobody sealed: its digest follows from its ID and version.
 func pack(
     _ id: String, version: Int64 = 2, _ policy: PackPolicy = .prefetch, bytes: UInt64 = 1_000,
     opened: UInt64 = 2_000, entries: Int64 = 0, tags: [String] = []
-) throws -> PackDescriptor {
+) throws -> PackManifest {
     let digest = SHA256.hash(Array("\(id) \(version)".utf8).span).hex
     func part(_ length: Int64) -> JSONValue {
         .object(["length": .integer(length), "sha256": .string(digest)])
@@ -25,7 +25,7 @@ func pack(
         "length": .integer(Int64(bytes)), "hashes": ["sha256": .string(digest)],
         "custom": ["assetvault": .object(vault)],
     ]
-    return try PackDescriptor(parsing: target, place: "test")
+    return try PackManifest(parsing: target, place: "test")
 }
 
 func site(_ host: String = "cdn.example.com") throws -> SiteLocation {
@@ -35,7 +35,7 @@ func site(_ host: String = "cdn.example.com") throws -> SiteLocation {
 extension Plan {
     /// With one source, which is allowed, unless another one is given.
     init(
-        _ stored: [StoredPack] = [], _ offered: [PackDescriptor], _ occasion: PlanningOccasion,
+        _ stored: [StoredPack] = [], _ offered: [PackManifest], _ occasion: PlanningOccasion,
         _ policy: PlanningPolicy = PlanningPolicy(), metadataBytes: UInt64 = 0
     ) throws {
         self.init(

@@ -8,7 +8,7 @@ import Testing
         [.downloader(.update), .downloader(.periodic), .app(.automatic), .app(.all)]
 
     /// Two essential packs of 300 and 500 bytes, two others of 300 and 500.
-    private func offered() throws -> [PackDescriptor] {
+    private func offered() throws -> [PackManifest] {
         [
             try pack("a", .essential, bytes: 300, opened: 600),
             try pack("b", .essential, bytes: 500, opened: 1_000),

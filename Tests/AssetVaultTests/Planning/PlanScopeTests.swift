@@ -8,8 +8,8 @@ import Testing
     static let occasions: [PlanningOccasion] =
         ContentRequest.allCases.map(PlanningOccasion.downloader) + [.app(.automatic), .app(.all)]
 
-    private let one: PackDescriptor
-    private let two: PackDescriptor
+    private let one: PackManifest
+    private let two: PackManifest
     private let id: PackID
 
     init() throws {

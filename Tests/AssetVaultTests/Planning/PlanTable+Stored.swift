@@ -5,7 +5,7 @@ import Testing
 
 /// What the words of the table stand for. Version 2 is offered.
 extension PlanTable.Case {
-    var offered: PackDescriptor { get throws { try pack("levels/one", policy) } }
+    var offered: PackManifest { get throws { try pack("levels/one", policy) } }
 
     var planningOccasion: PlanningOccasion {
         get throws {
@@ -63,7 +63,7 @@ extension PlanTable.Case {
     var expectedRemovals: [PlannedRemoval] {
         get throws {
             let found = try storedPack
-            func file(_ stage: StoredFile.Stage, _ pack: PackDescriptor?) throws -> PlannedRemoval {
+            func file(_ stage: StoredFile.Stage, _ pack: PackManifest?) throws -> PlannedRemoval {
                 .file(StoredFile(stage: stage, pack: try #require(pack)))
             }
             return switch removed {

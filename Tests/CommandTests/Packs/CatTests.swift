@@ -32,7 +32,7 @@ struct CatTests {
         try await Tool.run("mv", bench.pack + ".json", bench.folder["d.json"])
         try await Command.run(["cat", bench.pack, "run.sh"] + bench.keys).failed(66, naming: "--site")
         let result = try await Command.run(
-            ["cat", bench.pack, "run.sh", "--descriptor", bench.folder["d.json"]] + bench.keys)
+            ["cat", bench.pack, "run.sh", "--manifest", bench.folder["d.json"]] + bench.keys)
         #expect(try result.succeeded().text == "#!/bin/sh\n")
     }
 

@@ -19,10 +19,10 @@ struct InspectTests {
         for name in ["run.sh", "start.json", "noise"] { #expect(!answer.text.contains(name)) }
         let json = try await inspect(["--json"]).json().asObject(at: "answer")
         #expect(try json.integer("length", at: "") == Int64(bytes.count))
-        let custom = try json.object("descriptor", at: "").object("custom", at: "").object(
+        let custom = try json.object("manifest", at: "").object("custom", at: "").object(
             "assetvault", at: "")
-        #expect(custom == (try bench.descriptor()))
-        #expect(try json.string("contentKeyID", at: "") == bench.descriptor().string("contentKeyID", at: ""))
+        #expect(custom == (try bench.manifest()))
+        #expect(try json.string("contentKeyID", at: "") == bench.manifest().string("contentKeyID", at: ""))
         #expect(json["files"] == nil)
     }
 
@@ -51,8 +51,8 @@ struct InspectTests {
     @Test func saysWhereADescriptorIsMissing() async throws {
         try await bench.seal()
         try await Tool.run("rm", bench.pack + ".json")
-        #expect(try await inspect([]).text.contains("descriptor    none"))
-        #expect(try await inspect(["--json"]).json().asObject(at: "")["descriptor"] == nil)
+        #expect(try await inspect([]).text.contains("manifest    none"))
+        #expect(try await inspect(["--json"]).json().asObject(at: "")["manifest"] == nil)
         try await Command.run(["inspect", bench.pack] + bench.keys).failed(66, naming: "--site")
     }
 

@@ -127,7 +127,7 @@ struct KeyTests {
     @Test func aCommandIsAskedOnceForEachID() async throws {
         try await bench.seal()
         var target: JSONObject = try bench.folder.json("level.avpack.json")
-        let vault = try bench.descriptor()
+        let vault = try bench.manifest()
         let slot = try vault.array("slots", at: "")[0].asObject(at: "")
         let named: [String: JSONValue] = Dictionary(
             uniqueKeysWithValues: [Bench.keyID, "other", "--help"].map { id in
@@ -168,7 +168,7 @@ struct KeyTests {
         }
         try write(64)
         try await Command.run(seal).succeeded()
-        #expect(try bench.descriptor().array("slots", at: "").count == 64)
+        #expect(try bench.manifest().array("slots", at: "").count == 64)
     }
 
     /// The first source holds another key of the same name.

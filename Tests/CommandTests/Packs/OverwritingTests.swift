@@ -31,8 +31,8 @@ struct OverwritingTests {
 
     @Test func packAndDescriptorCanNotBeOneFile() async throws {
         try await bench.unchanged {
-            try await seal("--descriptor", bench.pack).failed(64, naming: bench.pack)
-            try await seal("--force", "--descriptor", bench.pack).failed(64, naming: bench.pack)
+            try await seal("--manifest", bench.pack).failed(64, naming: bench.pack)
+            try await seal("--force", "--manifest", bench.pack).failed(64, naming: bench.pack)
         }
     }
 
@@ -111,8 +111,8 @@ struct OverwritingTests {
         try await bench.unchanged {
             for command in [
                 ["seal", bench.level, "-o", target], ["open", bench.pack, "--tar", target],
-                ["seal", bench.level, "-o", bench.folder["new"], "--descriptor", target],
-                ["seal", bench.level, "-o", "-", "--descriptor", target],
+                ["seal", bench.level, "-o", bench.folder["new"], "--manifest", target],
+                ["seal", bench.level, "-o", "-", "--manifest", target],
             ] {
                 for force in [[], ["--force"]] {
                     let run = command + force + bench.keys

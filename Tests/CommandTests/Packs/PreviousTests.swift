@@ -8,7 +8,7 @@ struct PreviousTests {
     init() throws { bench = try Bench() }
 
     private func version(_ name: String) throws -> Int64 {
-        try bench.descriptor("\(name).json").integer("version", at: name)
+        try bench.manifest("\(name).json").integer("version", at: name)
     }
 
     private func seal(_ name: String, after previous: String, _ options: String...) async throws
@@ -37,7 +37,7 @@ struct PreviousTests {
     @Test func aFreshContentKeyHidesEqualContent() async throws {
         try await bench.seal(nil, as: bench.folder["a"])
         try await bench.seal(nil, as: bench.folder["b"])
-        #expect(try bench.descriptor("a.json")["contentKeyID"] != bench.descriptor("b.json")["contentKeyID"])
+        #expect(try bench.manifest("a.json")["contentKeyID"] != bench.manifest("b.json")["contentKeyID"])
         #expect(try bench.folder.bytes("a") != bench.folder.bytes("b"))
     }
 
@@ -48,7 +48,7 @@ struct PreviousTests {
         #expect(try version("v2") == 2)
         #expect(try pieces(changed).new >= 1)
         #expect(
-            try bench.descriptor("v2.json")["contentKeyID"] == bench.descriptor("v1.json")["contentKeyID"])
+            try bench.manifest("v2.json")["contentKeyID"] == bench.manifest("v1.json")["contentKeyID"])
         // A mode and an empty folder are content too.
         try bench.folder.setPermissions("level/run.sh", 0o644)
         try await seal("v3", after: "v2").succeeded()
@@ -96,7 +96,7 @@ struct PreviousTests {
 
     @Test func refusesAPreviousPackThatIsNone() async throws {
         try await bench.seal(nil, as: bench.folder["v1"])
-        try await bench.seal(nil, as: bench.folder["bare"], "--descriptor", bench.folder["x.json"])
+        try await bench.seal(nil, as: bench.folder["bare"], "--manifest", bench.folder["x.json"])
         try bench.folder.write("other.jwks", Bench.jwk(Bench.noise(32)), permissions: 0o600)
         try await bench.unchanged {
             try await seal("new", after: "v1", "--id", "another").failed(64, naming: "another", "level")

@@ -16,10 +16,10 @@ struct SealTests {
         #expect(try bench.folder.names() == (before + ["level.avpack", "level.avpack.json"]).sorted())
         #expect(try bench.folder.permissions("level.avpack") == 0o644)
         #expect(try bench.folder.permissions("level.avpack.json") == 0o644)
-        let descriptor = try bench.descriptor()
-        #expect(try descriptor.string("id", at: "") == "level")
-        #expect(try descriptor.integer("version", at: "") == 1)
-        let slots = try descriptor.array("slots", at: "").map { try $0.asObject(at: "") }
+        let manifest = try bench.manifest()
+        #expect(try manifest.string("id", at: "") == "level")
+        #expect(try manifest.integer("version", at: "") == 1)
+        let slots = try manifest.array("slots", at: "").map { try $0.asObject(at: "") }
         #expect(try slots.map { try $0.string("kid", at: "") } == [Bench.keyID])
         let wrapped = try Base64URL.decode(slots[0].string("wrapped", at: "").utf8)
         #expect(wrapped?.count == 40)
@@ -31,7 +31,7 @@ struct SealTests {
         for ending in ["", "/", "/."] {
             let pack = try await bench.seal(bench.folder[source] + ending, as: bench.folder["p"], "--force")
             #expect(pack == bench.folder["p"])
-            #expect(try bench.descriptor("p.json").string("id", at: "") == id)
+            #expect(try bench.manifest("p.json").string("id", at: "") == id)
         }
     }
 
@@ -40,14 +40,14 @@ struct SealTests {
             let archive = bench.folder["Level One".replacing(" ", with: "") + ".\(ending)"]
             try await Tool.run("tar", "caf", archive, "-C", bench.level, ".")
             try await bench.seal(archive, as: bench.folder["p"], "--force")
-            #expect(try bench.descriptor("p.json").string("id", at: "") == "levelone")
+            #expect(try bench.manifest("p.json").string("id", at: "") == "levelone")
         }
     }
 
     @Test func takesIDAndVersionThatAreGiven() async throws {
         try await bench.seal(nil, as: nil, "--id", "levels/one.b_c-d", "--pack-version", "9007199254740991")
-        #expect(try bench.descriptor().string("id", at: "") == "levels/one.b_c-d")
-        #expect(try bench.descriptor().integer("version", at: "") == 9_007_199_254_740_991)
+        #expect(try bench.manifest().string("id", at: "") == "levels/one.b_c-d")
+        #expect(try bench.manifest().integer("version", at: "") == 9_007_199_254_740_991)
         try await bench.open(into: bench.folder["opened"]).succeeded()
         try await expectSameTree(bench.level, bench.folder["opened"])
     }
@@ -68,14 +68,14 @@ struct SealTests {
     @Test func readsStandardInputAndWritesStandardOutput() async throws {
         let tar = try await Tool.run("tar", "c", "-C", bench.level, ".").output
         let result = try await Command.run(
-            ["seal", "-", "-o", "-", "--descriptor", bench.folder["there.json"], "--id", "level"]
+            ["seal", "-", "-o", "-", "--manifest", bench.folder["there.json"], "--id", "level"]
                 + bench.keys,
             input: tar
         ).succeeded()
         try bench.folder.write("piped.avpack", result.output)
         let opened = bench.folder["opened"]
         try await bench.open(
-            bench.folder["piped.avpack"], into: opened, "--descriptor", bench.folder["there.json"]
+            bench.folder["piped.avpack"], into: opened, "--manifest", bench.folder["there.json"]
         )
         .succeeded()
         try await expectSameTree(bench.level, opened)
@@ -84,17 +84,17 @@ struct SealTests {
     }
 
     @Test func writesTheDescriptorWhereItIsTold() async throws {
-        try await bench.seal(nil, as: nil, "--descriptor", bench.folder["elsewhere"])
+        try await bench.seal(nil, as: nil, "--manifest", bench.folder["elsewhere"])
         #expect(try !bench.folder.exists("level.avpack.json"))
         try await bench.open(into: bench.folder["a"]).failed(66, naming: "level.avpack.json", "--site")
-        try await bench.open(into: bench.folder["b"], "--descriptor", bench.folder["elsewhere"]).succeeded()
+        try await bench.open(into: bench.folder["b"], "--manifest", bench.folder["elsewhere"]).succeeded()
     }
 
     @Test func wrapsForEveryKey() async throws {
         let other = bench.folder["other.jwks"]
         try bench.folder.write("other.jwks", Bench.jwk(Bench.noise(32), id: "other"), permissions: 0o600)
         try await bench.seal(nil, as: nil, "--keys", "file:\(other)")
-        let slots = try bench.descriptor().array("slots", at: "").map { try $0.asObject(at: "") }
+        let slots = try bench.manifest().array("slots", at: "").map { try $0.asObject(at: "") }
         #expect(try slots.map { try $0.string("kid", at: "") } == [Bench.keyID, "other"])
         let result = try await Command.run(
             "open", bench.pack, "-o", bench.folder["opened"], "--keys", "file:\(other)")

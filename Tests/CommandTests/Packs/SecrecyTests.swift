@@ -19,8 +19,8 @@ import VaultFileSystem
         return [key] + texts.map { Array($0.utf8) }
     }
 
-    private func contentKey(_ descriptor: String) throws -> [UInt8] {
-        let slots = try bench.descriptor(descriptor).array("slots", at: "")
+    private func contentKey(_ manifest: String) throws -> [UInt8] {
+        let slots = try bench.manifest(manifest).array("slots", at: "")
         let wrapped = try slots[0].asObject(at: "").string("wrapped", at: "")
         let bytes = try #require(Base64URL.decode(wrapped.utf8))
         let secret = Bench.secret

@@ -1,7 +1,7 @@
 import StrictJSON
 import Testing
 
-/// Packs whose descriptor comes from a site's signed metadata.
+/// Packs whose manifest comes from a site's signed metadata.
 struct SignedDescriptorTests {
     let bench: Bench
     init() throws { bench = try Bench() }
@@ -10,7 +10,7 @@ struct SignedDescriptorTests {
         ["--site", bench.folder["vault/site"], "--trust", bench.folder["vault/trusted-root.json"]]
     }
 
-    /// Publishes the level and takes the pack out of the site, without a descriptor.
+    /// Publishes the level and takes the pack out of the site, without a manifest.
     private func publish() async throws {
         let vault = bench.folder["vault"]
         try await Command.run("init", vault).succeeded()
@@ -29,7 +29,7 @@ struct SignedDescriptorTests {
         let file = try await Command.run(["cat", bench.pack, "run.sh"] + trust + keys).succeeded()
         #expect(file.text == "#!/bin/sh\n")
         let report = try await Command.run(["inspect", bench.pack, "--json"] + trust).succeeded()
-        let custom = try report.json().asObject(at: "").object("descriptor", at: "").object("custom", at: "")
+        let custom = try report.json().asObject(at: "").object("manifest", at: "").object("custom", at: "")
         #expect(try custom.object("assetvault", at: "").string("id", at: "") == "level")
         let all = try await Command.run(["inspect", bench.pack] + trust + keys).succeeded()
         #expect(all.text.contains("noise.bin"))
@@ -40,7 +40,7 @@ struct SignedDescriptorTests {
         try await publish()
         let bytes = try bench.folder.bytes("level.avpack")
         let report = try await Command.run(["inspect", bench.pack, "--json"] + trust).succeeded()
-        let custom = try report.json().asObject(at: "").object("descriptor", at: "").object("custom", at: "")
+        let custom = try report.json().asObject(at: "").object("manifest", at: "").object("custom", at: "")
         let catalog = try custom.object("assetvault", at: "").object("catalog", at: "").integer(
             "length", at: "")
         let footer = bytes.count - 128

@@ -28,7 +28,7 @@ struct SourceKindTests {
         let again = try await bench.seal(archive, as: bench.folder["again"], "--previous", bench.pack)
         #expect(try bench.folder.bytes("again") == bench.folder.bytes("level.avpack"))
         #expect(try bench.folder.names() == (before + ["again", "again.json"]).sorted())
-        // Also without a descriptor's help, by content.
+        // Also without a manifest's help, by content.
         let fresh = try await bench.seal(archive, as: bench.folder["fresh"])
         for pack in [again, fresh] {
             let opened = bench.folder["opened"]

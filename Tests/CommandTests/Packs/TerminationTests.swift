@@ -91,7 +91,7 @@ import Testing
         let result = try await Command.run(command, through: wrapper)
         #expect(result.exitCode == 128 + SIGKILL)
         #expect(result.output == [])
-        // The descriptor waits for its pack, which is therefore never without one.
+        // The manifest waits for its pack, which is therefore never without one.
         for name in try bench.folder.names(in: "place") where name != "out.json.next" {
             #expect(name.hasPrefix(".assetvault-") && name.hasSuffix(".tmp"), "\(name)")
             let permissions = try bench.folder.permissions("place/\(name)") ?? 0
@@ -100,7 +100,7 @@ import Testing
         try await Command.run(command).succeeded()
     }
 
-    /// Killed between the names of pack and descriptor, also where both replace others.
+    /// Killed between the names of pack and manifest, also where both replace others.
     @Test(arguments: [false, true]) func aPackThatHasItsNameOpens(replacing: Bool) async throws {
         let command = try await command("seal")
         if replacing { try await Command.run(command).succeeded() }

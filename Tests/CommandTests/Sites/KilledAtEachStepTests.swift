@@ -84,7 +84,7 @@ import Testing
     }
 
     /// What waited for an older site takes nothing back that was swung, whether or not the record can be read.
-    @Test(arguments: [StagingStep.descriptorSaved, .versionNamed, .currentSwung, .publicationRecorded])
+    @Test(arguments: [StagingStep.manifestSaved, .versionNamed, .currentSwung, .publicationRecorded])
     func anOlderPreload(step: StagingStep) async throws {
         let stores = try await KilledStores(.unlock, from: .loaded)
         try stores.workshop.folder.write("level/noise", "version 3")
@@ -106,7 +106,7 @@ import Testing
         }
     }
 
-    /// A newer pack's descriptor without its pack, and a record that is lost with it: what waits is not what the site lists by
+    /// A newer pack's manifest without its pack, and a record that is lost with it: what waits is not what the site lists by
     /// now, so it is not opened; what is loaded stays until the next fetch.
     @Test func aDescriptorAlone() async throws {
         let stores = try await KilledStores(.unlock, from: .loaded)
@@ -114,7 +114,7 @@ import Testing
         try await stores.workshop.publish()
         let store = try await stores.store("alone")
         let fetch = KilledWay.keyless.arguments(stores.workshop, stores.server.url, store)
-        #expect(try await Command.run(fetch, dyingAt: "descriptorSaved").exitCode == 137)
+        #expect(try await Command.run(fetch, dyingAt: "manifestSaved").exitCode == 137)
         try Data("?".utf8).write(to: URL(filePath: "\(store)/permanent/@state/level/@record.json"))
         try await stores.run(in: store).succeeded()
         #expect(try await stores.workshop.status(of: store)["level"]?.version == 1)
@@ -128,12 +128,12 @@ import Testing
             (
                 .opened,
                 [
-                    .downloadNamed, .openingRecorded, .treeWritten, .descriptorSaved, .versionNamed,
+                    .downloadNamed, .openingRecorded, .treeWritten, .manifestSaved, .versionNamed,
                     .currentSwung,
                 ]
             ),
-            (.sealed, [.descriptorSaved, .versionNamed, .currentSwung]),
-            (.downloader, [.descriptorSaved, .packShared]),
+            (.sealed, [.manifestSaved, .versionNamed, .currentSwung]),
+            (.downloader, [.manifestSaved, .packShared]),
             (.unlock, [.versionNamed, .currentSwung]),
             (.remove, [.removalRecorded, .linkRemoved, .versionsRemoved, .waitingRemoved]),
         ] as [(KilledWay, [StagingStep])])

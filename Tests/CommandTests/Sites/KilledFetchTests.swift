@@ -61,7 +61,7 @@ struct KilledFetchTests {
         let versions = left.entries.keys.filter {
             $0.hasPrefix("permanent/level/@") && !$0.dropFirst(16).contains("/")
         }
-        #expect(versions.count == 3, "a tree, its descriptor and its tail, not \(versions) \(hint)")
+        #expect(versions.count == 3, "a tree, its manifest and its tail, not \(versions) \(hint)")
         try FileManager.default.removeItem(atPath: store)
         return result
     }

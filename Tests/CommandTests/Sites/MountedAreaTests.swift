@@ -22,7 +22,7 @@ struct MountedAreaTests {
             let seen = try await mounted.seen()
             try await stores.expectOldOrNew(in: seen, hint)
             try stores.expectNothingHalf(in: seen, hint)
-            try await mounted.makeRoom()
+            try await mounted.makeSpace()
             try await stores.runFromFolder(in: store, through: mounted.inside).succeeded()
             try await stores.expectEnd(in: mounted.seen(), hint)
         }
@@ -30,7 +30,7 @@ struct MountedAreaTests {
         return try #require(result)
     }
 
-    /// Room runs out at once, or while a record, a descriptor, a tree, or the copy of a pack is written.
+    /// Room runs out at once, or while a record, a manifest, a tree, or the copy of a pack is written.
     @Test(arguments: ways, areas) func full(way: KilledWay, area: String) async throws {
         let stores = try await KilledStores(way, from: .loaded)
         for room in [0, 8, 1000] {

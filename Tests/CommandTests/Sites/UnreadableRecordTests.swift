@@ -16,7 +16,7 @@ struct UnreadableRecordTests {
         try await Tool.run("touch", folder["store/permanent/@work/.assetvault-0-0.tmp"])
     }
 
-    enum Place: CaseIterable { case record, descriptor }
+    enum Place: CaseIterable { case record, manifest }
 
     /// Every attempt to read it fails.
     private func unreadable(_ place: Place) throws -> [String] {
@@ -24,7 +24,7 @@ struct UnreadableRecordTests {
         let path =
             switch place {
             case .record: "\(workshop.store)/permanent/@state/\(Self.bad)/@record.json"
-            case .descriptor:
+            case .manifest:
                 "\(workshop.store)/\(home)/"
                     + (try #require(workshop.files(in: home).first { $0.hasSuffix(".json") }))
             }
@@ -39,8 +39,8 @@ struct UnreadableRecordTests {
         try folder.write("two/file", "version 2")
         try await workshop.publish()
         let wrapper = try unreadable(place)
-        // What a descriptor says the record says, too: it is written once more.
-        if isNamed || place == .descriptor {
+        // What a manifest says the record says, too: it is written once more.
+        if isNamed || place == .manifest {
             try await workshop.fetch(nil, "two", through: wrapper).succeeded()
         } else {
             let result = try await workshop.fetch(through: wrapper)
@@ -110,7 +110,7 @@ struct UnreadableRecordTests {
     }
 
     /// What has no place in a store.
-    @Test(arguments: ["descriptor", "home"]) func aFolderOrAFileInTheWay(kind: String) async throws {
+    @Test(arguments: ["manifest", "home"]) func aFolderOrAFileInTheWay(kind: String) async throws {
         let home = folder["store/permanent/one"]
         if kind == "home" {
             try await Tool.run("rm", "-r", home)
@@ -127,7 +127,7 @@ struct UnreadableRecordTests {
         #expect(try await workshop.tree(of: "two") == Tree(folder["two"]))
         let status = try await workshop.status()
         #expect(status["two"]?.version == 2)
-        // The record still knows what the descriptor said.
+        // The record still knows what the manifest said.
         #expect(status["one"]?.state == (kind == "home" ? "failed" : "loaded"))
     }
 

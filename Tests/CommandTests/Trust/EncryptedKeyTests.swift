@@ -62,7 +62,7 @@ struct EncryptedKeyTests {
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
     }
 
-    /// One passphrase for all encrypted keys; a descriptor gives it once.
+    /// One passphrase for all encrypted keys; a manifest gives it once.
     @Test(arguments: ["3< '", "3< <(cat '"]) func twoKeysFromADescriptor(redirection: String) async throws {
         let phrase = try folder.write("passphrase", Self.secret, permissions: 0o600)
         let plain = folder["vault/keys/targets.pem"]

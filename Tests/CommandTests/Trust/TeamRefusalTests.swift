@@ -28,7 +28,7 @@ struct TeamRefusalTests {
         #expect(verdict.exitCode == (id == "level" ? 0 : 1))
     }
 
-    /// A path of its own that leads to another pack's descriptor is no pack.
+    /// A path of its own that leads to another pack's manifest is no pack.
     @Test func itsPathUnderAnothersID() async throws {
         let studios = try folder.json("vault/site/metadata/1.targets.json")["signed", "targets"] as JSONValue?
         let record = try #require(studios?.members?["packs/level.avpack"])

@@ -18,7 +18,7 @@ import zstandard
 from cryptography.cobblestone import Cobblestone256Decryptor
 from cryptography.exceptions import InvalidTag
 
-from pack_descriptor import Corrupt, Descriptor, WrongKey, check_id, content_keys, need, vault_keys
+from pack_manifest import Corrupt, Manifest, WrongKey, check_id, content_keys, need, vault_keys
 from pack_format import (
     CATALOG_CONTEXT, CATALOG_LIMIT, ENTRIES_LIMIT, FOOTER_COUNT, HEADER_COUNT, INTEGER_LIMIT, PIECE_CONTEXT,
     PIECE_LIMIT, PIECES_LIMIT, RECORD_COUNT, footer, header, sealed_count, sha256,
@@ -124,28 +124,28 @@ class Catalog:
 class Pack:
     """A pack whose every byte was checked; `content` is all its files, joined."""
 
-    def __init__(self, file, descriptor, ring):
-        need(len(file) == descriptor.length and sha256(file) == descriptor.digest, "not the file described")
-        keys = content_keys(descriptor, ring)
-        need(file[:HEADER_COUNT] == header(descriptor.key_id), "the header is wrong")
+    def __init__(self, file, manifest, ring):
+        need(len(file) == manifest.length and sha256(file) == manifest.digest, "not the file described")
+        keys = content_keys(manifest, ring)
+        need(file[:HEADER_COUNT] == header(manifest.key_id), "the header is wrong")
         end = len(file) - FOOTER_COUNT
-        catalog_offset = end - descriptor.catalog_count
-        index_offset = catalog_offset - RECORD_COUNT * descriptor.pieces
+        catalog_offset = end - manifest.catalog_count
+        index_offset = catalog_offset - RECORD_COUNT * manifest.pieces
         need(index_offset >= HEADER_COUNT, "the parts are larger than the file")
-        need(descriptor.pieces <= PIECES_LIMIT, "too many pieces")
+        need(manifest.pieces <= PIECES_LIMIT, "too many pieces")
         index, catalog = file[index_offset:catalog_offset], file[catalog_offset:end]
-        need(sha256(index) == descriptor.index_digest, "the index is not the one described")
-        need(sha256(catalog) == descriptor.catalog_digest, "the catalog is not the one described")
-        place = footer(len(file), descriptor.pieces, descriptor.index_digest, len(catalog), descriptor.catalog_digest)
+        need(sha256(index) == manifest.index_digest, "the index is not the one described")
+        need(sha256(catalog) == manifest.catalog_digest, "the catalog is not the one described")
+        place = footer(len(file), manifest.pieces, manifest.index_digest, len(catalog), manifest.catalog_digest)
         need(file[end:] == place, "the footer is wrong")
 
         self.header, self.catalog_salt = file[:HEADER_COUNT], catalog[:24]
         self.catalog_message = cobblestone_open(keys.catalog, CATALOG_CONTEXT + file[:HEADER_COUNT], catalog)
         self.catalog = Catalog(catalog_bytes(self.catalog_message))
-        need(len(self.catalog.entries) == descriptor.entries, "the catalog has another number of entries")
-        need(self.catalog.index_digest == descriptor.index_digest, "the catalog is of another index")
-        need((self.catalog.id, self.catalog.version) == (descriptor.id, descriptor.version), "another pack's catalog")
-        need(len(self.catalog.pieces) == descriptor.pieces, "the catalog has another number of pieces")
+        need(len(self.catalog.entries) == manifest.entries, "the catalog has another number of entries")
+        need(self.catalog.index_digest == manifest.index_digest, "the catalog is of another index")
+        need((self.catalog.id, self.catalog.version) == (manifest.id, manifest.version), "another pack's catalog")
+        need(len(self.catalog.pieces) == manifest.pieces, "the catalog has another number of pieces")
 
         self.messages, content, offset = [], bytearray(), HEADER_COUNT  # messages: (salt, codec and data)
         for record, (piece_end, piece_digest) in zip(struct.iter_unpack(">I32s", index), self.catalog.pieces):
@@ -160,7 +160,7 @@ class Pack:
             content += data
             self.messages.append((sealed[:24], message))
         need(offset == index_offset, "the pieces don't fill their place")
-        need(len(content) == descriptor.opened_size, "openedSize is wrong")
+        need(len(content) == manifest.opened_size, "openedSize is wrong")
         self.keys, self.content = keys, bytes(content)
 
     def files(self):
@@ -186,20 +186,20 @@ class Pack:
         return {"id": self.catalog.id, "version": self.catalog.version, "codecs": [message[0] for _, message in self.messages], "entries": entries}
 
 
-def read(pack, descriptor, jwk):
+def read(pack, manifest, jwk):
     ring = list(vault_keys(pathlib.Path(jwk).read_bytes()))
-    return Pack(pathlib.Path(pack).read_bytes(), Descriptor(pathlib.Path(descriptor).read_bytes()), ring)
+    return Pack(pathlib.Path(pack).read_bytes(), Manifest(pathlib.Path(manifest).read_bytes()), ring)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser()
     parser.add_argument("pack")
-    parser.add_argument("descriptor")
+    parser.add_argument("manifest")
     parser.add_argument("jwk")
     parser.add_argument("-o", "--output", type=pathlib.Path)
     arguments = parser.parse_args()
     try:
-        pack = read(arguments.pack, arguments.descriptor, arguments.jwk)
+        pack = read(arguments.pack, arguments.manifest, arguments.jwk)
         pack.write(arguments.output) if arguments.output else print(json.dumps(pack.listing(), indent=2))
     except Corrupt as error:
         sys.exit(print(f"decoder: {error}", file=sys.stderr) or 65)

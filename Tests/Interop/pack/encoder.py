@@ -126,7 +126,7 @@ def catalog_message(plain):
 
 
 def seal(entries, keys, pack_id, version, slots):
-    """The bytes of the pack and its descriptor; `slots` holds (kid, vault key) pairs."""
+    """The bytes of the pack and its manifest; `slots` holds (kid, vault key) pairs."""
     content = b"".join(data for *_, data in entries)
     ends = plan(keys.cut, entries)
     pieces = [content[start:end] for start, end in zip([0] + ends, ends)]
@@ -168,6 +168,6 @@ def base64url(data):
     return base64.urlsafe_b64encode(data).rstrip(b"=").decode()
 
 
-def store(pack, descriptor, place):
+def store(pack, manifest, place):
     place.write_bytes(pack)
-    place.with_name(place.name + ".json").write_text(json.dumps(descriptor))
+    place.with_name(place.name + ".json").write_text(json.dumps(manifest))

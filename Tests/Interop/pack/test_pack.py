@@ -16,7 +16,7 @@ import pytest
 
 import decoder
 import encoder
-from pack_descriptor import Corrupt, WrongKey, vault_keys
+from pack_manifest import Corrupt, WrongKey, vault_keys
 from pack_format import CATALOG_CONTEXT, PIECE_CONTEXT, Keys
 
 CHUNK, KIB = 16_384, 1024
@@ -163,19 +163,19 @@ def test_the_mixed_source_shows_every_rule(tmp_path):
 def test_the_outsider_seals_the_same_bytes(sealed, key):
     source, pack, read = sealed
     ring = list(vault_keys(key.read_bytes()))
-    again, descriptor = encoder.seal(encoder.scan(source), read.keys, "levels/one", 3, ring)
+    again, manifest = encoder.seal(encoder.scan(source), read.keys, "levels/one", 3, ring)
     assert all(message[0] == 0 for _, message in read.messages)
     ours, described = pack.read_bytes(), json.loads(pathlib.Path(f"{pack}.json").read_text())
-    vault, other = described["custom"]["assetvault"], descriptor["custom"]["assetvault"]
+    vault, other = described["custom"]["assetvault"], manifest["custom"]["assetvault"]
     if read.catalog_message[0] == 0:
         assert again == ours
-        assert descriptor == described
+        assert manifest == described
         return
     # Two releases of libzstd may compress the catalog in two ways: then all that stands before it is the same.
     assert again[: -128 - other["catalog"]["length"]] == ours[: -128 - vault["catalog"]["length"]]
     assert {**vault, "catalog": None} == {**other, "catalog": None}
     theirs = pack.with_name("theirs.avpack")
-    encoder.store(again, descriptor, theirs)
+    encoder.store(again, manifest, theirs)
     assert decoder.read(theirs, f"{theirs}.json", key).catalog.plaintext == read.catalog.plaintext
 
 

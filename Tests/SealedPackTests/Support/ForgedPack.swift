@@ -100,10 +100,10 @@ struct ForgedPack {
 
     static let magic: [UInt8] = [0x89, 0x41, 0x56, 0x50, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    /// A descriptor that tells the same lies.
-    var descriptor: JSONObject {
+    /// A manifest that tells the same lies.
+    var manifest: JSONObject {
         get throws {
-            try parts.descriptor(
+            try parts.manifest(
                 id: String(decoding: id, as: UTF8.self), version: version, openedSize: entries.last?.end ?? 0,
                 entries: entries.count)
         }

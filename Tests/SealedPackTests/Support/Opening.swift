@@ -50,18 +50,18 @@ final class PackPlace: Sendable {
         try file.write(bytes.span, at: 0)
     }
 
-    func open(_ bytes: [UInt8], as descriptor: JSONObject? = nil, with key: ContentKey) throws -> OpenPack {
+    func open(_ bytes: [UInt8], as manifest: JSONObject? = nil, with key: ContentKey) throws -> OpenPack {
         try store(bytes)
-        let descriptor = try descriptor.map { try PackDescriptor(parsing: $0, place: "test") }
-        return try OpenPack(try PackFile(opening: path, as: descriptor), key: key)
+        let manifest = try manifest.map { try PackManifest(parsing: $0, place: "test") }
+        return try OpenPack(try PackFile(opening: path, as: manifest), key: key)
     }
 
     /// Opens a pack to its last byte. What was handed out before an error goes to `seen`.
     func read(
-        _ bytes: [UInt8], as descriptor: JSONObject? = nil, with key: ContentKey,
+        _ bytes: [UInt8], as manifest: JSONObject? = nil, with key: ContentKey,
         seen: (borrowing MemorySink) -> Void = { _ in }
     ) async throws -> [MemorySink.Entry] {
-        let pack = try open(bytes, as: descriptor, with: key)
+        let pack = try open(bytes, as: manifest, with: key)
         var sink = MemorySink()
         do throws(VaultError) {
             try await pack.extract(to: &sink)
@@ -75,12 +75,12 @@ final class PackPlace: Sendable {
     /// Expects that a pack does not open, and that nothing but the beginning of `content` was handed out before that
     /// was seen.
     func expectRefusal(
-        _ bytes: [UInt8], as descriptor: JSONObject? = nil, with key: ContentKey, content: [UInt8] = [],
+        _ bytes: [UInt8], as manifest: JSONObject? = nil, with key: ContentKey, content: [UInt8] = [],
         _ category: VaultError.Category = .corrupt, _ comment: Comment? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
     ) async {
         do {
-            _ = try await read(bytes, as: descriptor, with: key) { sink in
+            _ = try await read(bytes, as: manifest, with: key) { sink in
                 #expect(content.starts(with: sink.content), comment, sourceLocation: sourceLocation)
             }
             Issue.record(comment ?? "it opens", sourceLocation: sourceLocation)

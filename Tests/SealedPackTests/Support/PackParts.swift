@@ -67,7 +67,7 @@ struct PackParts {
     }
 
     /// The target object that describes exactly this pack.
-    func descriptor(id: String, version: UInt64, openedSize: UInt64, entries: Int = 0) -> JSONObject {
+    func manifest(id: String, version: UInt64, openedSize: UInt64, entries: Int = 0) -> JSONObject {
         let bytes = bytes
         let vault: JSONObject = [
             "format": 1, "id": .string(id), "version": .integer(Int64(clamping: version)),

@@ -8,7 +8,7 @@ import VaultFileSystem
 struct Sealed {
     let bytes: [UInt8]
     let result: SealingResult
-    var descriptor: PackDescriptor { result.descriptor }
+    var manifest: PackManifest { result.manifest }
     var parts: PackParts { PackParts(of: bytes) }
 }
 
@@ -19,7 +19,7 @@ func seal(
     slots: [KeySlot] = [], previous: OpenPack? = nil, progress: (UInt64) -> Void = { _ in }
 ) async throws -> Sealed {
     let folder = try TemporaryFolder()
-    let order = SealingOrder(
+    let order = SealingRequest(
         id: try PackID(id), versioning: versioning, key: key, slots: slots, previous: previous)
     let scanned = try SourceFolder(scanning: source)
     let output = OpenFileReference(

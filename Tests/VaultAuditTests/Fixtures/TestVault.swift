@@ -50,7 +50,7 @@ final class TestVault {
             try settings.declare(try PackID(id), source: place.path.appending(source))
         }
         try settings.write(to: vault.settings)
-        _ = try await Publication.run(of: vault, PublicationOrder(keys: keys, now: now))
+        _ = try await Publication.run(of: vault, PublicationRequest(keys: keys, now: now))
     }
 
     func chain() async throws -> TrustChain {
@@ -58,12 +58,12 @@ final class TestVault {
     }
 
     /// What the metadata lists, in the order of the IDs: `levels/one`, `two`.
-    func packs() async throws -> [PackDescriptor] {
+    func packs() async throws -> [PackManifest] {
         PublishedPacks(of: try await chain().targets).listings.map(\.pack)
     }
 
     /// The hosted file of `pack`.
-    func file(of pack: PackDescriptor) throws -> FilePath {
+    func file(of pack: PackManifest) throws -> FilePath {
         vault.targets.appending(try TargetRecord(path: pack.id.targetPath, json: pack.json).hostedPath)
     }
 

@@ -23,7 +23,7 @@ struct Progress: Sendable {
         case .finished(let id, .toBeTransferred): line = "\(id) is here, sealed"
         case .failed(let id, let error) where error.category == .key: line = "\(id) is locked"
         case .failed(let id, let error): line = "\(id): \(error.problem)".escapingControls
-        case .lacksKey(let id, _): line = "\(id) is locked"
+        case .awaitingKey(let id, _): line = "\(id) is locked"
         case .planned, .sentWhole, .verifying, .transferring, .finished: break
         }
         return line != earlier

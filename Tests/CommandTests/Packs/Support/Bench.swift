@@ -55,8 +55,8 @@ struct Bench: Sendable {
         try await Command.run(["open", pack ?? self.pack, "-o", target] + keys + options)
     }
 
-    /// The `assetvault` object of a descriptor.
-    func descriptor(_ name: String = "level.avpack.json") throws -> JSONObject {
+    /// The `assetvault` object of a manifest.
+    func manifest(_ name: String = "level.avpack.json") throws -> JSONObject {
         try folder.json(name).object("custom", at: name).object("assetvault", at: name)
     }
 

@@ -19,14 +19,14 @@ struct KilledStores {
     private let pack: PackFile
     private var folder: TemporaryFolder { workshop.folder }
     private let trees: [Tree]
-    private let digests: [Digest]
+    private let digests: [SHA256Digest]
 
     init(_ way: KilledWay, from start: KilledWay.Start) async throws {
         (self.way, self.start) = (way, start)
         workshop = try await Workshop()
         let (workshop, folder) = (workshop, workshop.folder)
         var trees: [Tree] = []
-        var digests: [Digest] = []
+        var digests: [SHA256Digest] = []
         func publish(_ version: UInt64) async throws {
             for number in 0..<12 {
                 try folder.write("level/\(number % 3)/\(number)", "version \(version) of \(number)")

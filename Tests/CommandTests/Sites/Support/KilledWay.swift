@@ -23,11 +23,11 @@ enum KilledWay: CaseIterable {
         case .opened: Self.recovering + Self.downloading + Self.opening + [.downloadCleared]
         case .sealed:
             Self.recovering + Self.downloading + [
-                .descriptorSaved, .versionNamed, .currentSwung, .publicationRecorded,
+                .manifestSaved, .versionNamed, .currentSwung, .publicationRecorded,
             ]
         case .keyless, .downloader:
             Self.recovering + Self.downloading + [
-                .descriptorSaved, .packShared, .shareRecorded,
+                .manifestSaved, .packShared, .shareRecorded,
             ]
         case .unlock: Self.recovering + Self.opening
         case .remove:
@@ -41,7 +41,7 @@ enum KilledWay: CaseIterable {
         .downloadRecorded, .downloadClaimed, .tailProven, .pieceWritten, .downloadProven, .downloadNamed,
     ]
     private static let opening: [StagingStep] = [
-        .openingRecorded, .treeWritten, .descriptorSaved, .tailSaved, .versionNamed, .currentSwung,
+        .openingRecorded, .treeWritten, .manifestSaved, .tailSaved, .versionNamed, .currentSwung,
         .publicationRecorded,
     ]
 

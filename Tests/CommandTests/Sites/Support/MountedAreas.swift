@@ -82,7 +82,7 @@ struct MountedAreas {
     }
 
     /// Room enough again, to read and to write.
-    func makeRoom() async throws {
+    func makeSpace() async throws {
         for area in areas { try await remount(area, "rw,size=100m,nr_inodes=100k") }
     }
 

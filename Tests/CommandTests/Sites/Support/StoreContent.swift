@@ -22,7 +22,7 @@ struct StoreContent: Equatable {
             names.filter { $0.hasPrefix(folder + "/@") }.map { String($0.dropFirst(folder.count + 1)) }
                 .filter { !$0.contains("/") }.sorted()
         }
-        // A version with its descriptor, and what an opened one was opened from.
+        // A version with its manifest, and what an opened one was opened from.
         let versions = own("permanent/\(id)")
         let count = loaded == nil ? 0 : isSealed ? 2 : 3
         #expect(versions.count == count, "\(versions) \(hint)", sourceLocation: location)
@@ -34,7 +34,7 @@ struct StoreContent: Equatable {
         }
         #expect(
             names.contains("permanent/\(id)/current") == (loaded != nil), "\(hint)", sourceLocation: location)
-        // A pack with its descriptor.
+        // A pack with its manifest.
         let packs = own("shared/packs/\(id)")
         #expect(packs.count == (waiting == nil ? 0 : 2), "\(packs) \(hint)", sourceLocation: location)
 

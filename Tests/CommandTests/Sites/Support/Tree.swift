@@ -6,7 +6,7 @@ import VaultFileSystem
 /// All that a folder holds, by relative path.
 struct Tree: Equatable {
     enum Entry: Equatable {
-        case file(Digest, isExecutable: Bool)
+        case file(SHA256Digest, isExecutable: Bool)
         case folder
         case link(String)
     }

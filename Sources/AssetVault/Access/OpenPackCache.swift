@@ -1,0 +1,64 @@
+import SealedPack
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+import VaultKeys
+
+/// The sealed packs read last, open: their catalogs and indexes are in memory, so that a further read costs its own pieces
+/// only. None of them keeps its version from being removed; one that was removed is let go at the next read.
+actor OpenPackCache {
+    private static let maximumCount = 8
+    /// Of all catalogs together, unless a single one is larger.
+    private static let maximumBytes = 64 << 20
+
+    private struct Kept {
+        let status: FileStatus
+        let file: OpenFileReference
+        /// Whoever wants a pack that is being opened waits for the same one.
+        let opening: Task<Result<OpenPack, VaultError>, Never>
+        var bytes = 0
+    }
+
+    /// The one used last is the last.
+    private var kept: [Kept] = []
+
+    func pack(of lease: PackLease, keys: any KeyProvider) async throws(VaultError) -> OpenPack {
+        kept.removeAll { ((try? $0.file.file.status().links) ?? 0) == 0 }
+        let status = try lease.staged.status
+        let opening: Task<Result<OpenPack, VaultError>, Never>
+        if let index = kept.firstIndex(where: { $0.status.isSameFile(as: status) }) {
+            let found = kept.remove(at: index)
+            kept.append(found)
+            opening = found.opening
+        } else {
+            let file = OpenFileReference(try OpenFile(reading: lease.root))
+            opening = Task { @concurrent in await Self.open(file, of: lease, keys: keys) }
+            kept.append(Kept(status: try file.file.status(), file: file, opening: opening))
+        }
+        let result = await opening.value
+        guard case .success(let pack) = result else {
+            kept.removeAll { $0.opening == opening }
+            return try result.get()
+        }
+        if let index = kept.firstIndex(where: { $0.opening == opening }) {
+            kept[index].bytes = pack.catalog.byteCount
+        }
+        while kept.count > 1,
+            kept.count > Self.maximumCount || kept.reduce(0, { $0 + $1.bytes }) > Self.maximumBytes
+        {
+            kept.removeFirst()
+        }
+        return pack
+    }
+
+    private static func open(_ file: OpenFileReference, of lease: PackLease, keys: any KeyProvider) async
+        -> Result<OpenPack, VaultError>
+    {
+        do throws(VaultError) {
+            let manifest = try PackManifestFile.read(beside: lease.root)
+            return .success(try await OpenPack(try PackFile(file, as: manifest), keys: keys))
+        } catch {
+            return .failure(error)
+        }
+    }
+}

@@ -1,0 +1,54 @@
+import Synchronization
+
+/// A value that some tasks change and others wait for.
+final class AwaitableValue<Value: Sendable>: Sendable {
+    private struct State {
+        var value: Value
+        var changes = 0
+        var waiting: [Int: CheckedContinuation<Void, Never>] = [:]
+        var next = 0
+    }
+
+    private let state: Mutex<State>
+
+    init(_ value: Value) { state = Mutex(State(value: value)) }
+
+    var value: Value { state.withLock { $0.value } }
+
+    /// Changes the value and lets everybody look at it again.
+    @discardableResult
+    func change<R: Sendable>(_ change: @Sendable (inout Value) -> R) -> R {
+        let (result, waiting) = state.withLock { state in
+            let result = change(&state.value)
+            state.changes += 1
+            defer { state.waiting = [:] }
+            return (result, Array(state.waiting.values))
+        }
+        for continuation in waiting { continuation.resume() }
+        return result
+    }
+
+    /// What `take` makes of the value, as soon as it makes anything of it; nil when the task is cancelled before.
+    func wait<R: Sendable>(for take: @Sendable (inout Value) -> R?) async -> R? {
+        while !Task.isCancelled {
+            let (result, changes, number) = state.withLock { state in
+                state.next += 1
+                return (take(&state.value), state.changes, state.next)
+            }
+            if let result { return result }
+            await withTaskCancellationHandler {
+                await withCheckedContinuation { continuation in
+                    let isChanged = state.withLock { state in
+                        guard state.changes == changes, !Task.isCancelled else { return true }
+                        state.waiting[number] = continuation
+                        return false
+                    }
+                    if isChanged { continuation.resume() }
+                }
+            } onCancel: {
+                state.withLock { $0.waiting.removeValue(forKey: number) }?.resume()
+            }
+        }
+        return nil
+    }
+}

@@ -1,0 +1,66 @@
+import SealedPack
+import SystemPackage
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+
+/// What is seen of a version without reading it: which files there are, their modes, sizes and times. Noted when it is
+/// staged, and held against what is there at each start. It verifies nothing: where it has changed, every byte is read.
+enum VersionFingerprint {
+    /// Throws where something can't be looked at.
+    static func digest(of version: FilePath, as form: PackForm) throws(VaultError) -> SHA256Digest {
+        var digest = SHA256()
+        switch form {
+        case .sealed:
+            guard let found = try FileSystem.status(of: version) else { throw gone(version) }
+            add(found, "", to: &digest)
+        case .opened: try add(try Folder(opening: version), below: "", to: &digest)
+        }
+        return digest.finalize()
+    }
+
+    private static func add(_ folder: borrowing Folder, below prefix: String, to digest: inout SHA256)
+        throws(VaultError)
+    {
+        for bytes in try folder.names().sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            let name = String(decoding: bytes, as: UTF8.self)
+            guard let found = try folder.status(of: bytes) else { throw gone(folder.path.appending(name)) }
+            add(found, prefix + name, to: &digest)
+            if found.kind == .folder {
+                try add(try folder.openFolder(bytes), below: prefix + name + "/", to: &digest)
+            }
+        }
+    }
+
+    private static func add(_ found: FileStatus, _ path: String, to digest: inout SHA256) {
+        let isFile = found.kind == .file
+        let line =
+            "\(path)\0\(found.kind) \(found.permissions) \(isFile ? found.size : 0) \(isFile ? found.modified : 0)\n"
+        digest.update(Array(line.utf8).span)
+    }
+
+    private static func gone(_ path: FilePath) -> VaultError {
+        VaultError(.missing, "it is gone", at: path.string, remedy: "fetch the pack again")
+    }
+}
+
+extension PackStaging {
+    /// Whether the live version looks otherwise than when it was staged. One that was never noted does not.
+    func hasChangedFingerprint(_ record: PackRecord) -> Bool {
+        guard let loaded = record.loaded, let look = record.look else { return false }
+        return
+            (try? VersionFingerprint.digest(of: layout.version(loaded.pack, as: loaded.form), as: loaded.form))
+            != look
+    }
+
+    /// Notes how the live version looks now that it is verified.
+    func recordFingerprint(of loaded: PackRecord.Loaded) async throws(VaultError) {
+        let look = try VersionFingerprint.digest(
+            of: layout.version(loaded.pack, as: loaded.form), as: loaded.form)
+        try await update(loaded.pack.id) { record in
+            if record.loaded?.pack.sha256 == loaded.pack.sha256, record.loaded?.form == loaded.form {
+                record.look = look
+            }
+        }
+    }
+}

@@ -1,0 +1,61 @@
+/// A SHA-512 digest: 64 bytes, held inline.
+///
+/// Comparison takes the same time whatever the bytes are.
+public struct SHA512Digest: Sendable {
+    public static let count = 2 * SHA256Digest.count
+
+    /// The first and the last 32 bytes, which stand next to each other in memory.
+    private var halves: (SHA256Digest, SHA256Digest)
+
+    /// Nil unless there are exactly 64 bytes.
+    public init?(_ bytes: Span<UInt8>) {
+        guard bytes.count == Self.count,
+            let first = SHA256Digest(bytes.extracting(first: SHA256Digest.count)),
+            let last = SHA256Digest(bytes.extracting(last: SHA256Digest.count))
+        else { return nil }
+        halves = (first, last)
+    }
+
+    /// Nil unless the text is exactly 128 lowercase hexadecimal digits.
+    public init?(hex: String) {
+        guard let first = SHA256Digest(hex: String(hex.prefix(2 * SHA256Digest.count))),
+            let last = SHA256Digest(hex: String(hex.dropFirst(2 * SHA256Digest.count)))
+        else { return nil }
+        halves = (first, last)
+    }
+
+    /// Lets OpenSSL write the 64 bytes in place.
+    init(writtenBy write: (UnsafeMutablePointer<UInt8>) -> Void) {
+        halves = unsafe (SHA256Digest { _ in }, SHA256Digest { _ in })
+        unsafe withUnsafeMutableBytes(of: &halves) { target in
+            unsafe write(target.baseAddress.unsafelyUnwrapped.assumingMemoryBound(to: UInt8.self))
+        }
+    }
+
+    public var bytes: [UInt8] { halves.0.bytes + halves.1.bytes }
+
+    public func append(to output: inout [UInt8]) {
+        halves.0.append(to: &output)
+        halves.1.append(to: &output)
+    }
+
+    /// 128 lowercase hexadecimal digits.
+    public var hex: String { halves.0.hex + halves.1.hex }
+}
+
+extension SHA512Digest: Hashable {
+    public static func == (a: SHA512Digest, b: SHA512Digest) -> Bool {
+        // Both halves are compared before either result counts.
+        let equal = [a.halves.0 == b.halves.0, a.halves.1 == b.halves.1]
+        return !equal.contains(false)
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(halves.0)
+        hasher.combine(halves.1)
+    }
+}
+
+extension SHA512Digest: CustomStringConvertible {
+    public var description: String { hex }
+}

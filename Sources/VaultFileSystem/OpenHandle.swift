@@ -1,0 +1,55 @@
+internal import CVaultSystem
+public import SystemPackage
+public import VaultErrors
+
+/// What ``OpenFile`` and ``Folder`` have in common: a descriptor and the path it was opened by.
+public protocol OpenHandle: ~Copyable {
+    /// Where it was opened, for messages.
+    var path: FilePath { get }
+    /// Valid as long as the value lives; closing it elsewhere is an error.
+    var descriptor: Int32 { get }
+}
+
+extension OpenHandle where Self: ~Copyable {
+    public func status() throws(VaultError) -> FileStatus {
+        var status = stat()
+        try check(unsafe vault_fstat(descriptor, &status), .reading, "read the status", path)
+        return FileStatus(status)
+    }
+
+    /// Sets the twelve permission bits, whatever the umask.
+    public func setPermissions(_ permissions: UInt16) throws(VaultError) {
+        try check(vault_fchmod(descriptor, mode_t(permissions)), .changing, "set the permissions", path)
+    }
+
+    /// The permissions of something just made. Its maker owns it, so a refusal means that the file system
+    /// (of a USB stick, say) has no permissions to set.
+    func setFirstPermissions(_ permissions: UInt16) throws(VaultError) {
+        let result = vault_fchmod(descriptor, mode_t(permissions))
+        if result == -EPERM || result == -EOPNOTSUPP { return }
+        try check(result, .creating, "set the permissions", path)
+    }
+
+    /// Waits until everything written to this file system is on the disk (`syncfs`), for many files at
+    /// once. After an error all that was written since this was opened must be thrown away.
+    public func synchronizeFileSystem() throws(VaultError) {
+        try check(vault_syncfs(descriptor), .changing, "save the file system to the disk", path)
+    }
+
+    /// Takes an advisory lock (`flock`) if nobody stands in the way.
+    ///
+    /// It lasts until the value goes away or the process dies. Returns false when somebody else holds
+    /// it; throws `.io` where the file system has no locks.
+    public func tryLock(exclusive: Bool) throws(VaultError) -> Bool {
+        let result = vault_try_lock(descriptor, exclusive ? 1 : 0)
+        if result == -EWOULDBLOCK { return false }
+        try check(result, .changing, "lock", path)
+        return true
+    }
+
+    /// Gives the lock back at once: a program that is just being started may have a copy of the descriptor for a
+    /// moment longer.
+    public func unlock() {
+        vault_unlock(descriptor)
+    }
+}

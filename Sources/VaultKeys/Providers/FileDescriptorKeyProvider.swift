@@ -1,0 +1,50 @@
+import Glibc
+import SystemPackage
+import VaultCrypto
+public import VaultErrors
+import VaultFileSystem
+
+/// A JWK or JWK Set that another process hands over by an open file descriptor, such as a pipe or standard
+/// input. It is read to its end at the first ask, and kept.
+public actor FileDescriptorKeyProvider: KeyProvider {
+    private let place: String
+    private var unread: OpenFile?
+    private var outcome: Result<KeyRing, VaultError>?
+
+    /// Reads from a duplicate: the caller's descriptor stays open, and is the caller's to close.
+    ///
+    /// - Throws: ``VaultErrors/VaultError`` of category `key` when it is not open.
+    public init(descriptor: Int32) throws(VaultError) {
+        place = "file descriptor \(descriptor)"
+        let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard duplicate >= 0 else {
+            throw VaultError(
+                .key, "is not open", at: place, remedy: "hand over the key, as in: command 3< key-file")
+        }
+        unread = OpenFile(takingOwnershipOf: duplicate, named: FilePath(place))
+    }
+
+    public func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
+        try ring().keys(for: id)
+    }
+
+    public func allKeys() async throws(VaultError) -> KeyRing {
+        try ring()
+    }
+
+    public func knownKeyIDs() async -> [KeyID]? { (try? ring())?.ids }
+
+    private func ring() throws(VaultError) -> KeyRing {
+        if let file = unread.take() {
+            do throws(VaultError) {
+                let text = try VaultError.aboutKeys { () throws(VaultError) in
+                    try SecretBytes(readingAll: file)
+                }
+                outcome = .success(try KeyRing(parsingJWK: text, place: place))
+            } catch {
+                outcome = .failure(error)
+            }
+        }
+        return try outcome?.get() ?? KeyRing()
+    }
+}
