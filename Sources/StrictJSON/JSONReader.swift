@@ -77,11 +77,11 @@ public struct JSONReader: Sendable {
     }
 
     private mutating func key(in source: Span<UInt8>) throws(VaultError) -> JSONToken {
-        guard source[position] == UInt8(ascii: "\"") else { throw refusal("a key in quotes is missing") }
+        guard source[position] == UInt8(ascii: "\"") else { throw refusal("expected a key in quotes") }
         let text = try string(in: source)
         skipWhiteSpace(in: source)
         guard position < source.count, source[position] == UInt8(ascii: ":") else {
-            throw refusal("a colon after a key is missing")
+            throw refusal("expected a colon after the key")
         }
         position += 1
         expectation = .value
@@ -119,7 +119,7 @@ public struct JSONReader: Sendable {
     {
         for expected in word.description.utf8 {
             guard position < source.count, source[position] == expected else {
-                throw refusal("no JSON value is here")
+                throw refusal("expected a JSON value")
             }
             position += 1
         }
@@ -169,7 +169,7 @@ public struct JSONReader: Sendable {
             }
             position += 1
         }
-        guard position > start else { throw refusal("no JSON value is here") }
+        guard position > start else { throw refusal("expected a JSON value") }
         guard position == start + 1 || source[start] != 0x30 else {
             throw refusal("a number begins with a zero")
         }

@@ -29,13 +29,9 @@ extension AuditReport: CustomStringConvertible {
     }
 
     private var verdict: String {
-        guard problemCount == 0 else { return Self.count(problemCount, "problem") }
-        let rest = trust == .unsigned ? "bytes checked, none of them signed" : "bytes proven"
-        return "ok: \(Self.count(packs.count, "pack")), \(verifiedBytes) \(rest)"
-    }
-
-    private static func count(_ number: Int, _ noun: String) -> String {
-        "\(number) \(noun)\(number == 1 ? "" : "s")"
+        guard problemCount == 0 else { return problemCount.counting("problem") }
+        let rest = trust == .unsigned ? "bytes checked, none of them signed" : "bytes verified"
+        return "ok: \(packs.count.counting("pack")), \(verifiedBytes) \(rest)"
     }
 }
 
@@ -43,7 +39,7 @@ extension AuditReport.Trust {
     fileprivate var explanation: String {
         switch self {
         case .pinned: "verified from the root that was given"
-        case .unpinned: "not pinned: consistent with the site's own first root, but not proven whose it is"
+        case .unpinned: "not pinned: consistent with the site's own first root, but nothing shows whose it is"
         case .failed: "not trusted, because its metadata could not be verified"
         case .unsigned: "a pack by itself, not pinned to any signed metadata"
         }
@@ -55,8 +51,8 @@ extension AuditedPack {
         [
             word, id?.description ?? place.escapingControls,
             version.map { "version \($0)" } ?? "",
-            "\(length) bytes", pieceCount.map { "\($0) pieces" } ?? "",
-            verifiedEntries.map { $0 == 1 ? "1 entry proven" : "\($0) entries proven" } ?? "",
+            "\(length) bytes", pieceCount.map { $0.counting("piece") } ?? "",
+            verifiedEntries.map { $0 == 1 ? "1 entry verified" : "\($0) entries verified" } ?? "",
         ]
     }
 

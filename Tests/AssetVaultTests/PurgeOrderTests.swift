@@ -14,7 +14,7 @@ import Testing
         let ids = try ["a", "b", "c", "d"].map { text in try PackID(text) }
         func order() throws -> [String] {
             let layout = game.place.layout
-            return try PackStaging(layout: layout, role: .app).purgeablePacks(
+            return try DiskSpace(store: StoreAccess(layout: layout, role: .app)).purgeablePacks(
                 besides: PackID("none"), on: layout.permanent
             )
             .map(\.id.description)

@@ -60,7 +60,7 @@ import VaultErrors
     @Test func textEndsWithTheVerdict() async throws {
         let vault = try await TestVault.published()
         let clean = try await vault.audit()
-        #expect(clean.description.hasSuffix("\nok: 2 packs, \(clean.verifiedBytes) bytes proven"))
+        #expect(clean.description.hasSuffix("\nok: 2 packs, \(clean.verifiedBytes) bytes verified"))
         try vault.flipByte(of: try vault.file(of: try await vault.packs()[0]), at: 64)
         let one = try await vault.audit().description
         #expect(one.hasSuffix("\n1 problem"))

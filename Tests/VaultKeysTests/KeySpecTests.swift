@@ -27,7 +27,7 @@ import VaultKeys
     func unknown(_ text: String) async {
         let error = await failure { _ = try KeySpec(parsing: text) }
         #expect(error?.category == .usage)
-        #expect(error?.problem == "that is no way to give keys")
+        #expect(error?.problem == "unknown key source")
         #expect(error?.place == "--keys")
     }
 
@@ -40,7 +40,7 @@ import VaultKeys
     func literal(_ text: String) async {
         let error = await failure { _ = try KeySpec(parsing: text) }
         #expect(error?.category == .usage)
-        #expect(error?.problem.contains("a key seems to stand on the command line") == true)
+        #expect(error?.problem.contains("this looks like a key on the command line") == true)
         #expect(error?.description.contains(Self.secret.prefix(8)) == false)
     }
 

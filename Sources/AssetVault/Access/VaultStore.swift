@@ -32,11 +32,11 @@ public final class VaultStore: Sendable {
         // Where nobody ever took the lock nothing was staged, and nothing is made.
         guard try hasStore else { return [] }
         var found: [PackStatus] = []
-        for (id, record) in try await PackStaging(layout: layout, role: .app).survey() {
+        for (id, record) in try await StoreAccess(layout: layout, role: .app).journal.states() {
             do throws(VaultError) { found.append(try status(of: id, record)) } catch {
                 var failed = record
                 failed.failure = PackFailure(looking: error)
-                found.append(PackStatus(id: id, failed, arrival: nil, isThere: true))
+                found.append(PackStatus(id: id, failed, arrival: nil, isThere: true, isOpening: false))
             }
         }
         let known = Set(found.map(\.id))
@@ -58,7 +58,7 @@ public final class VaultStore: Sendable {
         guard try hasStore else {
             return try status(of: id, PackRecord())
         }
-        let record = try await PackStaging(layout: layout, role: .app).survey(id)
+        let record = try await StoreAccess(layout: layout, role: .app).journal.state(of: id)
         return try status(of: id, record)
     }
 
@@ -76,7 +76,9 @@ public final class VaultStore: Sendable {
             arrival = try DownloadFile(layout: layout, pack: arriving).arrival()
         }
         let isThere = try record.isRemoved ? PackRecords(layout: layout, role: .app).hasVersions(id) : false
-        return PackStatus(id: id, record, arrival: arrival, isThere: isThere)
+        // A process that opens a pack has a locked scratch folder beside its versions.
+        let isOpening = try VersionFolder(of: id, in: layout)?.folder.holdsLivingScratch() ?? false
+        return PackStatus(id: id, record, arrival: arrival, isThere: isThere, isOpening: isOpening)
     }
 
     /// Whether a version of the pack is ready for use.

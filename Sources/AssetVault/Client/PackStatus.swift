@@ -56,7 +56,10 @@ extension PackStatus {
     /// - Parameters:
     ///   - arrival: what of the arriving version is in ephemeral storage.
     ///   - isThere: whether a version is left in permanent storage.
-    init(id: PackID, _ record: PackRecord, arrival: DownloadFile.Arrival?, isThere: Bool) {
+    ///   - isOpening: whether a process writes a version.
+    init(
+        id: PackID, _ record: PackRecord, arrival: DownloadFile.Arrival?, isThere: Bool, isOpening: Bool
+    ) {
         self.id = id
         loadedVersion = record.loaded?.pack.version
         form = record.loaded?.form
@@ -68,7 +71,7 @@ extension PackStatus {
                 isThere ? .removing : .absent
             } else if let failure = record.failure {
                 .failed(failure.category, reason: failure.reason)
-            } else if record.isOpening {
+            } else if isOpening {
                 .opening
             } else if let arriving = record.arriving, let arrival {
                 switch arrival {

@@ -35,7 +35,7 @@ extension VaultClient {
         try await refresh(now: now)
         let selected = try await SelectedPacks(selection, of: access, in: currentListing())
         skippedPacks = selected.skipped
-        let stored = try await staging.surveyedPacks(for: selected.offers, as: wantedForm)
+        let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let missingKeys = await missingKeys(among: selected.offers, with: stored)
         let plan = plan(
             for: selected, on: .app(selected.selection), with: stored, locked: Set(missingKeys.keys))

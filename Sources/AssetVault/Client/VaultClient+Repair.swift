@@ -6,43 +6,51 @@ extension VaultClient {
     /// site lists in another version by now, that version is fetched instead. Where its metadata can't be had, or have
     /// expired, the digests that were trusted when the pack came verify what is sent.
     ///
-    /// Opened packs whose key is not here are not looked at.
+    /// An opened pack can be verified only with its key: where that is not here, ``StatusUpdate/awaitingKey(_:_:)`` says so.
     ///
     /// - Parameter ids: the packs to look at; nil for all.
     /// - Returns: the packs that were damaged, and are sound again.
     /// - Throws: the first error, when all were tried; `.missing` for a pack of `ids` that is not loaded, and for one
-    ///   that was kept sealed and is gone.
+    ///   that was kept sealed and is gone; `.key` for a pack of `ids` that could not be verified.
     @discardableResult
     public func repair(_ ids: [PackID]? = nil) async throws(VaultError) -> [PackID] {
-        for id in ids ?? [] { try staging.records.requireKnown(id) }
-        try await staging.recover()
-        let work = try staging.beginWork()
-        let known = if let ids { ids } else { try staging.records.ids() }
+        for id in ids ?? [] { try storeAccess.records.requireKnown(id) }
+        try await storeAccess.recovery.recover()
+        let mark = try storeAccess.recovery.beginWork()
+        defer { withExtendedLifetime(mark) {} }
+        let known = if let ids { ids } else { try storeAccess.records.ids() }
         var repaired: [PackID] = []
         var firstError: VaultError?
+        var missingKey: VaultError?
         for id in known {
             do throws(VaultError) {
                 if try await repairIfDamaged(id) {
                     repaired.append(id)
-                } else if ids != nil, try await staging.survey(id).loaded == nil {
+                } else if ids != nil, try await storeAccess.journal.state(of: id).loaded == nil {
                     throw isGone(id)
                 }
             } catch {
-                observer(.failed(id, error))
-                firstError = firstError ?? error
+                if error.category == .key {
+                    observer(.awaitingKey(id, error))
+                    missingKey = missingKey ?? error
+                } else {
+                    observer(.failed(id, error))
+                    firstError = firstError ?? error
+                }
             }
         }
-        _ = consume work
-        if let firstError { throw firstError }
+        if let error = firstError ?? (ids == nil ? nil : missingKey) { throw error }
         return repaired
     }
 
     /// Whether the pack was damaged; then it is sound again.
     private func repairIfDamaged(_ id: PackID) async throws(VaultError) -> Bool {
-        let isDescribedAgain = try await staging.repairManifest(of: id)
-        let record = try await staging.survey(id)
+        let isDescribedAgain = try await storeAccess.repairManifest(of: id)
+        let record = try await storeAccess.journal.state(of: id)
         if record.isLost { throw isGone(id) }
-        guard let loaded = record.loaded, try await isDamaged(loaded) else { return isDescribedAgain }
+        guard let loaded = record.loaded, try await stager.damage(to: loaded) != nil else {
+            return isDescribedAgain
+        }
         let offer = try await offer(toRepair: loaded, recorded: record)
         guard offer.pack.sha256 == loaded.pack.sha256 else {
             // No wish: what is removed meanwhile stays away.
@@ -50,7 +58,7 @@ extension VaultClient {
             for outcome in try await run.run([StagingTask(id: id, offer: offer)]) {
                 _ = try outcome.result.get()
             }
-            guard try await staging.survey(id).loaded?.pack.sha256 == offer.pack.sha256 else {
+            guard try await storeAccess.journal.state(of: id).loaded?.pack.sha256 == offer.pack.sha256 else {
                 throw VaultError(
                     .key, "version \(offer.pack.version) waits for its key; the damaged one stays until then",
                     at: id.description, remedy: "fetch it with its key")
@@ -60,13 +68,6 @@ extension VaultClient {
         guard try await stager.repair(offer, as: loaded.form) else { return isDescribedAgain }
         observer(.finished(id, .loaded))
         return true
-    }
-
-    private func isDamaged(_ loaded: PackRecord.Loaded) async throws(VaultError) -> Bool {
-        do throws(VaultError) { return try await stager.damage(to: loaded) != nil } catch {
-            guard error.category == .key, loaded.form == .opened else { throw error }
-            return false
-        }
     }
 
     /// What the site lists now; else what it listed when the pack came.
@@ -91,5 +92,17 @@ extension PackRecord {
     fileprivate var isLost: Bool {
         form == .sealed && listing != ListingVersion() && loaded == nil && waiting == nil && arriving == nil
             && !isRemoved
+    }
+}
+
+extension StoreAccess {
+    /// Writes the manifest beside the live version again where it is damaged; true where it was.
+    fileprivate func repairManifest(of id: PackID) async throws(VaultError) -> Bool {
+        try await withLock { () throws(VaultError) in
+            guard let loaded = try journal.reconciled(try records.soundRecord(of: id), of: id).loaded else {
+                return false
+            }
+            return try VersionFolder(of: id, in: layout)?.repairManifest(of: loaded) ?? false
+        }
     }
 }

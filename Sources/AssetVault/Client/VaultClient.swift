@@ -12,7 +12,7 @@ public actor VaultClient {
     let configuration: VaultConfiguration
     /// What was fetched, for reading.
     public nonisolated let store: VaultStore
-    let staging: PackStaging
+    let storeAccess: StoreAccess
     let access: SiteAccess
     let controls = WorkControls()
     private let openings = AsyncSemaphore(1)
@@ -27,7 +27,7 @@ public actor VaultClient {
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
         try configuration.validate()
         self.configuration = configuration
-        staging = PackStaging(layout: configuration.store, role: .app, patience: configuration.patience)
+        storeAccess = StoreAccess(layout: configuration.store, role: .app, patience: configuration.patience)
         access = SiteAccess(configuration, as: .app)
         store = VaultStore(
             configuration.store, keys: configuration.keys, trustedRoot: configuration.trustedRoot)
@@ -76,13 +76,13 @@ public actor VaultClient {
     }
 
     private func start(_ selection: PackSelection, now: UTCTime) async throws(VaultError) {
-        try await staging.recover()
+        try await storeAccess.recovery.recover()
         do throws(VaultError) { try await refresh(now: now) } catch {
             if !Task.isCancelled { await openWhatWaits(of: selection) }
             throw error
         }
         _ = try await stage(selection)
-        try await staging.clearEphemeral()
+        try await storeAccess.removal.removeUnneededDownloads()
     }
 
     /// Where the site can't be asked, what was brought before still opens: that needs its key alone. What can't be opened is
@@ -100,7 +100,7 @@ public actor VaultClient {
         let selected = try await SelectedPacks(selection, of: access, in: listing)
         skippedPacks = selected.skipped
         let occasion = PlanningOccasion.app(selected.selection)
-        let stored = try await staging.storedPacks(
+        let stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
         let missingKeys = await missingKeys(among: selected.offers, with: stored)
         let plan = plan(for: selected, on: occasion, with: stored, locked: Set(missingKeys.keys))
@@ -112,12 +112,12 @@ public actor VaultClient {
             broadcast.tell(.finished(pack.id, isLoaded ? .loaded : .absent))
         }
         var stager = self.stager
-        if occasion.isWish { stager.staging.spared = Set(selected.offers.map(\.pack.id)) }
+        if occasion.isWish { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
         let run = StagingRun(
             stager: stager, controls: controls, width: configuration.packsAtOnce)
         let outcomes = try await run.run(plan, selected.offers, on: occasion)
         // What can't be removed costs room, and nothing else.
-        try? await staging.removeSuperseded(by: selected.offers)
+        try? await storeAccess.removal.removeSuperseded(by: selected.offers)
         if let refusal = selected.refusals.first { throw refusal }
         for outcome in outcomes { _ = try outcome.result.get() }
         if let refusal = plan.refusals.first { throw refusal.error }
@@ -152,7 +152,7 @@ public actor VaultClient {
     /// A stager in the app's role.
     var stager: PackStager {
         PackStager(
-            staging: staging, transport: configuration.effectiveTransport, retries: configuration.retries,
+            store: storeAccess, transport: configuration.effectiveTransport, retries: configuration.retries,
             role: .app(keys: configuration.keys, configuration.form), openings: openings, observer: observer)
     }
 

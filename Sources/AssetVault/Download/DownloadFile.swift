@@ -44,7 +44,7 @@ struct DownloadFile {
         }
         do throws(VaultError) {
             let file = OpenFileReference(try OpenFile(reading: path))
-            return try pack.isVerifiedVersion(by: file.file) ? file : nil
+            return try pack.isVerified(by: file.file) ? file : nil
         } catch {
             guard [.missing, .corrupt].contains(error.category) || found.mayBeClosed else { throw error }
             return nil

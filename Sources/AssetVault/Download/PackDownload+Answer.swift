@@ -14,7 +14,7 @@ extension PackDownload {
             guard try await assembly.prove() else {
                 throw refusal("the index or the catalog has the wrong digest")
             }
-            if wasUnproven, !assembly.isUnverified { StagingStep.tailProven.reached() }
+            if wasUnproven, !assembly.isUnverified { StagingStep.tailVerified.reached() }
             // Zeros look as if nothing had come.
             guard try assembly.wanted() != wanted else { throw refusal("nothing of what was asked for came") }
         } catch {

@@ -36,15 +36,15 @@ extension PackStager {
     /// download was begun: to that one the index and the catalog are added.
     func cost(of offer: OfferedPack) async throws(VaultError) -> UpdateCost? {
         if try keptPack(offer.pack) != nil { return nil }
-        let file = DownloadFile(layout: staging.layout, pack: offer.pack)
-        try staging.layout.makeEphemeral()
+        let file = DownloadFile(layout: store.layout, pack: offer.pack)
+        try store.layout.makeEphemeral()
         var download = await newDownload(of: offer, to: file)
         switch try file.arrival() {
         case .whole: return nil
         case .partial: return try await download.cost(of: file.claim())
         case nil: break
         }
-        let scratch = try ScratchFile(for: staging.layout.partialDownload(of: offer.pack))
+        let scratch = try ScratchFile(for: store.layout.partialDownload(of: offer.pack))
         let copy = try OpenFile(duplicating: scratch.file.descriptor, named: scratch.file.path)
         return try await download.cost(of: OpenFileReference(copy))
     }

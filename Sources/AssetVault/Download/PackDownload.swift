@@ -45,7 +45,7 @@ struct PackDownload {
             try? file.abandon(claimed)
             throw error
         }
-        StagingStep.downloadProven.reached()
+        StagingStep.downloadVerified.reached()
         let finished = try file.finish(claimed)
         StagingStep.downloadNamed.reached()
         return finished

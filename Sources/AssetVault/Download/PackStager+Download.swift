@@ -22,9 +22,9 @@ extension PackStager {
     /// Nil where a downloader leaves it to somebody else.
     func download(_ listing: OfferedPack) async throws(VaultError) -> OpenFileReference? {
         let pack = listing.pack
-        let file = DownloadFile(layout: staging.layout, pack: pack)
-        let mark = ForegroundMark(layout: staging.layout, pack: pack)
-        try await staging.noteDownload(of: pack, listedBy: listing.version)
+        let file = DownloadFile(layout: store.layout, pack: pack)
+        let mark = ForegroundMark(layout: store.layout, pack: pack)
+        try await store.journal.recordDownload(of: pack, listedBy: listing.version)
         let download = try await beginDownload(of: listing, to: file)
         observer(.began(pack.id))
         let progress = DownloadProgress(of: pack, observer)
@@ -44,7 +44,9 @@ extension PackStager {
                 if raised == nil { raised = try mark.raise() }
                 let before = progress.count
                 if case .partial(let count) = try file.arrival() { progress.report(count) }
-                if try await isDone(listing) { throw staging.takenByAnotherProcess(pack) }
+                if try await isDone(listing) {
+                    throw VaultError.takenByAnotherProcess(pack.id, in: store.layout)
+                }
                 isStandingStill = try standstill.isReached(by: file)
                 if progress.count != before { deadline = ContinuousClock.now + Self.patience }
                 guard ContinuousClock.now < deadline else { throw error }
@@ -69,7 +71,7 @@ extension PackStager {
             guard error.category == .busy, passing else { throw error }
             if let whole = try file.finishedFile() { return whole }
             // All of it comes to stand there once more.
-            guard try staging.hasSpace(for: pack.length, in: staging.layout.ephemeral) else { throw error }
+            guard try space.fits(pack.length, in: store.layout.ephemeral) else { throw error }
             claimed = try file.takeOver()
             download.held = await sources(of: listing, besides: claimed.file.path)
         }
@@ -80,7 +82,7 @@ extension PackStager {
         // Its owner may just have taken it on.
         if try await isDone(listing) {
             try file.abandon(claimed)
-            throw staging.takenByAnotherProcess(pack)
+            throw VaultError.takenByAnotherProcess(pack.id, in: store.layout)
         }
         download.isTakenOver = { () async throws(VaultError) in
             if file.isTakenOver(from: place) { return true }
@@ -89,7 +91,7 @@ extension PackStager {
         let done = try await complete(download, claimed, givingWayTo: mark, progress)
         if try await isDone(listing) {
             try? file.abandon(done)
-            throw staging.takenByAnotherProcess(pack)
+            throw VaultError.takenByAnotherProcess(pack.id, in: store.layout)
         }
         return done
     }
@@ -115,9 +117,9 @@ extension PackStager {
     /// A download that has not asked for anything yet, and room for it.
     func beginDownload(of offer: OfferedPack, to file: DownloadFile) async throws(VaultError) -> PackDownload
     {
-        let folder = staging.layout.ephemeral
-        try staging.layout.makeEphemeral()
-        try await staging.makeSpace(for: file.missingCount, of: offer.pack.id, in: folder)
+        let folder = store.layout.ephemeral
+        try store.layout.makeEphemeral()
+        try await space.make(for: file.missingCount, of: offer.pack.id, in: folder)
         held.note(offer.pack)
         return await newDownload(of: offer, to: file)
     }
@@ -127,7 +129,7 @@ extension PackStager {
             transport: transport, file: file, sources: DownloadSources(offer.locations, retries: retries),
             budget: TransferBudget(of: offer.pack),
             observer: observer,
-            held: await sources(of: offer, besides: staging.layout.partialDownload(of: offer.pack)))
+            held: await sources(of: offer, besides: store.layout.partialDownload(of: offer.pack)))
     }
 
     /// What of the store may have pieces of a pack, beside the file that it is put together in.
@@ -151,9 +153,16 @@ extension PackStager {
     /// record says so.
     private func isDone(_ listing: OfferedPack) async throws(VaultError) -> Bool {
         // Where somebody keeps the lock for long it is at worst downloaded twice.
-        guard let control = try? await staging.lock() else { return false }
-        let record = try staging.records.record(of: listing.pack.id)
-        _ = consume control
+        let found: PackRecord?
+        do throws(VaultError) {
+            found = try await store.withLock { () throws(VaultError) in
+                try store.records.record(of: listing.pack.id)
+            }
+        } catch {
+            guard error.category == .busy else { throw error }
+            found = nil
+        }
+        guard let record = found else { return false }
         if record.waiting?.sha256 == listing.pack.sha256 { return true }
         if let loaded = record.loaded, loaded.pack.sha256 == listing.pack.sha256, isForm(loaded.form) {
             return true

@@ -5,7 +5,7 @@ import VaultErrors
 /// One run of a downloader.
 struct DownloaderRun: Sendable {
     let configuration: VaultConfiguration
-    let staging: PackStaging
+    let store: StoreAccess
     let access: SiteAccess
     let request: ContentRequest
     let now: UTCTime
@@ -13,21 +13,22 @@ struct DownloaderRun: Sendable {
     let observer: Observer
 
     func run() async throws(VaultError) -> DownloaderReport {
-        try await staging.recover()
+        try await store.recovery.recover()
         let listing = try await access.refresh(now: now)
         let selected = try await SelectedPacks(.all, of: access, in: listing)
-        let stored = try await staging.storedPacks(for: selected.offers, as: nil, listedBy: listing.version)
+        let stored = try await store.inventory.storedPacks(
+            for: selected.offers, as: nil, listedBy: listing.version)
         let plan = Plan(
             stored: stored, offered: selected.offers.map(\.pack), occasion: .downloader(request),
             policy: configuration.policy, sources: configuration.locations,
             metadataBytes: try access.metadataBytes())
         let stager = PackStager(
-            staging: staging, transport: configuration.effectiveTransport, retries: configuration.retries,
+            store: store, transport: configuration.effectiveTransport, retries: configuration.retries,
             role: .downloader, openings: AsyncSemaphore(1), observer: observer)
         let run = StagingRun(stager: stager, controls: WorkControls(), width: width)
         var outcomes = try await run.run(plan, selected.offers, on: .downloader(request))
         try await retryEssentials(of: plan, &outcomes, selected.offers, run)
-        do throws(VaultError) { try await staging.clearEphemeral() } catch {
+        do throws(VaultError) { try await store.removal.removeUnneededDownloads() } catch {
             guard Task.isCancelled else { throw error }
         }
         return DownloaderReport(

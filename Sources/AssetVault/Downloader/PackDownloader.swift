@@ -7,14 +7,14 @@ import VaultFileSystem
 /// between runs but what the store says, and may be killed and started again at any time.
 public struct PackDownloader: Sendable {
     private let configuration: VaultConfiguration
-    private let staging: PackStaging
+    private let store: StoreAccess
     private let access: SiteAccess
 
     /// Keys in the configuration are not asked for anything. Throws `.usage` for a configuration that can't work.
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
         try configuration.validate()
         self.configuration = configuration
-        staging = PackStaging(
+        store = StoreAccess(
             layout: configuration.store, role: .downloader, patience: configuration.patience)
         access = SiteAccess(configuration, as: .downloader)
     }
@@ -31,7 +31,7 @@ public struct PackDownloader: Sendable {
         onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
     ) async throws(VaultError) -> DownloaderReport {
         let work = DownloaderRun(
-            configuration: configuration, staging: staging, access: access, request: request, now: now,
+            configuration: configuration, store: store, access: access, request: request, now: now,
             width: budget.packsAtOnce(upTo: configuration.packsAtOnce), observer: onUpdate)
         let report: DownloaderReport
         if let time = budget.time {

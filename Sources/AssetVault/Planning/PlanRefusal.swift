@@ -38,14 +38,14 @@ extension PlanRefusal: CustomStringConvertible {
     private var problem: String {
         switch reason {
         case .overAllowance(let allowance, let taken, true):
-            "its \(pack.length) bytes pass the essential download allowance of \(allowance), "
+            "its \(pack.length) bytes exceed the essential download allowance of \(allowance), "
                 + "of which metadata and packs before it take \(taken)"
         case .overAllowance(let allowance, let taken, false):
-            "its \(pack.length) bytes pass the download allowance of \(allowance), "
+            "its \(pack.length) bytes exceed the download allowance of \(allowance), "
                 + "of which packs before it take \(taken)"
         case .overInstalledSize(let limit, let others, let isEssential):
-            "opened, its \(pack.openedSize) bytes and the \(others) of other "
-                + "\(isEssential ? "essential" : "non-essential") packs pass the "
+            "opened, it takes \(pack.installedSize) bytes on the disk: with the \(others) of other "
+                + "\(isEssential ? "essential" : "non-essential") packs this exceeds the "
                 + "\(isEssential ? "essential installed" : "installed") size of \(limit)"
         case .noAllowedSource(let sources):
             sources.isEmpty

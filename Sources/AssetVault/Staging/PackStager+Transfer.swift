@@ -20,7 +20,7 @@ extension PackStager {
             }
         }
         observer(.transferring(pack.id))
-        try await staging.share(file, of: pack, listedBy: listing.version)
+        try await store.transfer.share(file, of: pack, listedBy: listing.version, space: space)
         if let refusal { throw refusal }
         return .toBeTransferred
     }
@@ -33,11 +33,11 @@ extension PackStager {
         return try await openings.take(for: pack.id.description) { () throws(VaultError) in
             let source = try await OpenPack(
                 try PackFile(file, as: pack, named: pack.id.description), keys: keys)
-            let record = try staging.records.record(of: pack.id)
-            let isDownload = file.file.path == staging.layout.finishedDownload(of: pack)
+            let record = try store.records.record(of: pack.id)
+            let isDownload = file.file.path == store.layout.finishedDownload(of: pack)
             switch wanted ?? record.form ?? record.loaded?.form ?? .opened {
             case .opened:
-                try await staging.open(source, of: pack, listedBy: listing) { done in
+                try await installer.open(source, of: pack, listedBy: listing) { done in
                     // A process that waits for the pack sees that it goes on.
                     if isDownload { file.file.touch() }
                     observer(.opening(pack.id, bytes: done, total: pack.openedSize))
@@ -49,7 +49,7 @@ extension PackStager {
                 }
             case .sealed:
                 observer(.transferring(pack.id))
-                try await staging.keepSealed(file, of: pack, listedBy: listing)
+                try await installer.keepSealed(file, of: pack, listedBy: listing)
             }
             return .loaded
         }
@@ -58,13 +58,13 @@ extension PackStager {
     /// Where a pack is that none of the keys here opens: to wait for a key is no failure. Nil where something else went wrong.
     func waits(_ task: StagingTask, for error: VaultError) async throws(VaultError) -> PackState? {
         guard error.category == .key, case .app(let keys?, _) = role else { return nil }
-        let record = try staging.records.record(of: task.id)
+        let record = try store.records.record(of: task.id)
         var matches = await KeyMatches(keys)
         guard let pack = task.offer?.pack ?? record.waiting, await matches.missingKey(of: pack) != nil else {
             return nil
         }
         if record.waiting?.sha256 == pack.sha256 {
-            try await staging.update(task.id) { $0.failure = nil }
+            try await store.journal.update(task.id) { $0.failure = nil }
             return .toBeTransferred
         }
         return record.loaded == nil ? nil : .loaded
@@ -75,11 +75,11 @@ extension PackStager {
     func keptPack(_ pack: PackManifest) throws(VaultError) -> OpenFileReference? {
         guard case .app(_?, _) = role else { return nil }
         do throws(VaultError) {
-            let kept = OpenFileReference(try OpenFile(reading: staging.layout.version(pack, as: .sealed)))
+            let kept = OpenFileReference(try OpenFile(reading: store.layout.version(pack, as: .sealed)))
             observer(.verifying(pack.id))
-            return try pack.isVerifiedVersion(by: kept.file) ? kept : nil
+            return try pack.isVerified(by: kept.file) ? kept : nil
         } catch {
-            guard [.missing, .corrupt, .io].contains(error.category), !Task.isCancelled else { throw error }
+            guard error.isDamage else { throw error }
             return nil
         }
     }

@@ -17,7 +17,8 @@ struct PackStager: Sendable {
         case app(keys: (any KeyProvider)?, PackForm?)
     }
 
-    var staging: PackStaging
+    let store: StoreAccess
+    var space: DiskSpace
     let transport: any Transport
     let retries: RetryPolicy
     let role: Role
@@ -28,20 +29,21 @@ struct PackStager: Sendable {
     var storedListing: StoredListing?
 
     init(
-        staging: PackStaging, transport: any Transport, retries: RetryPolicy, role: Role,
+        store: StoreAccess, transport: any Transport, retries: RetryPolicy, role: Role,
         openings: AsyncSemaphore,
         observer: @escaping Observer
     ) {
-        self.staging = staging
-        self.staging.observer = observer
+        self.store = store
+        space = DiskSpace(store: store, observer: observer)
         self.transport = transport
         self.retries = retries
         self.role = role
         self.openings = openings
-        held = StoredPieceSources(staging.layout)
+        held = StoredPieceSources(store.layout)
     }
 
-    var observer: Observer { staging.observer }
+    var observer: Observer { space.observer }
+    var installer: PackInstaller { PackInstaller(store: store, space: space) }
 
     var opensPacks: Bool {
         if case .app = role { true } else { false }
@@ -50,28 +52,30 @@ struct PackStager: Sendable {
     /// Brings the pack on as far as the role can. Returns where it is then.
     func stage(_ listing: OfferedPack) async throws(VaultError) -> PackState {
         let pack = listing.pack
-        let record = try staging.records.record(of: pack.id)
-        guard !record.isRemoved else { throw staging.removedMeanwhile(pack.id) }
+        let record = try await begin(listing)
+        guard !record.isRemoved else { throw VaultError.removedMeanwhile(pack.id) }
         if record.listing > listing.version {
-            if try staging.isVerified(record.listing) { return try await followFaster(record, of: pack.id) }
+            if try store.journal.isVerified(record.listing) {
+                return try await followFaster(record, of: pack.id)
+            }
             // No metadata that were verified here say so: what is listed now decides.
-            try await staging.update(pack.id) { $0.listing = ListingVersion() }
+            try await store.journal.update(pack.id) { $0.listing = ListingVersion() }
         }
         try await noteForm(in: record, of: pack.id)
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
-            if opensPacks, staging.hasChangedFingerprint(record) {
+            if opensPacks, store.journal.hasChangedFingerprint(record) {
                 try await repairChanged(loaded, as: listing)
             }
             if !opensPacks {
-                try await staging.update(pack.id) { ($0.arriving, $0.failure) = (nil, nil) }
+                try await store.journal.update(pack.id) { ($0.arriving, $0.failure) = (nil, nil) }
             } else if !record.isLoaded(pack, as: loaded.form, listedBy: listing.version) {
-                try await staging.settle(pack, listedBy: listing.version)
+                try await installer.refresh(pack, listedBy: listing.version)
             }
             return .loaded
         }
         if let waiting = try await verifiedWaitingPack(pack) {
             if record.waiting != pack || record.failure != nil {
-                try await staging.share(waiting, of: pack, listedBy: listing.version)
+                try await store.transfer.share(waiting, of: pack, listedBy: listing.version, space: space)
             }
             return try await transfer(waiting, of: pack, listedBy: listing.version)
         }
@@ -84,10 +88,27 @@ struct PackStager: Sendable {
         return try await arrive(file, listing)
     }
 
+    /// Recovers the pack and, where nothing of it is here, records in the same transition that its download begins. Returns
+    /// the record.
+    private func begin(_ offer: OfferedPack) async throws(VaultError) -> PackRecord {
+        let pack = offer.pack
+        return try await store.withLock { () throws(VaultError) in
+            var record = try store.recovery.recover(locked: pack.id)
+            guard record.isOpen(to: offer.version), record.loaded?.pack.sha256 != pack.sha256,
+                record.arriving != pack, try store.waiting(pack.id).status(of: pack) == nil,
+                try !FileSystem.exists(store.layout.version(pack, as: .sealed))
+            else { return record }
+            record.arriving = pack
+            try store.records.save(record, of: pack.id)
+            return record
+        }
+    }
+
     /// Opens a pack that waits in shared storage, or is kept sealed and is to be opened now; nothing is downloaded.
     func unlock(_ id: PackID) async throws(VaultError) -> PackState {
+        try await store.recovery.recover(id)
         try await acceptBroughtPack(id)
-        let record = try staging.records.record(of: id)
+        let record = try store.records.record(of: id)
         try await noteForm(in: record, of: id)
         if case .app(let keys?, _) = role, let waiting = record.waiting {
             // Whoever waits for a key asks often: nothing is read until it is there.
@@ -101,7 +122,7 @@ struct PackStager: Sendable {
             return try await transfer(kept, of: loaded.pack, listedBy: record.listing)
         }
         let state = try await followFaster(record, of: id)
-        if let waiting = record.waiting, try staging.records.record(of: id).arriving == waiting {
+        if let waiting = record.waiting, try store.records.record(of: id).arriving == waiting {
             throw damaged(id, "fetch the pack: only what is damaged comes again")
         }
         return state
@@ -110,7 +131,7 @@ struct PackStager: Sendable {
     /// A pack that a downloader brought waits for its key from now on, if the metadata that this store verified list just
     /// that one.
     private func acceptBroughtPack(_ id: PackID) async throws(VaultError) {
-        let record = try staging.records.record(of: id)
+        let record = try store.records.record(of: id)
         guard !record.isRemoved else { return }
         let listed: OfferedPack?
         do throws(VaultError) { listed = try await storedListing?.offer(of: id) } catch {
@@ -120,16 +141,19 @@ struct PackStager: Sendable {
         }
         if let offer = listed, offer.pack.sha256 != record.waiting?.sha256,
             offer.pack.sha256 != record.loaded?.pack.sha256, record.isOpen(to: offer.version),
-            try staging.waitingPack(offer.pack) != nil
+            try store.waiting(offer.pack.id).open(offer.pack) != nil
         {
             guard let brought = try await verifiedWaitingPack(offer.pack) else {
                 throw damaged(id, "fetch the pack: only what is damaged comes again")
             }
-            return try await staging.share(brought, of: offer.pack, listedBy: offer.version)
+            return try await store.transfer.share(
+                brought, of: offer.pack, listedBy: offer.version, space: space)
         }
         // With metadata of its own, what they don't list is nothing that waits: another process may just be bringing it.
-        let trust = MetadataStore(folder: staging.layout.trust(of: .app))
-        guard try trust.pin() == nil, record.loaded == nil, try staging.records.waits(id) else { return }
+        let trust = MetadataStore(folder: store.layout.trust(of: .app))
+        guard try trust.pin() == nil, record.loaded == nil, try !store.waiting(id).digests().isEmpty else {
+            return
+        }
         throw VaultError(
             .untrusted, "what waits is not what the site's metadata list, as far as they were verified here",
             at: id.description, remedy: "fetch the pack, or give the site's root file (--trust ROOT.json)")
@@ -142,7 +166,7 @@ struct PackStager: Sendable {
     /// A form that was asked for stands until another one is.
     private func noteForm(in record: PackRecord, of id: PackID) async throws(VaultError) {
         guard case .app(_, let wanted?) = role, record.form != wanted else { return }
-        try await staging.update(id) { $0.form = wanted }
+        try await store.journal.update(id) { $0.form = wanted }
     }
 
     /// Whether packs in this form are what the role wants.
@@ -162,15 +186,15 @@ struct PackStager: Sendable {
     /// The pack that waits in shared storage. Whoever put it there proved it, but disks forget: a damaged one goes back
     /// to be repaired, piece by piece.
     private func verifiedWaitingPack(_ pack: PackManifest) async throws(VaultError) -> OpenFileReference? {
-        guard let waiting = try staging.waitingPack(pack) else { return nil }
+        guard let waiting = try store.waiting(pack.id).open(pack) else { return nil }
         observer(.verifying(pack.id))
         do throws(VaultError) {
-            if try pack.isVerifiedVersion(by: waiting.file) { return waiting }
+            if try pack.isVerified(by: waiting.file) { return waiting }
         } catch {
             // What the disk gives back no more is damaged.
             guard error.category == .io, !Task.isCancelled else { throw error }
         }
-        try await staging.returnForRepair(waiting.file.path, of: pack)
+        try await store.transfer.returnForRepair(waiting.file.path, of: pack)
         return nil
     }
 }

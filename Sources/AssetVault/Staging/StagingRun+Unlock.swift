@@ -5,7 +5,7 @@ extension StagingRun {
     /// Opens the packs that wait in shared storage, and those kept sealed if they are not to stay so; nil for all of them. Returns those that are loaded by that, and the
     /// first error when all were tried.
     func unlock(_ ids: [PackID]?) async throws(VaultError) -> (loaded: [PackID], firstError: VaultError?) {
-        let waiting = try stager.staging.unopenedIDs(withSealed: !stager.isForm(.sealed))
+        let waiting = try stager.store.records.unopenedIDs(withSealed: !stager.isForm(.sealed))
         let wanted = ids.map { ids in waiting.filter(ids.contains) } ?? waiting
         var plan: [StagingTask] = []
         for id in wanted { plan.append(StagingTask(id: id, offer: nil, needsKey: true)) }
@@ -23,15 +23,15 @@ extension StagingRun {
     }
 }
 
-extension PackStaging {
+extension PackRecords {
     /// The packs that wait in shared storage, and those that an attempt to open them took from there without coming to
     /// its end.
     ///
     /// - Parameter withSealed: also those that are kept sealed.
     fileprivate func unopenedIDs(withSealed: Bool) throws(VaultError) -> [PackID] {
-        var found = Set(try records.waitingIDs())
-        for id in try records.ids() {
-            guard let record = try? records.record(of: id) else { continue }
+        var found = Set(try waitingIDs())
+        for id in try ids() {
+            guard let record = try? record(of: id) else { continue }
             if record.waiting != nil || withSealed && record.loaded?.form == .sealed { found.insert(id) }
         }
         return found.sorted()

@@ -48,7 +48,7 @@ struct StagingRun: Sendable {
     /// there is room for both they go away afterwards.
     private func replacedDownloads(of plan: Plan) -> [PlannedRemoval] {
         let bytes = plan.downloads.reduce(UInt64(0)) { $0 + min($1.pack.length, .max - $0) }
-        guard (try? stager.staging.hasSpace(for: bytes, in: stager.staging.layout.ephemeral)) == true else {
+        guard (try? stager.space.fits(bytes, in: stager.store.layout.ephemeral)) == true else {
             return []
         }
         let ids = Set(plan.downloads.map(\.pack.id))
@@ -60,26 +60,25 @@ struct StagingRun: Sendable {
 
     func run(_ tasks: [StagingTask]) async throws(VaultError) -> [Outcome] {
         guard !tasks.isEmpty else { return [] }
-        let work = try stager.staging.beginWork()
+        let mark = try stager.store.recovery.beginWork()
+        defer { withExtendedLifetime(mark) {} }
         // Once: whoever removes one of them later does not want it any more.
         for task in tasks where task.isWish {
-            do throws(VaultError) { try await stager.staging.noteRequest(for: task.id) } catch {
+            do throws(VaultError) { try await stager.store.journal.recordRequest(for: task.id) } catch {
                 // This one will be told that it was taken out; the others go on.
-                guard error.category != .busy, !Task.isCancelled else { throw error }
+                guard error.concernsOnePack else { throw error }
             }
         }
-        let outcomes = await outcomes(of: tasks)
-        _ = consume work
-        return outcomes
+        return await outcomes(of: tasks)
     }
 
     private func remove(_ removal: PlannedRemoval) async throws(VaultError) {
         switch removal {
-        case .pack(let id): try await stager.staging.recover(id)
+        case .pack(let id): try await stager.store.recovery.recover(id)
         case .file(let file) where file.stage == .waiting:
             // It goes away when a newer one takes its place: until then it is better than nothing.
             break
-        case .file(let file): try stager.staging.discardDownload(of: file.pack)
+        case .file(let file): try stager.store.removal.discardDownload(of: file.pack)
         }
     }
 
@@ -133,7 +132,7 @@ struct StagingRun: Sendable {
     /// What the app takes out meanwhile is not wanted any more: a downloader has not failed with it.
     private func result(of id: PackID, endedBy error: VaultError) -> Result<PackState, VaultError> {
         if Task.isCancelled { return .failure(.cancelled(id.description)) }
-        let isUnwanted = !stager.opensPacks && (try? stager.staging.records.record(of: id).isRemoved) == true
+        let isUnwanted = !stager.opensPacks && (try? stager.store.records.record(of: id).isRemoved) == true
         return isUnwanted ? .success(.absent) : .failure(error)
     }
 
@@ -148,13 +147,15 @@ struct StagingRun: Sendable {
     /// What was given up or held up has not failed, nor has what another process is at, or what goes on waiting for its key.
     private func note(_ error: VaultError, of task: StagingTask) async {
         let isLocked = task.offer == nil && error.category == .key
-        guard !Task.isCancelled, error.category != .busy, !isLocked else { return }
+        guard error.concernsOnePack, !isLocked else { return }
         // A downloader's part is done when the pack has its name: it is only not certain that this would outlast a power
         // failure.
-        if !stager.opensPacks, let pack = task.offer?.pack, (try? stager.staging.waitingPack(pack)) != nil {
+        if !stager.opensPacks, let pack = task.offer?.pack,
+            (try? stager.store.waiting(pack.id).open(pack)) != nil
+        {
             return
         }
-        try? await stager.staging.noteFailure(error, of: task.id)
+        try? await stager.store.journal.recordFailure(error, of: task.id)
     }
 
     /// Other processes want the same packs: what one of them took on meanwhile is looked for where it is now.
@@ -162,7 +163,6 @@ struct StagingRun: Sendable {
         var deadline: ContinuousClock.Instant?
         while true {
             do throws(VaultError) {
-                try await stager.staging.recover(task.id)
                 guard let offer = task.offer else { return try await stager.unlock(task.id) }
                 return try await stager.stage(offer)
             } catch {

@@ -4,22 +4,22 @@ import VaultFileSystem
 enum StagingStep: String, CaseIterable {
     case downloadRecorded
     case downloadClaimed
-    case tailProven
+    case tailVerified
     /// Reached by the pack that is put together, by this name.
     case pieceWritten
     /// The same for a piece that another pack had.
     case pieceReused
-    case downloadProven
+    case downloadVerified
     case downloadNamed
     case packShared
     case shareRecorded
-    case openingRecorded
+    case openingBegan
     case treeWritten
     case manifestSaved
     case tailSaved
     case versionNamed
-    case currentSwung
-    case publicationRecorded
+    case versionActivated
+    case activationRecorded
     case downloadCleared
     case removalRecorded
     case linkRemoved

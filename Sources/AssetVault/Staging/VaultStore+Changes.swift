@@ -38,7 +38,7 @@ extension VaultStore {
             if let id = ids?.first { throw nothingWaits(of: id) }
             return []
         }
-        let staging = PackStaging(layout: layout, role: .app)
+        let store = StoreAccess(layout: layout, role: .app)
         let deadline = ContinuousClock.now + patience
         let observer: Observer = { update in
             // A key that may still come is no news.
@@ -48,13 +48,13 @@ extension VaultStore {
             observer(update)
         }
         var stager = PackStager(
-            staging: staging, transport: FileTransport(), retries: RetryPolicy(),
+            store: store, transport: FileTransport(), retries: RetryPolicy(),
             role: .app(keys: keys, form), openings: AsyncSemaphore(1), observer: observer)
         stager.storedListing = try await StoredListing(
             of: TrustAreas(layout: layout, role: .app), trusting: trustedRoot,
-            listing: try staging.records.unacceptedPacks(among: ids))
+            listing: try store.records.unacceptedPacks(among: ids))
         let run = StagingRun(stager: stager, controls: controls, width: 1)
-        try await staging.recover()
+        try await store.recovery.recover()
         var loaded: [PackID] = []
         while true {
             let (opened, error) = try await run.unlock(ids)
@@ -78,7 +78,7 @@ extension VaultStore {
     /// somebody reads goes away when it is free. Throws `.missing` for a pack that was never here.
     public func remove(_ id: PackID) async throws(VaultError) {
         try PackRecords(layout: layout, role: .app).requireKnown(id)
-        try await PackStaging(layout: layout, role: .app).remove(id)
+        try await StoreAccess(layout: layout, role: .app).removal.remove(id)
     }
 
     /// Lets a pack go away, as if it were removed, when a download or an opening lacks room and nobody reads it. Throws
@@ -93,12 +93,12 @@ extension VaultStore {
     }
 
     private func setPurgeable(_ id: PackID, _ isPurgeable: Bool) async throws(VaultError) {
-        let staging = PackStaging(layout: layout, role: .app)
-        try staging.records.requireKnown(id)
+        let store = StoreAccess(layout: layout, role: .app)
+        try store.records.requireKnown(id)
         _ = try path(of: id)
-        try await staging.recover()
-        let work = try staging.beginWork()
-        try await staging.update(id) { $0.isPurgeable = isPurgeable }
-        _ = consume work
+        try await store.recovery.recover()
+        let mark = try store.recovery.beginWork()
+        defer { withExtendedLifetime(mark) {} }
+        try await store.journal.update(id) { $0.isPurgeable = isPurgeable }
     }
 }

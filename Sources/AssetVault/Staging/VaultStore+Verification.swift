@@ -10,7 +10,7 @@ public struct PackCondition: Sendable, Hashable {
         /// It is no longer what it was, and why: ``VaultClient/repair(_:)`` fetches what is damaged.
         case damaged(String)
         /// It stands opened, and its key, which alone can verify its files, is not here.
-        case unproven(String)
+        case unverified(String)
     }
 
     public let id: PackID
@@ -32,14 +32,14 @@ extension VaultStore {
             if let id = ids?.first { _ = try path(of: id) }
             return []
         }
-        let staging = PackStaging(layout: layout, role: .app)
+        let store = StoreAccess(layout: layout, role: .app)
         let stager = PackStager(
-            staging: staging, transport: FileTransport(), retries: RetryPolicy(), role: .app(keys: keys, nil),
+            store: store, transport: FileTransport(), retries: RetryPolicy(), role: .app(keys: keys, nil),
             openings: AsyncSemaphore(1), observer: onUpdate)
-        let known = if let ids { ids } else { try staging.records.ids() }
+        let known = if let ids { ids } else { try store.records.ids() }
         var found: [PackCondition] = []
         for id in known {
-            guard let loaded = try await staging.survey(id).loaded else {
+            guard let loaded = try await store.journal.state(of: id).loaded else {
                 if ids != nil { _ = try path(of: id) }
                 continue
             }
@@ -58,7 +58,7 @@ extension PackStager {
             return try await damage(to: loaded).map { .damaged($0.problem) } ?? .sound
         } catch {
             guard error.category == .key else { throw error }
-            return .unproven(error.problem)
+            return .unverified(error.problem)
         }
     }
 }

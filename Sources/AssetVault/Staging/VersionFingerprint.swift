@@ -43,24 +43,3 @@ enum VersionFingerprint {
         VaultError(.missing, "it is gone", at: path.string, remedy: "fetch the pack again")
     }
 }
-
-extension PackStaging {
-    /// Whether the live version looks otherwise than when it was staged. One that was never noted does not.
-    func hasChangedFingerprint(_ record: PackRecord) -> Bool {
-        guard let loaded = record.loaded, let look = record.look else { return false }
-        return
-            (try? VersionFingerprint.digest(of: layout.version(loaded.pack, as: loaded.form), as: loaded.form))
-            != look
-    }
-
-    /// Notes how the live version looks now that it is verified.
-    func recordFingerprint(of loaded: PackRecord.Loaded) async throws(VaultError) {
-        let look = try VersionFingerprint.digest(
-            of: layout.version(loaded.pack, as: loaded.form), as: loaded.form)
-        try await update(loaded.pack.id) { record in
-            if record.loaded?.pack.sha256 == loaded.pack.sha256, record.loaded?.form == loaded.form {
-                record.look = look
-            }
-        }
-    }
-}

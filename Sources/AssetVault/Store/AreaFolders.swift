@@ -39,20 +39,6 @@ extension StoreLayout {
         }
     }
 
-    /// The status of the file of a pack that waits; nil where nothing of its name can be seen.
-    func waitingStatus(of pack: PackManifest) throws(VaultError) -> FileStatus? {
-        guard let folder = try openFolder(waiting(of: pack.id), in: shared),
-            let name = waitingPack(pack).lastComponent?.string
-        else { return nil }
-        return try folder.status(of: name)
-    }
-
-    /// Whether a pack waits, as far as a look can say: a file of its name and length. Its bytes are verified when it is used.
-    func seemsToWait(_ pack: PackManifest) throws(VaultError) -> Bool {
-        guard let found = try waitingStatus(of: pack) else { return false }
-        return found.kind == .file && found.size == pack.length
-    }
-
     private static func make(_ name: String, in folder: borrowing Folder, _ permissions: UInt16)
         throws(VaultError) -> Folder
     {
@@ -94,6 +80,14 @@ extension Folder {
         let found = try status(of: name)
         do throws(VaultError) { try discardTree(name) } catch {
             guard let found, !found.isOfThisUser, try status(of: name) == nil else { throw error }
+        }
+    }
+
+    /// Removes what is named with an `@`; other names are those of packs below this one.
+    func discardStoreEntries(except kept: [String]) throws(VaultError) {
+        for name in try names()
+        where name.first == UInt8(ascii: "@") && !kept.contains(where: { $0.utf8.elementsEqual(name) }) {
+            try discard(name)
         }
     }
 }

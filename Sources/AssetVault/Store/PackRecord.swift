@@ -17,8 +17,6 @@ struct PackRecord: Sendable, Equatable {
     var arriving: PackManifest?
     /// Verified in shared storage, to be transferred.
     var waiting: PackManifest?
-    /// A process has begun to open the pack.
-    var isOpening = false
     /// What `current` points to.
     var loaded: Loaded?
     /// How the loaded version looked when it was staged (``VersionFingerprint``); nil where that was not noted.
@@ -43,7 +41,6 @@ struct PackRecord: Sendable, Equatable {
         record.waiting = waiting ?? decided.waiting
         record.loaded = decided.loaded
         record.form = decided.form
-        record.isOpening = decided.isOpening
         record.isRemoved = decided.isRemoved
         record.isPurgeable = decided.isPurgeable
         return record
@@ -71,7 +68,6 @@ struct PackRecord: Sendable, Equatable {
         ]
         if let arriving { object["arriving"] = .object(arriving.json) }
         if let form { object["form"] = .string(form.rawValue) }
-        if isOpening { object["opening"] = .bool(true) }
         if isRemoved { object["removed"] = .bool(true) }
         if isPurgeable { object["purgeable"] = .bool(true) }
         if let waiting { object["waiting"] = .object(waiting.json) }
@@ -107,7 +103,6 @@ struct PackRecord: Sendable, Equatable {
         waiting = try object.optionalObject("waiting", at: place).map { json throws(VaultError) in
             try PackManifest(parsing: json, place: place)
         }
-        isOpening = object["opening"] == .bool(true)
         isRemoved = object["removed"] == .bool(true)
         isPurgeable = object["purgeable"] == .bool(true)
         form = try object.optionalString("form", at: place).map { text throws(VaultError) in

@@ -71,19 +71,6 @@ struct PackRecords: Sendable {
         }
     }
 
-    /// Whether any pack waits under this ID, whatever it is.
-    func waits(_ id: PackID) throws(VaultError) -> Bool { try !waitingDigests(of: id).isEmpty }
-
-    /// The digests in the names of what waits under this ID.
-    private func waitingDigests(of id: PackID) throws(VaultError) -> Set<SHA256Digest> {
-        guard let folder = try layout.openFolder(layout.waiting(of: id), in: layout.shared) else { return [] }
-        let names = try folder.names().map { String(decoding: $0, as: UTF8.self) }
-        return Set(
-            names.filter { $0.hasPrefix("@") && $0.hasSuffix(".avpack") }.compactMap {
-                SHA256Digest(hex: String($0.dropFirst().dropLast(".avpack".count)))
-            })
-    }
-
     /// What waits of these packs, or of all, that this role did not accept yet, by the digests in the names.
     func unacceptedPacks(among ids: [PackID]?) throws(VaultError) -> [PackID: Set<SHA256Digest>] {
         var found: [PackID: Set<SHA256Digest>] = [:]
@@ -92,7 +79,7 @@ struct PackRecords: Sendable {
             let record = try? record(of: id)
             guard record?.isRemoved != true else { continue }
             let accepted = [record?.waiting?.sha256, record?.loaded?.pack.sha256].compactMap(\.self)
-            let digests = try waitingDigests(of: id).subtracting(accepted)
+            let digests = try WaitingPacks(layout: layout, id: id).digests().subtracting(accepted)
             if !digests.isEmpty { found[id] = digests }
         }
         return found

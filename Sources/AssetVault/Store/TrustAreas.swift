@@ -58,19 +58,3 @@ struct TrustAreas: Sendable {
         return status.owner == geteuid() && status.permissions & 0o022 == 0
     }
 }
-
-extension PackStaging {
-    /// Whether the metadata that decided on a pack were verified by this role, or by the app for a downloader: a record that
-    /// claims more is not believed.
-    func isVerified(_ listing: ListingVersion) throws(VaultError) -> Bool {
-        for role in Set([role, .app]) {
-            let stored = MetadataStore(folder: layout.trust(of: role))
-            if let versions = try stored.storedVersions(),
-                listing <= ListingVersion(root: versions.root, snapshot: versions.snapshot)
-            {
-                return true
-            }
-        }
-        return false
-    }
-}

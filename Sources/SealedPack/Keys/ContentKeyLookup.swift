@@ -42,7 +42,7 @@ extension VaultError {
         let others = given.map { $0.isEmpty ? "; none was given" : "; given were \(list($0))" } ?? ""
         return VaultError(
             .key, "it is sealed for \(list(slots.map(\.keyID))), and no such key was given\(others)",
-            at: place, remedy: "give that key")
+            at: place, remedy: "give a key that it is sealed for")
     }
 
     private static func list(_ ids: [KeyID]) -> String {

@@ -51,8 +51,8 @@ public final class PackFile: Sendable {
         }
         guard size >= UInt64(PackHeader.count + PackFooter.count) else {
             throw VaultError(
-                .corrupt, "the file is too short to be a pack", at: place,
-                remedy: "repair the pack, or fetch it again")
+                .corrupt, "the file is too short to be an asset pack", at: place,
+                remedy: "check the file's name and its download")
         }
         let head = try reference.file.readExactly(PackHeader.count, at: 0)
         let header = try PackHeader(parsing: head.span, place: place)

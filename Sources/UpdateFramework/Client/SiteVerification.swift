@@ -26,8 +26,8 @@ extension TrustChain {
         } else {
             guard let bytes = try await source.metadata(named: first, limit: limit) else {
                 throw VaultError(
-                    .unavailable, "the host does not have it", at: source.place(of: first),
-                    remedy: "check the URL; a site always keeps all its roots")
+                    .unavailable, "the site's first root is missing", at: source.place(of: first),
+                    remedy: "check the URL or path; a site keeps all its roots, a team's own site has none")
             }
             guard bytes.count <= limit else { throw .oversized(limit: limit, at: first) }
             pinned = try VerifiedRoot(

@@ -61,7 +61,8 @@ public enum RootChange: Sendable {
         let count = Set(changed.keys.map(\.key)).count
         guard changed.threshold >= 1, changed.threshold <= count else {
             throw refusal(
-                "\(count) keys could not meet a threshold of \(changed.threshold)", "name more keys first")
+                "\(count.counting("key")) could not meet a threshold of \(changed.threshold)",
+                "name more keys first")
         }
         return changed
     }

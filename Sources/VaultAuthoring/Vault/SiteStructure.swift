@@ -77,7 +77,7 @@ extension SiteStructure.Team {
         threshold = Int(clamping: try needed?.integer() ?? 1)
         guard (1...max(self.keys.count, 1)).contains(threshold), !self.keys.isEmpty else {
             throw (needed ?? keys).error(
-                .usage, "\(self.keys.count) keys could not meet a threshold of \(threshold)",
+                .usage, "\(self.keys.count.counting("key")) could not meet a threshold of \(threshold)",
                 remedy: "name as many keys of the team as must sign")
         }
         site = FilePath(try json.required("site").string())

@@ -1,6 +1,7 @@
 import AssetVault
 import SealedPack
 import StrictJSON
+import VaultErrors
 
 /// What a fetch would download, for people and scripts.
 struct DownloadReport {
@@ -11,10 +12,9 @@ struct DownloadReport {
     func answer() {
         for pack in costs {
             let cost = pack.cost
-            let requests = cost.requests == 1 ? "1 request" : "\(cost.requests) requests"
             Console.answer(
-                "\(pack.id)  version \(pack.version)  \(cost.bytes) of \(cost.length) bytes in \(requests), "
-                    + "\(cost.reusedPieces) of \(cost.pieces) pieces need not be sent")
+                "\(pack.id)  version \(pack.version)  \(cost.bytes) of \(cost.length) bytes in \(cost.requests.counting("request")), "
+                    + "\(cost.reusedPieces) of \(cost.pieces.counting("piece")) are here already")
         }
         Console.note(
             costs.isEmpty ? "nothing is to be downloaded" : "\(bytes) bytes in all are to be downloaded")

@@ -87,8 +87,10 @@ final class FetchProgress: Sendable {
         }
     }
 
-    /// Why a pack that was wanted is not open: the first one whose key is missing.
-    var firstMissingKey: VaultError? { shown.withLock { $0.locked.first?.error } }
+    /// The packs whose key is missing, and why they are not open.
+    var locked: [(id: PackID, error: VaultError)] { shown.withLock { $0.locked } }
+
+    var firstMissingKey: VaultError? { locked.first?.error }
 
     private func reportLoaded(_ id: PackID) {
         let isNew = hasMoved(id)

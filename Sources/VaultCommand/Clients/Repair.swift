@@ -49,9 +49,11 @@ struct Repair: AsyncParsableCommand {
         }
         let repaired = try outcome.get()
         for id in repaired { Console.note("repaired  \(id)") }
+        for (id, error) in progress.locked {
+            Console.note("not verified  \(id): \(error.problem); give its key with --keys")
+        }
         if repaired.isEmpty {
-            let condition = keys.specs.isEmpty ? "; opened ones are looked at with --keys only" : ""
-            Console.note("no pack was damaged\(condition)")
+            Console.note("no damage was found")
         }
     }
 

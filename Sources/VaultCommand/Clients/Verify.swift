@@ -51,14 +51,14 @@ extension PackCondition {
         switch finding {
         case .sound: "sound"
         case .damaged: "damaged"
-        case .unproven: "unproven"
+        case .unverified: "unverified"
         }
     }
 
     private var reason: String? {
         switch finding {
         case .sound: nil
-        case .damaged(let reason), .unproven(let reason): reason
+        case .damaged(let reason), .unverified(let reason): reason
         }
     }
 
@@ -66,11 +66,13 @@ extension PackCondition {
 
     fileprivate var damage: VaultError? {
         guard case .damaged(let reason) = finding else { return nil }
-        return VaultError(.corrupt, reason, at: id.description, remedy: "run: assetvault repair")
+        return VaultError(
+            .corrupt, reason, at: id.description,
+            remedy: "fetch what is damaged: assetvault repair URL \(id) --store DIR")
     }
 
     fileprivate var missingKey: VaultError? {
-        guard case .unproven(let reason) = finding else { return nil }
+        guard case .unverified(let reason) = finding else { return nil }
         return VaultError(.key, reason, at: id.description, remedy: "give its key with --keys")
     }
 

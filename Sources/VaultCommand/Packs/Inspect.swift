@@ -49,7 +49,7 @@ struct Inspect: AsyncParsableCommand {
 
     private func show(_ file: PackFile, _ source: OpenPack?) {
         Console.answer("pack          \(pack.pack)")
-        Console.answer("length        \(file.length) bytes in \(file.pieceCount) pieces")
+        Console.answer("length        \(file.length) bytes in \(file.pieceCount.counting("piece"))")
         Console.answer("content key   \(file.contentKeyID)")
         if let manifest = file.manifest {
             Console.answer(

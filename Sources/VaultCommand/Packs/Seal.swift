@@ -91,7 +91,7 @@ struct Seal: AsyncParsableCommand {
         } else {
             Console.note(
                 "sealed \(packID) version \(result.manifest.version): \(result.manifest.length) bytes in "
-                    + "\(result.manifest.pieceCount) pieces, \(result.reusedPieces) reused")
+                    + "\(result.manifest.pieceCount.counting("piece")), \(result.reusedPieces) reused")
         }
     }
 

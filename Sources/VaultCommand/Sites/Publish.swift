@@ -131,14 +131,14 @@ extension PublicationReport {
         if isJSON { return Console.answer(bytes: JSONValue.object(json).pretty()) }
         for pack in packs {
             Console.answer(
-                "\(pack.change.rawValue)  \(pack.id)  version \(pack.version)  \(pack.length) bytes, \(pack.pieces) pieces\(pack.remark)"
+                "\(pack.change.rawValue)  \(pack.id)  version \(pack.version)  \(pack.length) bytes, \(pack.pieces.counting("piece"))\(pack.remark)"
             )
             for update in pack.updates {
                 Console.answer("  from version \(update.version)  \(update.cost.shown)")
             }
             if pack.isPinned {
                 Console.note(
-                    "\(pack.id) was restored to version \(pack.version); 'assetvault restore VAULT \(pack.id) --latest' lists its source again"
+                    "\(pack.id) was restored to version \(pack.version); 'assetvault restore' with --latest lists its source again"
                 )
             }
             for key in pack.droppedKeys {

@@ -1,6 +1,5 @@
 import Synchronization
 import SystemPackage
-import UpdateFramework
 import VaultErrors
 import VaultFileSystem
 
@@ -53,12 +52,8 @@ extension Console {
     static func wrote(_ files: [String]) {
         guard !files.isEmpty else { return note("nothing changed") }
         let list = files.count > 12 ? "\(files.count) files of metadata" : files.joined(separator: ", ")
-        guard files.contains(MetadataRole.timestamp.fileName) else {
-            return note("wrote \(list); upload targets/ first, then metadata/")
-        }
-        let hasRoot = files.contains { $0.hasSuffix(".root.json") }
         note(
-            "wrote \(list); upload targets/ first, \(hasRoot ? "then timestamp.json, roots last" : "timestamp.json last")"
+            "wrote \(list); upload new files of targets/ and metadata/ first, then timestamp.json, then new N.root.json"
         )
     }
 }

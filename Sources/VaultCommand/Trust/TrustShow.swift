@@ -36,6 +36,11 @@ struct TrustShow: AsyncParsableCommand {
             throw VaultError(
                 .missing, "there is no vault or site here", at: subject, remedy: "check the path or URL")
         }
+        if isVault, try !FileSystem.exists(vault.trustedRoot) {
+            throw VaultError(
+                .usage, "a team's vault has no root of its own", at: subject,
+                remedy: "show the vault or the site that lists the team")
+        }
         let site = try isVault ? SiteLocation(path: vault.site) : SiteLocation(subject)
         let pinned = try trust.root() ?? (isVault ? TrustedRootOption.root(at: vault.trustedRoot) : nil)
         // What has expired is shown, too: that is what one wants to know.

@@ -10,23 +10,23 @@ import VaultTransport
         arguments: [
             (
                 .overAllowance(1_500, taken: 600, isEssential: true),
-                "levels/one: its 1000 bytes pass the essential download allowance of 1500, of which metadata and packs "
+                "levels/one: its 1000 bytes exceed the essential download allowance of 1500, of which metadata and packs "
                     + "before it take 600; raise the allowance, or leave the pack to a later request"
             ),
             (
                 .overAllowance(1_500, taken: 600, isEssential: false),
-                "levels/one: its 1000 bytes pass the download allowance of 1500, of which packs before it take 600; "
+                "levels/one: its 1000 bytes exceed the download allowance of 1500, of which packs before it take 600; "
                     + "raise the allowance, or leave the pack to a later request"
             ),
             (
                 .overInstalledSize(2_500, others: 700, isEssential: true),
-                "levels/one: opened, its 2000 bytes and the 700 of other essential packs pass the essential installed "
-                    + "size of 2500; raise the limit, or remove packs"
+                "levels/one: opened, it takes 2000 bytes on the disk: with the 700 of other essential packs this "
+                    + "exceeds the essential installed size of 2500; raise the limit, or remove packs"
             ),
             (
                 .overInstalledSize(2_500, others: 700, isEssential: false),
-                "levels/one: opened, its 2000 bytes and the 700 of other non-essential packs pass the installed size "
-                    + "of 2500; raise the limit, or remove packs"
+                "levels/one: opened, it takes 2000 bytes on the disk: with the 700 of other non-essential packs this "
+                    + "exceeds the installed size of 2500; raise the limit, or remove packs"
             ),
             (.noAllowedSource([]), "levels/one: there is no source to download it from; give one"),
         ] as [(PlanRefusal.Reason, String)])

@@ -24,7 +24,7 @@ struct AuditTests {
         #expect(locked.errorText.contains("level"), "\(locked.errorText)")
 
         let open = try await Command.run(audit + ["file:\(folder["vault/keys/vault.jwks"])"]).succeeded()
-        #expect(open.text.contains("1 entry proven") && !open.text.contains("LOCKED"))
+        #expect(open.text.contains("1 entry verified") && !open.text.contains("LOCKED"))
     }
 
     /// With the wrong key damage is still damage.

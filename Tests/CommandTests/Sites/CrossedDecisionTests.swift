@@ -41,7 +41,7 @@ import Testing
             let words = [
                 "fetch", workshop.site, "level", "--store", workshop.store, "--trust", workshop.root,
             ]
-            let dead = try await Command.run(words + form + workshop.keys, dyingAt: "currentSwung")
+            let dead = try await Command.run(words + form + workshop.keys, dyingAt: "versionActivated")
             #expect(dead.exitCode == 137, "\(dead.errorText)")
         }
         try await slow.succeeded()
@@ -78,7 +78,7 @@ import Testing
         try await workshop.fetch(withKeys: false).succeeded()
         try await publishSecond()
         let words = ["fetch", workshop.site, "level", "--store", workshop.store]
-        let dead = try await Command.run(words + workshop.keys, dyingAt: "openingRecorded")
+        let dead = try await Command.run(words + workshop.keys, dyingAt: "openingBegan")
         #expect(dead.exitCode == 137, "\(dead.errorText)")
         // The tree of version 1 is written, and not live yet.
         async let slow = Command.run(

@@ -56,7 +56,7 @@ import Testing
         switch step {
         case .scratchRecovered, .recordRecovered, .downloadRecorded, .downloadClaimed:
             return stores.packLength - PackHeader.count - PackFooter.count
-        case .tailProven: return end - PackHeader.count
+        case .tailVerified: return end - PackHeader.count
         case .pieceWritten:
             // Others are written at the same time.
             let kept = try stores.keptPieces(in: store)
@@ -84,7 +84,7 @@ import Testing
     }
 
     /// What waited for an older site takes nothing back that was swung, whether or not the record can be read.
-    @Test(arguments: [StagingStep.manifestSaved, .versionNamed, .currentSwung, .publicationRecorded])
+    @Test(arguments: [StagingStep.manifestSaved, .versionNamed, .versionActivated, .activationRecorded])
     func anOlderPreload(step: StagingStep) async throws {
         let stores = try await KilledStores(.unlock, from: .loaded)
         try stores.workshop.folder.write("level/noise", "version 3")
@@ -100,7 +100,7 @@ import Testing
             try await stores.run(in: store).succeeded()
             let after = try await stores.workshop.status(of: store)["level"]?.version ?? 0
             #expect(after >= before, "\(step): \(before), then \(after)")
-            #expect(before == ([.currentSwung, .publicationRecorded].contains(step) ? 3 : 1))
+            #expect(before == ([.versionActivated, .activationRecorded].contains(step) ? 3 : 1))
             try await Command.run(fetch).succeeded()
             try StoreContent(loaded: 3).expect(in: store, "\(step)")
         }
@@ -128,13 +128,13 @@ import Testing
             (
                 .opened,
                 [
-                    .downloadNamed, .openingRecorded, .treeWritten, .manifestSaved, .versionNamed,
-                    .currentSwung,
+                    .downloadNamed, .openingBegan, .treeWritten, .manifestSaved, .versionNamed,
+                    .versionActivated,
                 ]
             ),
-            (.sealed, [.manifestSaved, .versionNamed, .currentSwung]),
+            (.sealed, [.manifestSaved, .versionNamed, .versionActivated]),
             (.downloader, [.manifestSaved, .packShared]),
-            (.unlock, [.versionNamed, .currentSwung]),
+            (.unlock, [.versionNamed, .versionActivated]),
             (.remove, [.removalRecorded, .linkRemoved, .versionsRemoved, .waitingRemoved]),
         ] as [(KilledWay, [StagingStep])])
     func whileItRecovers(way: KilledWay, first: [StagingStep]) async throws {

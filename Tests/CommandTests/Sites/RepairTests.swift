@@ -54,7 +54,7 @@ import VaultFileSystem
         #expect(try isSound("two"))
         try await repair().succeeded()
         #expect(try isSound("one"))
-        #expect(try await repair().succeeded().errorText.contains("no pack was damaged"))
+        #expect(try await repair().succeeded().errorText.contains("no damage was found"))
     }
 
     @Test func whatIsGone() async throws {

@@ -122,7 +122,9 @@ import VaultFileSystem
     }
 
     /// Killed while it takes pieces over, and while the rest comes: nothing is asked for twice, and what is in use stays.
-    @Test(arguments: ["tailProven", "pieceReused:1", "pieceReused:10", "pieceWritten:1", "downloadProven"])
+    @Test(arguments: [
+        "tailVerified", "pieceReused:1", "pieceReused:10", "pieceWritten:1", "downloadVerified",
+    ])
     func killed(step: String) async throws {
         let server = try FaultServer(workshop.site)
         let fetch = ["fetch", server.url, "--store", workshop.store] + workshop.keys
@@ -131,7 +133,7 @@ import VaultFileSystem
         let sent = server.packBytes
         try await Command.run(fetch).succeeded()
         #expect(server.packBytes - sent < 400_000, "\(sent), then \(server.packBytes - sent)")
-        if step == "downloadProven" { #expect(server.packBytes == sent) }
+        if step == "downloadVerified" { #expect(server.packBytes == sent) }
         try await expectVersionTwo()
     }
 

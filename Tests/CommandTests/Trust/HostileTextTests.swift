@@ -5,7 +5,7 @@ import Testing
 /// Names that a hostile publisher, team or uploader chose: no command lets them drive a terminal or forge a line.
 struct HostileTextTests {
     /// Clears a screen, pretends to be the verdict of an audit, and turns what follows around.
-    static let name = "evil\u{1B}[2J\u{9B}31m\nok: 3 packs, 99 bytes proven\r\u{202E}\u{2066}\u{2028}"
+    static let name = "evil\u{1B}[2J\u{9B}31m\nok: 3 packs, 99 bytes verified\r\u{202E}\u{2066}\u{2028}"
 
     let workshop: Workshop
     let folder: TemporaryFolder

@@ -23,7 +23,7 @@ enum KilledWay: CaseIterable {
         case .opened: Self.recovering + Self.downloading + Self.opening + [.downloadCleared]
         case .sealed:
             Self.recovering + Self.downloading + [
-                .manifestSaved, .versionNamed, .currentSwung, .publicationRecorded,
+                .manifestSaved, .versionNamed, .versionActivated, .activationRecorded,
             ]
         case .keyless, .downloader:
             Self.recovering + Self.downloading + [
@@ -38,11 +38,11 @@ enum KilledWay: CaseIterable {
 
     static let recovering: [StagingStep] = [.scratchRecovered, .recordRecovered]
     static let downloading: [StagingStep] = [
-        .downloadRecorded, .downloadClaimed, .tailProven, .pieceWritten, .downloadProven, .downloadNamed,
+        .downloadRecorded, .downloadClaimed, .tailVerified, .pieceWritten, .downloadVerified, .downloadNamed,
     ]
     private static let opening: [StagingStep] = [
-        .openingRecorded, .treeWritten, .manifestSaved, .tailSaved, .versionNamed, .currentSwung,
-        .publicationRecorded,
+        .openingBegan, .treeWritten, .manifestSaved, .tailSaved, .versionNamed, .versionActivated,
+        .activationRecorded,
     ]
 
     var downloads: Bool { self != .unlock && self != .remove }

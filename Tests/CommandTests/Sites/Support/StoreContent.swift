@@ -46,7 +46,7 @@ struct StoreContent: Equatable {
         let record = decided.waiting == nil && waiting != nil ? brought : decided
         #expect(record.waiting?.version == waiting, "\(hint)", sourceLocation: location)
         #expect(
-            record.arriving == nil && !record.isOpening && record.failure == nil, "\(record) \(hint)",
+            record.arriving == nil && record.failure == nil, "\(record) \(hint)",
             sourceLocation: location)
     }
 

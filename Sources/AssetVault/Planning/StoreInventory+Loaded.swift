@@ -2,12 +2,12 @@ import SealedPack
 import VaultErrors
 import VaultFileSystem
 
-/// Which packs need nothing: of a large site nearly all, nearly always.
-extension PackStaging {
-    /// So many are looked at by one task.
+/// The packs that need nothing: of a large site nearly all.
+extension StoreInventory {
+    /// Number of packs that one task looks at.
     private static let share = 256
 
-    /// The packs that stand in permanent storage just as they are listed.
+    /// The packs that are live just as they are listed.
     func loaded(
         among packs: [PackManifest], as form: PackForm?, listedBy listing: ListingVersion
     ) async -> Set<PackID> {
@@ -24,22 +24,21 @@ extension PackStaging {
         }
     }
 
-    /// Anything odd makes it false: whoever stages the pack then finds out.
+    /// False for anything odd: staging the pack finds out what it is.
     private func isLoaded(_ pack: PackManifest, as form: PackForm?, listedBy listing: ListingVersion)
         -> Bool
     {
-        guard let record = try? records.record(of: pack.id), let form = form ?? record.loaded?.form else {
+        guard let record = try? store.records.record(of: pack.id), let form = form ?? record.loaded?.form
+        else {
             return false
         }
-        let version = layout.version(pack, as: form)
+        let version = store.layout.version(pack, as: form)
         guard record.isLoaded(pack, as: form, listedBy: listing),
-            let current = try? FileSystem.status(of: layout.current(of: pack.id), followingLinks: true),
+            let current = try? FileSystem.status(of: store.layout.current(of: pack.id), followingLinks: true),
             let loaded = try? FileSystem.status(of: version), current.isSameFile(as: loaded)
         else { return false }
-        guard !hasChangedFingerprint(record) else { return false }
-        let manifest = manifestBytes(of: pack)
-        let path = PackManifestFile.path(beside: version)
-        return (try? DurableFile.read(path, limit: manifest.count)) == manifest
+        guard !store.journal.hasChangedFingerprint(record) else { return false }
+        return pack.isSaved(beside: version)
     }
 }
 

@@ -2,7 +2,13 @@ import SealedPack
 import VaultErrors
 import VaultFileSystem
 
-extension PackStaging {
+/// What a store has of the packs that a site offers: what a plan is made of.
+struct StoreInventory: Sendable {
+    let store: StoreAccess
+
+    private var layout: StoreLayout { store.layout }
+    private var records: PackRecords { store.records }
+
     /// What the store has of the packs that are offered, and of those that wait, or were being downloaded, though they are
     /// not. A pack that is loaded just as it is offered, which of a large site nearly all are, is not looked at closely.
     ///
@@ -33,34 +39,37 @@ extension PackStaging {
     }
 
     /// The same for the packs that are offered alone; nothing is changed by looking.
-    func surveyedPacks(for offers: [OfferedPack], as form: PackForm?) async throws(VaultError) -> [StoredPack]
+    func inspectedPacks(for offers: [OfferedPack], as form: PackForm?) async throws(VaultError)
+        -> [StoredPack]
     {
         var stored: [StoredPack] = []
         for offer in offers {
             let pack = offer.pack
-            stored.append(try storedPack(pack.id, try await survey(pack.id), offered: pack, as: form))
+            stored.append(
+                try storedPack(pack.id, try await store.journal.state(of: pack.id), offered: pack, as: form))
         }
         return stored
     }
 
     private func lookedAt(_ pack: PackManifest, as form: PackForm?) async throws(VaultError) -> StoredPack {
         do throws(VaultError) {
-            let record = try records.soundRecord(of: pack.id)
+            let saved = try records.soundRecord(of: pack.id)
             // A damaged record; versions that were in use when they were replaced; or what is recorded is there no more.
-            let isOdd = record.map { $0.loaded?.pack.sha256 == pack.sha256 } ?? true
-            if isOdd {
-                try await recover(pack.id)
-            } else if role == .downloader, record?.waiting != pack,
-                try layout.waitingStatus(of: pack) != nil
-            {
-                // It has its name, and nobody lived to record that.
-                try await recover(pack.id)
+            let isOdd = saved.map { $0.loaded?.pack.sha256 == pack.sha256 } ?? true
+            // A pack that got its name from a downloader that died before it recorded that.
+            var isUnrecorded = false
+            if store.role == .downloader, saved?.waiting != pack {
+                isUnrecorded = try store.waiting(pack.id).status(of: pack) != nil
             }
+            guard isOdd || isUnrecorded else {
+                return try storedPack(pack.id, saved ?? PackRecord(), offered: pack, as: form)
+            }
+            try await store.recovery.recover(pack.id)
             // One that can't be read says nothing: the pack is staged anew.
             let recovered = (try? records.record(of: pack.id)) ?? PackRecord()
             return try storedPack(pack.id, recovered, offered: pack, as: form)
         } catch {
-            guard error.category != .busy, !Task.isCancelled else { throw error }
+            guard error.concernsOnePack else { throw error }
             // It can't be looked at now: whoever stages it is told why.
             return StoredPack(id: pack.id)
         }
@@ -83,12 +92,11 @@ extension PackStaging {
         // In another form than is wanted it needs to be loaded again.
         if let loaded = record.loaded, form == nil || loaded.form == form { stored.loaded = loaded.pack }
         for waiting in [offered, record.waiting].compactMap(\.self) where stored.waiting == nil {
-            if try layout.seemsToWait(waiting) { stored.waiting = waiting }
+            if try store.waiting(id).seemsToHold(waiting) { stored.waiting = waiting }
         }
         // What the other role brings is of use, and its record may be closed to this one.
-        let others = (try? records.arriving(of: id)) ?? []
-        let arriving = [offered, record.arriving].compactMap(\.self) + others
-        for arriving in arriving
+        let other = try? records.record(of: id, in: store.role == .app ? .downloader : .app)
+        for arriving in [offered, record.arriving, other?.arriving].compactMap(\.self)
         where stored.downloaded == nil && stored.partial == nil {
             switch try DownloadFile(layout: layout, pack: arriving).arrival() {
             case .whole: stored.downloaded = arriving
@@ -99,7 +107,11 @@ extension PackStaging {
         stored.isUnwanted = record.isRemoved
         stored.isBeingRemoved = record.isRemoved && stored.isPresent
         stored.hasFailed = record.failure != nil
-        stored.hasChangedFingerprint = hasChangedFingerprint(record)
+        stored.hasChangedFingerprint = store.journal.hasChangedFingerprint(record)
         return stored
     }
+}
+
+extension StoreAccess {
+    var inventory: StoreInventory { StoreInventory(store: self) }
 }

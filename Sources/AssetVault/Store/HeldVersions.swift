@@ -4,10 +4,13 @@ import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
-/// The packs of which somebody held a version that is to go away: each command looks at these again, and at no others.
-extension PackStaging {
-    /// Notes whether there is such a version.
-    func noteHeld(_ isHeld: Bool, of id: PackID) throws(VaultError) {
+/// Notes of the packs with a superseded version that a reader holds: each command tries to remove these again, and looks at
+/// no other packs for that.
+struct HeldVersions {
+    let layout: StoreLayout
+
+    /// Notes whether a pack has such a version.
+    func set(_ isHeld: Bool, of id: PackID) throws(VaultError) {
         let note = layout.held.appending(SHA256.hash(Array(id.description.utf8).span).hex)
         guard try FileSystem.exists(note) != isHeld else { return }
         if isHeld {
@@ -20,7 +23,7 @@ extension PackStaging {
         }
     }
 
-    func heldIDs() throws(VaultError) -> [PackID] {
+    func ids() throws(VaultError) -> [PackID] {
         guard try FileSystem.exists(layout.held) else { return [] }
         var found: [PackID] = []
         let folder = try Folder(opening: layout.held)

@@ -1,0 +1,100 @@
+import SealedPack
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// The moves of a sealed pack between the areas. Each is durable before the next one begins: a pack has its final name only
+/// when it is complete.
+struct AreaTransfer: Sendable {
+    let store: StoreAccess
+
+    private var layout: StoreLayout { store.layout }
+
+    /// From ephemeral to shared storage: the verified file becomes a pack that waits for its key.
+    func share(
+        _ verified: OpenFileReference, of pack: PackManifest, listedBy listing: ListingVersion,
+        space: DiskSpace
+    ) async throws(VaultError) {
+        let target = layout.waitingPack(pack)
+        let folder = target.removingLastComponent()
+        try layout.makeShared(folder)
+        try await space.make(toMove: verified, of: pack, to: folder)
+        let move = try VerifiedMove(of: verified, pack, to: target, in: store)
+        let isRemoved = try await store.withLock(move) { move throws(VaultError) in
+            try pack.save(beside: target)
+            StagingStep.manifestSaved.reached()
+            try move.commit()
+            StagingStep.packShared.reached()
+            var record = try store.records.record(of: pack.id)
+            let isNewest = record.isOpen(to: listing)
+            if isNewest {
+                record.waiting = pack
+                record.arriving = nil
+                record.listing = listing
+                record.failure = nil
+            }
+            try store.waiting(pack.id).removeUnneeded(beside: record, in: store)
+            if isNewest { try store.records.save(record, of: pack.id) }
+            StagingStep.shareRecorded.reached()
+            return record.isRemoved
+        }
+        if isRemoved { throw .removedMeanwhile(pack.id) }
+    }
+
+    /// From shared to ephemeral storage: a damaged pack becomes a partial download again, whose sound pieces need not be
+    /// fetched.
+    func returnForRepair(_ damaged: FilePath, of pack: PackManifest) async throws(VaultError) {
+        let target = layout.partialDownload(of: pack)
+        try layout.makeEphemeral()
+        guard let found = try FileSystem.status(of: damaged), EphemeralName.isOurs(found) else {
+            // Neither another user's file nor a link is continued.
+            return try await store.withLock { () throws(VaultError) in
+                try store.waiting(pack.id).discard(damaged)
+                try recordReturn(of: pack)
+            }
+        }
+        do throws(VaultError) {
+            // Before the lock is taken: a copy may last.
+            let move = try FileMove(from: damaged, to: target) { _ in }
+            try await store.withLock(move) { move throws(VaultError) in
+                if try FileSystem.exists(target) {
+                    try FileSystem.unlink(damaged)
+                } else {
+                    try move.commit()
+                }
+                try recordReturn(of: pack)
+            }
+        } catch {
+            throw error.category == .missing ? .takenByAnotherProcess(pack.id, in: layout) : error
+        }
+    }
+
+    private func recordReturn(of pack: PackManifest) throws(VaultError) {
+        var record = try store.records.record(of: pack.id)
+        if record.waiting.map({ $0.sha256 == pack.sha256 }) ?? true {
+            record.waiting = nil
+            record.arriving = pack
+            try store.records.save(record, of: pack.id)
+        }
+        try store.waiting(pack.id).removeUnneeded(beside: record, in: store)
+    }
+
+    /// From permanent to shared storage, under the lock: a sealed pack that got its name and never became live waits again.
+    /// It is verified, and needs no second download.
+    func returnToWaiting(_ pack: PackManifest) throws(VaultError) {
+        let (version, target) = (layout.version(pack, as: .sealed), layout.waitingPack(pack))
+        guard try !FileSystem.exists(target), try FileSystem.exists(version) else { return }
+        try layout.makeShared(layout.waiting(of: pack.id))
+        try pack.save(beside: target)
+        guard let name = VersionName(layout.versionName(of: pack, as: .sealed)),
+            let versions = try VersionFolder(of: pack.id, in: layout)
+        else { return }
+        _ = try versions.whileFree(name) { () throws(VaultError) in
+            try FileMove(from: version, to: target) { _ in }.commit()
+        }
+    }
+}
+
+extension StoreAccess {
+    var transfer: AreaTransfer { AreaTransfer(store: self) }
+}

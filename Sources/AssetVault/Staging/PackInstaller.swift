@@ -1,0 +1,166 @@
+import SealedPack
+import SystemPackage
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+
+/// Installs a verified pack in permanent storage, sealed or opened, and activates it: one rename of the link `current` makes
+/// it the live version.
+struct PackInstaller: Sendable {
+    let store: StoreAccess
+    let space: DiskSpace
+
+    private var layout: StoreLayout { store.layout }
+
+    /// Installs the pack as it is.
+    func keepSealed(_ file: OpenFileReference, of pack: PackManifest, listedBy listing: ListingVersion)
+        async throws(VaultError)
+    {
+        let target = layout.version(pack, as: .sealed)
+        try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
+        if file.file.path != target {
+            try await removeUnsound(pack, as: .sealed) {
+                (try? pack.isVerified(by: OpenFile(reading: target))) == true
+            }
+        }
+        try await space.make(toMove: file, of: pack, to: layout.home(of: pack.id))
+        let move = try VerifiedMove(of: file, pack, to: target, in: store)
+        try await store.withLock(move) { move throws(VaultError) in
+            if try !FileSystem.exists(target) {
+                try pack.save(beside: target)
+                StagingStep.manifestSaved.reached()
+                try move.commit()
+                StagingStep.versionNamed.reached()
+            }
+            try activate(
+                pack, as: .sealed, listedBy: listing,
+                fingerprint: try? VersionFingerprint.digest(of: target, as: .sealed))
+        }
+    }
+
+    /// Installs the pack's files: a tree is written aside, saved to the disk as a whole and renamed.
+    func open(
+        _ source: OpenPack, of pack: PackManifest, listedBy listing: ListingVersion,
+        progress: (UInt64) -> Void
+    ) async throws(VaultError) {
+        let home = layout.home(of: pack.id)
+        try FileSystem.createFolders(home, permissions: 0o755)
+        let version = layout.version(pack, as: .opened)
+        try await removeUnsound(pack, as: .opened) { await source.isSame(as: version) }
+        guard try !FileSystem.exists(version) else {
+            let fingerprint = try? VersionFingerprint.digest(of: version, as: .opened)
+            return try await store.withLock { () throws(VaultError) in
+                guard try FileSystem.exists(version) else {
+                    throw .takenByAnotherProcess(pack.id, in: layout)
+                }
+                try activate(pack, as: .opened, listedBy: listing, fingerprint: fingerprint)
+            }
+        }
+        try await space.make(for: pack.installedSize, of: pack.id, in: home)
+        let tree = try WrittenTree(of: pack, in: layout)
+        try source.pack.writeTail(to: tree.tail.file)
+        StagingStep.openingBegan.reached()
+        try await source.extract(into: tree.folder.folder, progress: progress)
+        // Before the lock is taken: this may last.
+        try tree.folder.folder.synchronizeFileSystem()
+        let fingerprint = try? VersionFingerprint.digest(of: tree.folder.path, as: .opened)
+        StagingStep.treeWritten.reached()
+        try await store.withLock(tree) { tree throws(VaultError) in
+            if try !FileSystem.exists(version) {
+                try pack.save(beside: version)
+                StagingStep.manifestSaved.reached()
+                try tree.commit(to: version)
+                StagingStep.versionNamed.reached()
+            }
+            try activate(pack, as: .opened, listedBy: listing, fingerprint: fingerprint)
+        }
+    }
+
+    /// Records what newer metadata says of a pack that is live already, such as slots for other keys.
+    func refresh(_ pack: PackManifest, listedBy listing: ListingVersion) async throws(VaultError) {
+        try await store.withLock { () throws(VaultError) in
+            guard let form = try store.records.record(of: pack.id).loaded?.form else { return }
+            try activate(pack, as: form, listedBy: listing)
+        }
+    }
+
+    /// Makes a complete version the live one, records it and removes what it supersedes. A process that another one with newer
+    /// metadata was faster than changes nothing.
+    ///
+    /// - Parameter fingerprint: how the version looks; nil leaves what was recorded.
+    private func activate(
+        _ pack: PackManifest, as form: PackForm, listedBy listing: ListingVersion,
+        fingerprint: SHA256Digest? = nil
+    ) throws(VaultError) {
+        guard let versions = try VersionFolder(of: pack.id, in: layout) else {
+            throw .takenByAnotherProcess(pack.id, in: layout)
+        }
+        // An earlier process may have died before it recorded what is live.
+        var record = try store.journal.reconciled(try store.records.record(of: pack.id), of: pack.id)
+        let isNewest = record.isOpen(to: listing)
+        if isNewest {
+            // Recorded before the version is visible: even if this process dies now, no process with older metadata
+            // replaces it, nor does one that opens what waits.
+            let isSuperseding = record.waiting.map { $0.sha256 != pack.sha256 } ?? false
+            if record.listing != listing || isSuperseding {
+                record.listing = listing
+                if isSuperseding { record.waiting = nil }
+                try store.records.save(record, of: pack.id)
+            }
+            let version = layout.version(pack, as: form)
+            if !pack.isSaved(beside: version) { try pack.save(beside: version) }
+            try versions.activate(pack, as: form)
+            StagingStep.versionActivated.reached()
+            record.loaded = PackRecord.Loaded(pack: pack, form: form)
+            record.form = record.form ?? form
+            record.look = fingerprint ?? record.look
+            record.waiting = nil
+            record.arriving = nil
+            record.failure = nil
+        }
+        try store.waiting(pack.id).removeUnneeded(beside: record, in: store)
+        try versions.removeVersions(except: record.loaded)
+        // Last: nothing more is done for a pack that is recorded as loaded.
+        if isNewest { try store.records.save(record, of: pack.id) }
+        StagingStep.activationRecorded.reached()
+        if !isNewest {
+            throw record.isRemoved ? .removedMeanwhile(pack.id) : .takenByAnotherProcess(pack.id, in: layout)
+        }
+    }
+
+    /// Removes what has the name of a version that is to become live and is not sound: an earlier process died before it
+    /// activated it, or it was live before and is left to its readers. Throws `.busy` while a reader holds it.
+    private func removeUnsound(
+        _ pack: PackManifest, as form: PackForm, _ isSound: () async -> Bool
+    ) async throws(VaultError) {
+        let version = layout.version(pack, as: form)
+        guard try FileSystem.exists(version), await !isSound() else { return }
+        if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
+        let isFree = try await store.withLock { () throws(VaultError) in
+            guard let versions = try VersionFolder(of: pack.id, in: layout),
+                let name = VersionName(layout.versionName(of: pack, as: form)),
+                try versions.folder.readLink("current")?.string != name.text
+            else { throw .takenByAnotherProcess(pack.id, in: layout) }
+            return try versions.whileFree(name) { () throws(VaultError) in
+                try versions.folder.discardTree(name.text)
+            }
+        }
+        guard isFree else {
+            throw VaultError(
+                .busy, "a damaged copy of this version is still being read", at: version.string,
+                remedy: "end the program that reads it, and try again")
+        }
+    }
+}
+
+extension OpenPack {
+    /// Whether a folder holds just what the pack holds.
+    fileprivate func isSame(as tree: FilePath) async -> Bool {
+        do throws(VaultError) {
+            var comparison = try TreeComparison(with: tree)
+            try await extract(to: &comparison)
+            try comparison.finish()
+            return true
+        } catch { return false }
+    }
+}

@@ -1,0 +1,108 @@
+import SealedPack
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// The records of packs, reconciled with what is on the disk, whatever became of the process that worked on them. Reading
+/// changes nothing.
+struct PackJournal: Sendable {
+    let store: StoreAccess
+
+    private var layout: StoreLayout { store.layout }
+    private var role: StoreRole { store.role }
+
+    /// What each pack's record would be after a recovery, and what downloaders brought since. A pack whose folders can't be
+    /// read has failed with that error.
+    func states() async throws(VaultError) -> [(id: PackID, record: PackRecord)] {
+        try await store.withExistingLock { () throws(VaultError) in
+            var found: [(id: PackID, record: PackRecord)] = []
+            for id in try store.records.allIDs() {
+                do throws(VaultError) { found.append((id, try shownRecord(of: id))) } catch {
+                    var record = PackRecord()
+                    record.failure = PackFailure(looking: error)
+                    found.append((id, record))
+                }
+            }
+            return found
+        }
+    }
+
+    /// The same for one pack.
+    func state(of id: PackID) async throws(VaultError) -> PackRecord {
+        try await store.withExistingLock { () throws(VaultError) in try shownRecord(of: id) }
+    }
+
+    private func shownRecord(of id: PackID) throws(VaultError) -> PackRecord {
+        var record = try reconciled(try store.records.soundRecord(of: id), of: id)
+        guard role == .app, !record.isRemoved else { return record }
+        // What a downloader brought is shown; nothing is decided by it.
+        if let waiting = record.waiting, try !seemsPresent(waiting) { record.waiting = nil }
+        if record.waiting == nil, let brought = (try? store.waiting(id).newest()) ?? nil,
+            record.loaded.map({ $0.pack.version < brought.version }) ?? true
+        {
+            record.waiting = brought
+        }
+        if record.arriving == nil, let other = try? store.records.record(of: id, in: .downloader),
+            let arriving = other.arriving,
+            ![record.loaded?.pack.sha256, record.waiting?.sha256].contains(arriving.sha256)
+        {
+            record.arriving = arriving
+            record.failure = record.failure ?? other.failure
+        }
+        return record
+    }
+
+    /// A pack's record, corrected by what is on the disk; made of that alone where the record can't be read.
+    func reconciled(_ saved: PackRecord?, of id: PackID) throws(VaultError) -> PackRecord {
+        var record = saved ?? PackRecord()
+        // A manifest that others may have written is no reason for the app to believe that its pack is wanted.
+        if saved == nil, role == .downloader { record.waiting = try store.waiting(id).newest() }
+        if let arriving = record.arriving, try isPresent(arriving) {
+            // It was downloaded since: an earlier failure is made up for.
+            (record.waiting, record.arriving, record.failure) = (arriving, nil, nil)
+        }
+        if let waiting = record.waiting, try !isPresent(waiting) { record.waiting = nil }
+        if role == .app {
+            record.loaded = try VersionFolder(of: id, in: layout)?.live(recorded: record.loaded)
+        }
+        record.form = record.form ?? record.loaded?.form
+        if let loaded = record.loaded {
+            // Without a record nothing says that it is to replace the live version; at worst it is downloaded once more.
+            if saved == nil, let waiting = record.waiting, waiting.version <= loaded.pack.version {
+                record.waiting = nil
+            }
+            // It waited and is live now: a later failure is made up for.
+            if loaded.pack.sha256 == saved?.waiting?.sha256 { record.failure = nil }
+            if loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
+            // Unless it arrives to be kept in another form.
+            if loaded.pack.sha256 == record.arriving?.sha256, record.form == loaded.form {
+                record.arriving = nil
+            }
+        }
+        return record
+    }
+
+    /// Whether all of a pack is here and not live: staging continues as if it waited. A version that a reader holds was live
+    /// once, and is to be removed.
+    private func isPresent(_ pack: PackManifest) throws(VaultError) -> Bool {
+        if try store.waiting(pack.id).status(of: pack) != nil { return true }
+        return try isKeptSealed(pack)
+    }
+
+    /// The same for a look, which finds out that a file is cut short.
+    private func seemsPresent(_ pack: PackManifest) throws(VaultError) -> Bool {
+        if try store.waiting(pack.id).seemsToHold(pack) { return true }
+        return try isKeptSealed(pack)
+    }
+
+    /// Whether it is sealed in permanent storage, and no reader holds it.
+    private func isKeptSealed(_ pack: PackManifest) throws(VaultError) -> Bool {
+        guard role == .app, try FileSystem.exists(layout.version(pack, as: .sealed)) else { return false }
+        let version = PackRecord.Loaded(pack: pack, form: .sealed)
+        return try VersionFolder(of: pack.id, in: layout)?.isFree(version) ?? false
+    }
+}
+
+extension StoreAccess {
+    var journal: PackJournal { PackJournal(store: self) }
+}

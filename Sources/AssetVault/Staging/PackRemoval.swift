@@ -1,0 +1,135 @@
+import SealedPack
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// Removes packs. Each file or tree loses its final name first, so that nothing half-removed ever has one.
+struct PackRemoval: Sendable {
+    let store: StoreAccess
+
+    private var layout: StoreLayout { store.layout }
+
+    /// Removes a pack until it is asked for again. A version that a reader holds is removed when it is free.
+    func remove(_ id: PackID) async throws(VaultError) {
+        try await store.recovery.recover()
+        let mark = try store.recovery.beginWork()
+        defer { withExtendedLifetime(mark) {} }
+        try await store.withLock { () throws(VaultError) in try remove(locked: id) }
+    }
+
+    /// The same, under the lock, by a process whose work is marked.
+    func remove(locked id: PackID) throws(VaultError) {
+        // A record that can't be read would only keep the pack from being removed.
+        var record =
+            (try? store.records.record(of: id)) ?? (try? store.journal.reconciled(nil, of: id))
+            ?? PackRecord()
+        record.form = record.form ?? record.loaded?.form
+        record.isRemoved = true
+        do throws(VaultError) { try store.records.save(record, of: id) } catch {
+            // On a full disk the removal makes the space; the record is saved at the end.
+            guard error.isOfStorage else { throw error }
+        }
+        StagingStep.removalRecorded.reached()
+        // What is left of an attempt to open it must not keep it here.
+        try? store.recovery.removeAbandonedScratch(of: id)
+        try finish(id, record)
+    }
+
+    /// Removes all that is left of a pack, as far as no reader holds it.
+    func finish(_ id: PackID, _ saved: PackRecord) throws(VaultError) {
+        if store.role == .app { try VersionFolder(of: id, in: layout)?.deactivate() }
+        StagingStep.linkRemoved.reached()
+        if store.role == .app {
+            if let versions = try VersionFolder(of: id, in: layout) {
+                try versions.removeVersions(except: nil)
+            } else {
+                try HeldVersions(layout: layout).set(false, of: id)
+            }
+        }
+        StagingStep.versionsRemoved.reached()
+        try store.waiting(id).remove(except: [])
+        StagingStep.waitingRemoved.reached()
+        // A record that can't be read may name another download: `removeUnneededDownloads` finds that one.
+        let arriving = ((try? store.records.arriving(of: id)) ?? []) + [saved.arriving].compactMap(\.self)
+        for pack in arriving { try discardDownload(of: pack) }
+        var record = PackRecord()
+        record.generation = saved.generation
+        record.listing = saved.listing
+        record.form = saved.form
+        record.isRemoved = true
+        // Recovery has forgotten already what is gone: the record on the disk is compared.
+        if record != (try? store.records.record(of: id)) { try store.records.save(record, of: id) }
+    }
+
+    /// Removes what waits beside packs that are live just as the site lists them: older versions that somebody put there again,
+    /// or that a downloader brought in vain.
+    func removeSuperseded(by offers: [OfferedPack]) async throws(VaultError) {
+        let waiting = Set(try store.records.waitingIDs())
+        let superseding = offers.filter { waiting.contains($0.pack.id) }
+        guard !superseding.isEmpty else { return }
+        try await store.withLock { () throws(VaultError) in
+            for offer in superseding {
+                guard let record = try? store.records.record(of: offer.pack.id),
+                    let form = record.loaded?.form,
+                    record.isLoaded(offer.pack, as: form, listedBy: offer.version)
+                else { continue }
+                try store.waiting(offer.pack.id).remove(except: [])
+            }
+        }
+    }
+
+    /// Removes the download of a pack and the mark of an app that waited for it, unless a process works on them.
+    func discardDownload(of pack: PackManifest) throws(VaultError) {
+        for path in layout.downloads(of: pack) + [layout.foregroundMark(of: pack)]
+        where try FileSystem.exists(path) {
+            try discardIfFree(path)
+        }
+    }
+
+    /// Removes downloads that no pack waits for.
+    func removeUnneededDownloads() async throws(VaultError) {
+        try layout.makeEphemeral()
+        let folder = try Folder(opening: layout.ephemeral)
+        try folder.removeAbandonedScratch()
+        guard try !folder.names().isEmpty else { return }
+        try await store.withLock { () throws(VaultError) in
+            guard let needed = try neededDownloads() else { return }
+            for name in try folder.names() {
+                let text = String(decoding: name, as: UTF8.self)
+                guard let digest = StoreLayout.digest(inDownload: text), !needed.contains(digest) else {
+                    continue
+                }
+                // A file that can't be removed costs disk space, and nothing else.
+                try? discardIfFree(layout.ephemeral.appending(text))
+            }
+        }
+    }
+
+    /// The digests of the packs that are arriving; nil where a record can't be read, since it may name any of them.
+    private func neededDownloads() throws(VaultError) -> Set<String>? {
+        var needed: Set<String> = []
+        for id in try store.records.allIDs() {
+            // A damaged record is made anew.
+            if (try? store.records.record(of: id)) == nil { _ = try? store.recovery.recover(locked: id) }
+            guard let packs = try? store.records.arriving(of: id) else { return nil }
+            // Another process installed it, while the one that recorded the download stood still.
+            let own = try? store.records.record(of: id)
+            for pack in packs
+            where pack.sha256 != own?.loaded?.pack.sha256 || pack.sha256 == own?.arriving?.sha256 {
+                needed.insert(pack.sha256.hex)
+            }
+        }
+        return needed
+    }
+
+    private func discardIfFree(_ path: FilePath) throws(VaultError) {
+        guard let file = try? EphemeralName.lockableFile(path), try file.tryLock(exclusive: true),
+            try FileSystem.status(of: path)?.isSameFile(as: file.status()) == true
+        else { return }
+        try FileSystem.unlink(path)
+    }
+}
+
+extension StoreAccess {
+    var removal: PackRemoval { PackRemoval(store: self) }
+}

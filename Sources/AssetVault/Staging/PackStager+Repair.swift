@@ -1,0 +1,100 @@
+import SealedPack
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// A loaded pack is verified byte by byte, sealed without any key and opened with its own, and repaired piece by piece.
+extension PackStager {
+    /// Why the live version of a pack is no longer what it was; nil where it is sound. Throws `.key` for an opened one whose
+    /// key is not here.
+    func damage(to loaded: PackRecord.Loaded) async throws(VaultError) -> VaultError? {
+        let path = store.layout.version(loaded.pack, as: loaded.form)
+        do throws(VaultError) {
+            switch loaded.form {
+            case .sealed:
+                observer(.verifying(loaded.pack.id))
+                if try await PackFile(opening: path, as: loaded.pack).check().isSound { return nil }
+                return VaultError(
+                    .corrupt, "pieces of it are damaged", at: loaded.pack.id.description, remedy: "repair it")
+            case .opened:
+                let key = try await contentKey(of: loaded.pack)
+                observer(.verifying(loaded.pack.id))
+                let tail = try PackFile(opening: store.layout.tail(of: loaded.pack), as: loaded.pack)
+                try await OpenedTree(path, openedFrom: tail, key: key).requireSound()
+                return nil
+            }
+        } catch {
+            guard error.isDamage else { throw error }
+            return VaultError(
+                .corrupt, "\(error.place): \(error.problem)", at: loaded.pack.id.description,
+                remedy: "repair it")
+        }
+    }
+
+    /// Verifies a version that looks otherwise than when it was staged, and repairs it if need be. Without its key an opened
+    /// one stays as it is.
+    func repairChanged(_ loaded: PackRecord.Loaded, as offer: OfferedPack) async throws(VaultError) {
+        do throws(VaultError) {
+            if try await damage(to: loaded) != nil {
+                _ = try await repair(offer, as: loaded.form)
+            } else {
+                try await store.journal.recordFingerprint(of: loaded)
+            }
+        } catch {
+            guard error.category == .key, loaded.form == .opened else { throw error }
+            observer(
+                .awaitingKey(
+                    loaded.pack.id,
+                    VaultError(
+                        .key, "its files were changed, and its key, which alone can verify them, is not here",
+                        at: loaded.pack.id.description, remedy: "give its key")))
+        }
+    }
+
+    private func contentKey(of pack: PackManifest) async throws(VaultError) -> ContentKey {
+        guard case .app(let keys?, _) = role else {
+            throw VaultError(
+                .key, "it is opened, and only its key can verify its files", at: pack.id.description,
+                remedy: "give a key provider")
+        }
+        return try await keys.contentKey(pack.contentKeyID, slots: pack.slots, place: pack.id.description)
+    }
+
+    /// Fetches what is damaged of the live version, which stays until the whole one takes its name. False when it is not
+    /// live any more by then.
+    func repair(_ offer: OfferedPack, as form: PackForm) async throws(VaultError) -> Bool {
+        let pack = offer.pack
+        let layout = store.layout
+        let file = DownloadFile(layout: layout, pack: pack)
+        let part = layout.partialDownload(of: pack)
+        var download = try await beginDownload(of: offer, to: file)
+        if form == .sealed, try !FileSystem.exists(part) {
+            // Where not even that can be read, all of it is fetched.
+            let damaged = layout.version(pack, as: .sealed)
+            try? FileMove.copy(damaged, of: pack.length, to: part, permissions: 0o600) { _ in }
+        }
+        let progress = DownloadProgress(of: pack, observer)
+        let whole = try await download.complete(file.claim()) { progress.report($0) }
+        let isLive = try await replace(pack, as: form, by: whole)
+        if isLive { try await store.journal.recordFingerprint(of: PackRecord.Loaded(pack: pack, form: form)) }
+        return isLive
+    }
+
+    private func replace(_ pack: PackManifest, as form: PackForm, by whole: OpenFileReference)
+        async throws(VaultError) -> Bool
+    {
+        let replacement = VersionReplacement(store: store, space: space)
+        switch form {
+        case .sealed: return try await replacement.replaceFile(pack, by: whole)
+        case .opened:
+            let source = try OpenPack(
+                try PackFile(whole, as: pack, named: pack.id.description), key: try await contentKey(of: pack)
+            )
+            let isLive = try await replacement.replaceTree(pack, by: source) { done in
+                observer(.opening(pack.id, bytes: done, total: pack.openedSize))
+            }
+            try FileSystem.unlink(whole.file.path)
+            return isLive
+        }
+    }
+}

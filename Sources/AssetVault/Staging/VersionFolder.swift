@@ -1,0 +1,140 @@
+import SealedPack
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// The folder of one pack in permanent storage: its versions, and the link `current` to the live one. No version is removed
+/// while a reader holds it.
+struct VersionFolder: ~Copyable {
+    let id: PackID
+    let folder: Folder
+    private let layout: StoreLayout
+
+    /// Nil where the pack has no folder.
+    init?(of id: PackID, in layout: StoreLayout) throws(VaultError) {
+        guard try FileSystem.exists(layout.home(of: id)) else { return nil }
+        self.init(id, try Folder(opening: layout.home(of: id)), layout)
+    }
+
+    private init(_ id: PackID, _ folder: consuming Folder, _ layout: StoreLayout) {
+        (self.id, self.layout) = (id, layout)
+        self.folder = folder
+    }
+
+    /// The version that `current` leads to, by the manifest beside it, or by the record where that is damaged; nil when it
+    /// leads to nothing, or neither names it.
+    func live(recorded: PackRecord.Loaded?) throws(VaultError) -> PackRecord.Loaded? {
+        guard let name = try linkedName() else { return nil }
+        do throws(VaultError) {
+            let pack = try PackManifestFile.read(beside: folder.path.appending(name))
+            let loaded = PackRecord.Loaded(pack: pack, form: name.hasSuffix(".avpack") ? .sealed : .opened)
+            if isName(name, of: loaded) { return loaded }
+        } catch {
+            // An unreadable manifest is still there: its version is not to be removed.
+            guard error.category != .io || recorded.map({ isName(name, of: $0) }) == true else { throw error }
+        }
+        return recorded.flatMap { isName(name, of: $0) ? $0 : nil }
+    }
+
+    private func linkedName() throws(VaultError) -> String? {
+        do throws(VaultError) {
+            guard let name = try folder.readLink("current")?.lastComponent?.string else { return nil }
+            return try folder.status(of: name) == nil ? nil : name
+        } catch {
+            guard error.category != .io else { throw error }
+            return nil
+        }
+    }
+
+    private func isName(_ name: String, of loaded: PackRecord.Loaded) -> Bool {
+        loaded.pack.id == id && layout.versionName(of: loaded.pack, as: loaded.form) == name
+    }
+
+    /// Writes the manifest beside a version again where it is damaged: the record has it, too. True where it was.
+    @discardableResult
+    func repairManifest(of loaded: PackRecord.Loaded) throws(VaultError) -> Bool {
+        let version = layout.version(loaded.pack, as: loaded.form)
+        if (try? PackManifestFile.read(beside: version)) == loaded.pack { return false }
+        try loaded.pack.save(beside: version)
+        return true
+    }
+
+    /// Makes a complete version the live one.
+    func activate(_ pack: PackManifest, as form: PackForm) throws(VaultError) {
+        let lastUse = LastUse(in: folder)
+        try folder.replaceLink("current", target: FilePath(layout.versionName(of: pack, as: form)))
+        lastUse.note(in: folder)
+    }
+
+    /// From now on no version is live.
+    func deactivate() throws(VaultError) {
+        guard try folder.status(of: "current") != nil else { return }
+        try folder.unlink("current")
+        try folder.synchronize()
+    }
+
+    /// Removes all versions but the live one and those that a reader holds: a later command removes these.
+    func removeVersions(except live: PackRecord.Loaded?) throws(VaultError) {
+        let live = live.map { layout.versionName(of: $0.pack, as: $0.form) }
+        var kept = live.map { [$0] } ?? []
+        var seen = Set(kept)
+        for text in try folder.names().map({ String(decoding: $0, as: UTF8.self) }) {
+            guard let name = VersionName(ofEntry: text), seen.insert(name.text).inserted else { continue }
+            let isRemoved = try whileFree(name) { () throws(VaultError) in try folder.discardTree(name.text) }
+            if !isRemoved { kept.append(name.text) }
+        }
+        let names = kept.compactMap { VersionName($0) }
+        var damaged: [String] = []
+        for name in names where try isHeld(name.damaged) { damaged.append(name.damaged) }
+        try folder.discardStoreEntries(
+            except: kept + kept.map { $0 + ".json" } + names.map(\.tail) + damaged)
+        let isHeld = kept.contains { $0 != live } || !damaged.isEmpty
+        try HeldVersions(layout: layout).set(isHeld, of: id)
+    }
+
+    /// Whether no reader holds a version.
+    func isFree(_ loaded: PackRecord.Loaded) throws(VaultError) -> Bool {
+        guard let name = VersionName(layout.versionName(of: loaded.pack, as: loaded.form)) else {
+            return false
+        }
+        return try whileFree(name) {}
+    }
+
+    /// Runs `body` while no reader holds a version, nor what a repair left of it to its readers; false when one does. Who
+    /// opened it without having the lock yet finds the name gone.
+    func whileFree(_ name: VersionName, _ body: () throws(VaultError) -> Void) throws(VaultError) -> Bool {
+        if try isHeld(name.damaged) { return false }
+        let found: StagedVersion?
+        do throws(VaultError) { found = try StagedVersion(name, in: folder, exclusively: true) } catch {
+            guard error.category == .corrupt else { throw error }
+            // A link, for example: nobody holds it as a version.
+            found = nil
+        }
+        guard let version = found else {
+            try body()
+            return true
+        }
+        // Where the file system has no locks nobody can hold anything.
+        guard version.tryLock(exclusive: true) ?? true else { return false }
+        defer { version.unlock() }
+        try body()
+        return true
+    }
+
+    /// Whether a reader holds a file or a tree.
+    func isHeld(_ name: String) throws(VaultError) -> Bool {
+        guard let found = try folder.status(of: name) else { return false }
+        do throws(VaultError) {
+            if found.kind == .folder {
+                return (try? folder.openFolder(name).tryLock(exclusive: true)) == false
+            }
+            let file = try StagedVersion.lockableFile(name, in: folder)
+            // Where the file system has no locks nobody can hold anything.
+            return (try? file.tryLock(exclusive: true)) == false
+        } catch {
+            // A link, for example, or removed meanwhile.
+            guard [.corrupt, .missing].contains(error.category) else { throw error }
+            return false
+        }
+    }
+}

@@ -1,0 +1,28 @@
+import SealedPack
+import StrictJSON
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// The manifest beside each file or tree with a final name, so that it explains itself.
+extension PackManifest {
+    var canonicalBytes: [UInt8] { JSONValue.object(json).canonical() }
+
+    /// Writes the manifest beside a pack or an opened tree, durably.
+    func save(beside file: FilePath) throws(VaultError) {
+        try DurableFile.write(
+            canonicalBytes.span, to: PackManifestFile.path(beside: file), permissions: 0o644, replacing: true)
+    }
+
+    /// Whether just this manifest is beside a pack or an opened tree.
+    func isSaved(beside file: FilePath) -> Bool {
+        let bytes = canonicalBytes
+        return (try? DurableFile.read(PackManifestFile.path(beside: file), limit: bytes.count)) == bytes
+    }
+
+    /// Whether a file is this pack, by its length and its SHA-256.
+    func isVerified(by file: borrowing OpenFile) throws(VaultError) -> Bool {
+        guard try file.status().size == length else { return false }
+        return try file.sha256() == sha256
+    }
+}

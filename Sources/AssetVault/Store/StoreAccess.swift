@@ -1,0 +1,53 @@
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// A store as one role works on it: its files, its records and its locks.
+struct StoreAccess: Sendable {
+    let layout: StoreLayout
+    let role: StoreRole
+    /// How long to wait for another process to release the store.
+    var patience = Duration.seconds(30)
+
+    var records: PackRecords { PackRecords(layout: layout, role: role) }
+
+    /// Runs `body` while no other task or process changes the store: for transitions, not for transfers. Throws `.busy`
+    /// after `patience`.
+    func withLock<Result>(_ body: () throws(VaultError) -> Result) async throws(VaultError) -> Result {
+        let lock = try await lock()
+        defer { withExtendedLifetime(lock) {} }
+        return try body()
+    }
+
+    /// The same for a transition that names a file which was written before.
+    func withLock<File: ~Copyable, Result>(
+        _ file: consuming File, _ body: (consuming File) throws(VaultError) -> Result
+    ) async throws(VaultError) -> Result {
+        let lock = try await lock()
+        defer { withExtendedLifetime(lock) {} }
+        return try body(file)
+    }
+
+    /// The same for reading: it creates nothing, since a lock file that does not exist was never locked.
+    func withExistingLock<Result>(_ body: () throws(VaultError) -> Result) async throws(VaultError) -> Result
+    {
+        var paths: [FilePath] = []
+        for path in layout.locks(of: role) where try FileSystem.exists(path) { paths.append(path) }
+        let lock = try await acquire(paths)
+        defer { withExtendedLifetime(lock) {} }
+        return try body()
+    }
+
+    private func lock() async throws(VaultError) -> StoreLock {
+        try layout.makeShared(layout.shared)
+        let permissions = try layout.permissions(of: role)
+        try FileSystem.createFolders(layout.area(of: role), permissions: permissions.folders)
+        return try await acquire(layout.locks(of: role))
+    }
+
+    private func acquire(_ paths: [FilePath]) async throws(VaultError) -> StoreLock {
+        let shared = try AreaPermissions(of: layout.shared).files
+        return try await StoreLock.acquire(
+            paths, permissions: { $0.starts(with: layout.shared) ? shared : 0o600 }, patience: patience)
+    }
+}

@@ -1,0 +1,124 @@
+import SealedPack
+import SystemPackage
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+
+/// What waits in shared storage under the ID of one pack. Other users may write there: nothing counts but by its digest.
+struct WaitingPacks {
+    let layout: StoreLayout
+    let id: PackID
+
+    private func openFolder() throws(VaultError) -> Folder? {
+        try layout.openFolder(layout.waiting(of: id), in: layout.shared)
+    }
+
+    /// The digests in the names of what waits.
+    func digests() throws(VaultError) -> Set<SHA256Digest> {
+        guard let folder = try openFolder() else { return [] }
+        let names = try folder.names().map { String(decoding: $0, as: UTF8.self) }
+        return Set(
+            names.filter { $0.hasPrefix("@") && $0.hasSuffix(".avpack") }.compactMap {
+                SHA256Digest(hex: String($0.dropFirst().dropLast(".avpack".count)))
+            })
+    }
+
+    /// The status of the file of a pack that waits; nil where nothing of its name can be seen.
+    func status(of pack: PackManifest) throws(VaultError) -> FileStatus? {
+        guard let folder = try openFolder(), let name = layout.waitingPack(pack).lastComponent?.string else {
+            return nil
+        }
+        return try folder.status(of: name)
+    }
+
+    /// Whether a file has the name and the length of a pack. Its bytes are verified when it is used.
+    func seemsToHold(_ pack: PackManifest) throws(VaultError) -> Bool {
+        guard let found = try status(of: pack) else { return false }
+        return found.kind == .file && found.size == pack.length
+    }
+
+    /// The file of a pack that waits, not verified; nil where there is none that this user may read.
+    func open(_ pack: PackManifest) throws(VaultError) -> OpenFileReference? {
+        do throws(VaultError) {
+            guard let folder = try openFolder(), let name = layout.waitingPack(pack).lastComponent?.string,
+                let found = try folder.status(of: name), found.kind == .file
+            else { return nil }
+            do throws(VaultError) { return OpenFileReference(try folder.openFile(name)) } catch {
+                guard error.category == .io && found.mayBeClosed else { throw error }
+                return nil
+            }
+        } catch {
+            guard error.category == .missing else { throw error }
+            return nil
+        }
+    }
+
+    /// The newest pack that is there with its manifest.
+    func newest() throws(VaultError) -> PackManifest? {
+        guard let opened = try openFolder() else { return nil }
+        var newest: PackManifest?
+        for name in try opened.names().map({ String(decoding: $0, as: UTF8.self) })
+        where name.hasSuffix(".avpack.json") {
+            let path = layout.waiting(of: id).appending(name)
+            let pack: PackManifest
+            do throws(VaultError) { pack = try PackManifestFile.read(path) } catch {
+                // An unreadable manifest is still there: its pack is not to be removed.
+                guard error.category != .io else { throw error }
+                continue
+            }
+            guard pack.id == id, PackManifestFile.path(beside: layout.waitingPack(pack)) == path,
+                try seemsToHold(pack), newest.map({ $0.version < pack.version }) ?? true
+            else { continue }
+            newest = pack
+        }
+        return newest
+    }
+
+    /// Removes all packs but some, each with its manifest.
+    func remove(except kept: [PackManifest]) throws(VaultError) {
+        let paths = kept.map(layout.waitingPack).flatMap { [$0, PackManifestFile.path(beside: $0)] }
+        try change { folder throws(VaultError) in
+            try folder.discardStoreEntries(except: paths.compactMap(\.lastComponent?.string))
+        }
+    }
+
+    /// Removes one file.
+    func discard(_ file: FilePath) throws(VaultError) {
+        guard let name = file.lastComponent?.string else { return }
+        try change { folder throws(VaultError) in try folder.discard(name) }
+    }
+
+    /// What another user's folder does not let this one remove costs disk space, and nothing else.
+    private func change(_ body: (borrowing Folder) throws(VaultError) -> Void) throws(VaultError) {
+        guard let folder = try openFolder() else { return }
+        do throws(VaultError) { try body(folder) } catch {
+            guard try !folder.status().isOfThisUser else { throw error }
+        }
+    }
+}
+
+extension StoreAccess {
+    func waiting(_ id: PackID) -> WaitingPacks { WaitingPacks(layout: layout, id: id) }
+}
+
+extension WaitingPacks {
+    /// Removes the packs that no role needs: all but the one of this role's record, and one that the other role may have
+    /// brought since.
+    func removeUnneeded(beside record: PackRecord, in store: StoreAccess) throws(VaultError) {
+        // Where the other role's record can't be read, any file may be needed.
+        guard let other = try? store.records.record(of: id, in: store.role == .app ? .downloader : .app)
+        else {
+            return
+        }
+        var kept = record.waiting.map { [$0] } ?? []
+        if store.role == .app {
+            let isNew = other.listing >= record.listing
+            // A downloader that died may have named what was arriving before it recorded that.
+            for brought in [isNew ? other.waiting : nil, other.arriving].compactMap(\.self)
+            where brought.sha256 != record.loaded?.pack.sha256 {
+                kept.append(brought)
+            }
+        }
+        try remove(except: kept)
+    }
+}
