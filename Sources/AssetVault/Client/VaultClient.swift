@@ -112,7 +112,7 @@ public actor VaultClient {
             broadcast.tell(.finished(pack.id, isLoaded ? .loaded : .absent))
         }
         var stager = self.stager
-        if occasion.isWish { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
+        if occasion.isRequest { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
         let run = StagingRun(
             stager: stager, controls: controls, width: configuration.packsAtOnce)
         let outcomes = try await run.run(plan, selected.offers, on: occasion)

@@ -29,7 +29,7 @@ struct Plan: Sendable {
         policy: PlanningPolicy = PlanningPolicy(), locked: Set<PackID> = [], sources: [SiteLocation],
         metadataBytes: UInt64 = 0
     ) {
-        lockedIDs = policy.preloadsLockedPacks || occasion.isWish ? [] : locked
+        lockedIDs = policy.preloadsLockedPacks || occasion.isRequest ? [] : locked
         let named = occasion.named
         let places = Dictionary(zip(stored.map(\.id), stored.indices), uniquingKeysWith: min)
         var limits = PlanLimits(policy, on: occasion, sources: sources, metadataBytes: metadataBytes)

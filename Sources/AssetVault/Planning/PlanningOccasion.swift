@@ -24,7 +24,7 @@ enum PlanningOccasion: Sendable {
     }
 
     /// Whether a pack that the app removed is wanted again.
-    var isWish: Bool { named != nil || asksForAll }
+    var isRequest: Bool { named != nil || asksForAll }
 
     /// The packs that the app waits for; nil when it names none.
     var named: Set<PackID>? {

@@ -5,8 +5,7 @@ import VaultFileSystem
 
 /// A loaded pack is verified byte by byte, sealed without any key and opened with its own, and repaired piece by piece.
 extension PackStager {
-    /// Why the live version of a pack is no longer what it was; nil where it is sound. Throws `.key` for an opened one whose
-    /// key is not here.
+    /// How the live version of a pack is damaged; nil where it is sound. Throws `.key` for an opened one whose key is missing.
     func damage(to loaded: PackRecord.Loaded) async throws(VaultError) -> VaultError? {
         let path = store.layout.version(loaded.pack, as: loaded.form)
         do throws(VaultError) {
@@ -31,8 +30,8 @@ extension PackStager {
         }
     }
 
-    /// Verifies a version that looks otherwise than when it was staged, and repairs it if need be. Without its key an opened
-    /// one stays as it is.
+    /// Verifies a version whose fingerprint has changed, and repairs it where it is damaged. Without its key an opened one
+    /// stays as it is.
     func repairChanged(_ loaded: PackRecord.Loaded, as offer: OfferedPack) async throws(VaultError) {
         do throws(VaultError) {
             if try await damage(to: loaded) != nil {
@@ -46,7 +45,8 @@ extension PackStager {
                 .awaitingKey(
                     loaded.pack.id,
                     VaultError(
-                        .key, "its files were changed, and its key, which alone can verify them, is not here",
+                        .key,
+                        "its files were changed, and its key, which is needed to verify them, is missing",
                         at: loaded.pack.id.description, remedy: "give its key")))
         }
     }
@@ -54,14 +54,14 @@ extension PackStager {
     private func contentKey(of pack: PackManifest) async throws(VaultError) -> ContentKey {
         guard case .app(let keys?, _) = role else {
             throw VaultError(
-                .key, "it is opened, and only its key can verify its files", at: pack.id.description,
+                .key, "an opened pack can be verified only with its key", at: pack.id.description,
                 remedy: "give a key provider")
         }
         return try await keys.contentKey(pack.contentKeyID, slots: pack.slots, place: pack.id.description)
     }
 
-    /// Fetches what is damaged of the live version, which stays until the whole one takes its name. False when it is not
-    /// live any more by then.
+    /// Fetches what is damaged of the live version, which stays until the sound one replaces it. False when it is no longer
+    /// live by then.
     func repair(_ offer: OfferedPack, as form: PackForm) async throws(VaultError) -> Bool {
         let pack = offer.pack
         let layout = store.layout
@@ -69,7 +69,7 @@ extension PackStager {
         let part = layout.partialDownload(of: pack)
         var download = try await beginDownload(of: offer, to: file)
         if form == .sealed, try !FileSystem.exists(part) {
-            // Where not even that can be read, all of it is fetched.
+            // Where the damaged file can't be read, all of it is fetched.
             let damaged = layout.version(pack, as: .sealed)
             try? FileMove.copy(damaged, of: pack.length, to: part, permissions: 0o600) { _ in }
         }

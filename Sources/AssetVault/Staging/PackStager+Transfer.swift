@@ -3,10 +3,10 @@ import VaultErrors
 import VaultFileSystem
 import VaultKeys
 
-/// From where a proven pack is to where its role wants it.
+/// From where a verified pack is to the area where its role wants it.
 extension PackStager {
-    /// A finished download goes straight to permanent storage where there is a key for it, else to shared storage.
-    func arrive(_ file: OpenFileReference, _ listing: OfferedPack) async throws(VaultError)
+    /// Moves a finished download to permanent storage where there is a key for it, else to shared storage.
+    func transferDownload(_ file: OpenFileReference, _ listing: OfferedPack) async throws(VaultError)
         -> PackState
     {
         let pack = listing.pack
@@ -38,11 +38,11 @@ extension PackStager {
             switch wanted ?? record.form ?? record.loaded?.form ?? .opened {
             case .opened:
                 try await installer.open(source, of: pack, listedBy: listing) { done in
-                    // A process that waits for the pack sees that it goes on.
+                    // A process that waits for the pack sees progress by the time of the file.
                     if isDownload { file.file.touch() }
                     observer(.opening(pack.id, bytes: done, total: pack.openedSize))
                 }
-                // Opened straight from ephemeral storage, its file is of no more use.
+                // Opened directly from ephemeral storage: the file is not needed any more.
                 if isDownload, try FileSystem.exists(file.file.path) {
                     try FileSystem.unlink(file.file.path)
                     StagingStep.downloadCleared.reached()
@@ -55,8 +55,9 @@ extension PackStager {
         }
     }
 
-    /// Where a pack is that none of the keys here opens: to wait for a key is no failure. Nil where something else went wrong.
-    func waits(_ task: StagingTask, for error: VaultError) async throws(VaultError) -> PackState? {
+    /// The state of a pack that none of the keys here opens: a missing key is not a failure. Nil for any other error.
+    func stateWithoutKey(_ task: StagingTask, after error: VaultError) async throws(VaultError) -> PackState?
+    {
         guard error.category == .key, case .app(let keys?, _) = role else { return nil }
         let record = try store.records.record(of: task.id)
         var matches = await KeyMatches(keys)
@@ -70,8 +71,8 @@ extension PackStager {
         return record.loaded == nil ? nil : .loaded
     }
 
-    /// What stands sealed in permanent storage, live or left to a reader, where there is a key: it needs no download. Nil where
-    /// it is not there or damaged.
+    /// The pack as it is kept sealed in permanent storage, live or held by a reader: with a key it needs no download. Nil where
+    /// it is missing or damaged.
     func keptPack(_ pack: PackManifest) throws(VaultError) -> OpenFileReference? {
         guard case .app(_?, _) = role else { return nil }
         do throws(VaultError) {

@@ -6,14 +6,14 @@ import VaultKeys
 import VaultSite
 import VaultTransport
 
-/// Takes one pack from wherever it is to where its role wants it. What is done already is never done again, by whichever
-/// process it was done.
+/// Stages one pack: brings it from where it is to the area where its role wants it. No step is repeated, whichever process
+/// did it.
 struct PackStager: Sendable {
-    /// What a role does with a pack that is proven.
+    /// What a role does with a verified pack.
     enum Role: Sendable {
         /// Has no key: packs wait in shared storage.
         case downloader
-        /// Brings packs with keys, if there are any, to permanent storage, in this form or that in which they stand.
+        /// With keys, installs packs in permanent storage: in this form, or nil for the form of the earlier version.
         case app(keys: (any KeyProvider)?, PackForm?)
     }
 
@@ -22,10 +22,10 @@ struct PackStager: Sendable {
     let transport: any Transport
     let retries: RetryPolicy
     let role: Role
-    /// Opening a pack takes both cores and its share of memory.
+    /// Opening a pack uses both cores and much of the memory: one at a time.
     let openings: AsyncSemaphore
     let held: StoredPieceSources
-    /// By what packs count that a downloader brought, where no site is asked.
+    /// Lists the packs that a downloader brought and that may be opened, where no site is asked.
     var storedListing: StoredListing?
 
     init(
@@ -49,19 +49,19 @@ struct PackStager: Sendable {
         if case .app = role { true } else { false }
     }
 
-    /// Brings the pack on as far as the role can. Returns where it is then.
+    /// Stages the pack as far as the role can. Returns its state.
     func stage(_ listing: OfferedPack) async throws(VaultError) -> PackState {
         let pack = listing.pack
         let record = try await begin(listing)
         guard !record.isRemoved else { throw VaultError.removedMeanwhile(pack.id) }
         if record.listing > listing.version {
             if try store.journal.isVerified(record.listing) {
-                return try await followFaster(record, of: pack.id)
+                return try await followNewerDecision(record, of: pack.id)
             }
-            // No metadata that were verified here say so: what is listed now decides.
+            // The record claims a listing that was not verified here: the present one decides.
             try await store.journal.update(pack.id) { $0.listing = ListingVersion() }
         }
-        try await noteForm(in: record, of: pack.id)
+        try await recordForm(in: record, of: pack.id)
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
             if opensPacks, store.journal.hasChangedFingerprint(record) {
                 try await repairChanged(loaded, as: listing)
@@ -85,7 +85,7 @@ struct PackStager: Sendable {
         guard let file = try await download(listing) else {
             return .downloading(bytes: 0, total: pack.length)
         }
-        return try await arrive(file, listing)
+        return try await transferDownload(file, listing)
     }
 
     /// Recovers the pack and, where nothing of it is here, records in the same transition that its download begins. Returns
@@ -109,9 +109,9 @@ struct PackStager: Sendable {
         try await store.recovery.recover(id)
         try await acceptBroughtPack(id)
         let record = try store.records.record(of: id)
-        try await noteForm(in: record, of: id)
+        try await recordForm(in: record, of: id)
         if case .app(let keys?, _) = role, let waiting = record.waiting {
-            // Whoever waits for a key asks often: nothing is read until it is there.
+            // A caller that waits for a key asks often: no file is read before the key is here.
             _ = try await keys.contentKey(
                 waiting.contentKeyID, slots: waiting.slots, place: id.description)
         }
@@ -121,21 +121,21 @@ struct PackStager: Sendable {
             }
             return try await transfer(kept, of: loaded.pack, listedBy: record.listing)
         }
-        let state = try await followFaster(record, of: id)
+        let state = try await followNewerDecision(record, of: id)
         if let waiting = record.waiting, try store.records.record(of: id).arriving == waiting {
             throw damaged(id, "fetch the pack: only what is damaged comes again")
         }
         return state
     }
 
-    /// A pack that a downloader brought waits for its key from now on, if the metadata that this store verified list just
-    /// that one.
+    /// Accepts a pack that a downloader brought, if the metadata that this store verified list exactly that one: it waits for
+    /// its key from now on.
     private func acceptBroughtPack(_ id: PackID) async throws(VaultError) {
         let record = try store.records.record(of: id)
         guard !record.isRemoved else { return }
         let listed: OfferedPack?
         do throws(VaultError) { listed = try await storedListing?.offer(of: id) } catch {
-            // What was accepted before needs no listing.
+            // A pack that was accepted before needs no listing.
             guard record.waiting != nil || record.loaded != nil, !Task.isCancelled else { throw error }
             listed = nil
         }
@@ -149,22 +149,22 @@ struct PackStager: Sendable {
             return try await store.transfer.share(
                 brought, of: offer.pack, listedBy: offer.version, space: space)
         }
-        // With metadata of its own, what they don't list is nothing that waits: another process may just be bringing it.
+        // Where the app has metadata of its own, a pack that they do not list does not wait: another process may be bringing it.
         let trust = MetadataStore(folder: store.layout.trust(of: .app))
         guard try trust.pin() == nil, record.loaded == nil, try !store.waiting(id).digests().isEmpty else {
             return
         }
         throw VaultError(
-            .untrusted, "what waits is not what the site's metadata list, as far as they were verified here",
+            .untrusted, "the downloaded pack is not the one that the verified metadata list",
             at: id.description, remedy: "fetch the pack, or give the site's root file (--trust ROOT.json)")
     }
 
     private func damaged(_ id: PackID, _ remedy: String) -> VaultError {
-        VaultError(.corrupt, "what is to be opened is damaged", at: id.description, remedy: remedy)
+        VaultError(.corrupt, "the stored pack is damaged", at: id.description, remedy: remedy)
     }
 
-    /// A form that was asked for stands until another one is.
-    private func noteForm(in record: PackRecord, of id: PackID) async throws(VaultError) {
+    /// A form that was asked for is kept until another one is asked for.
+    private func recordForm(in record: PackRecord, of id: PackID) async throws(VaultError) {
         guard case .app(_, let wanted?) = role, record.form != wanted else { return }
         try await store.journal.update(id) { $0.form = wanted }
     }
@@ -175,23 +175,25 @@ struct PackStager: Sendable {
         return form == wanted
     }
 
-    /// A process with newer metadata was faster: what it decided stays, and what it left for a key is opened.
-    private func followFaster(_ record: PackRecord, of id: PackID) async throws(VaultError) -> PackState {
+    /// Another process with newer metadata was faster: its decision is kept, and the pack that it left waiting is opened.
+    private func followNewerDecision(_ record: PackRecord, of id: PackID) async throws(VaultError)
+        -> PackState
+    {
         guard let waiting = record.waiting, let file = try await verifiedWaitingPack(waiting) else {
             return record.loaded == nil ? .absent : .loaded
         }
         return try await transfer(file, of: waiting, listedBy: record.listing)
     }
 
-    /// The pack that waits in shared storage. Whoever put it there proved it, but disks forget: a damaged one goes back
-    /// to be repaired, piece by piece.
+    /// The pack that waits in shared storage, verified again, since disks fail: a damaged one becomes a partial download, whose
+    /// damaged pieces are fetched. Nil where there is none.
     private func verifiedWaitingPack(_ pack: PackManifest) async throws(VaultError) -> OpenFileReference? {
         guard let waiting = try store.waiting(pack.id).open(pack) else { return nil }
         observer(.verifying(pack.id))
         do throws(VaultError) {
             if try pack.isVerified(by: waiting.file) { return waiting }
         } catch {
-            // What the disk gives back no more is damaged.
+            // An unreadable sector is damage.
             guard error.category == .io, !Task.isCancelled else { throw error }
         }
         try await store.transfer.returnForRepair(waiting.file.path, of: pack)

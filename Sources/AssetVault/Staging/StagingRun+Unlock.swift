@@ -2,8 +2,10 @@ import SealedPack
 import VaultErrors
 
 extension StagingRun {
-    /// Opens the packs that wait in shared storage, and those kept sealed if they are not to stay so; nil for all of them. Returns those that are loaded by that, and the
+    /// Opens waiting packs, and those kept sealed where the opened form is wanted. Returns the packs that were loaded, and the
     /// first error when all were tried.
+    ///
+    /// - Parameter ids: nil for all of them.
     func unlock(_ ids: [PackID]?) async throws(VaultError) -> (loaded: [PackID], firstError: VaultError?) {
         let waiting = try stager.store.records.unopenedIDs(withSealed: !stager.isForm(.sealed))
         let wanted = ids.map { ids in waiting.filter(ids.contains) } ?? waiting
@@ -24,8 +26,7 @@ extension StagingRun {
 }
 
 extension PackRecords {
-    /// The packs that wait in shared storage, and those that an attempt to open them took from there without coming to
-    /// its end.
+    /// The packs that wait for their key, also those that an earlier attempt to open them did not complete.
     ///
     /// - Parameter withSealed: also those that are kept sealed.
     fileprivate func unopenedIDs(withSealed: Bool) throws(VaultError) -> [PackID] {

@@ -1,15 +1,15 @@
 import SealedPack
 import VaultErrors
 
-/// Does what a plan says: removals first, then what only needs to be transferred, then the downloads, several at once. A
-/// pack that fails leaves all others, and its own earlier version, as they were.
+/// Carries out a plan: removals first, then packs that only need to be transferred, then downloads, several at once. A pack
+/// that fails leaves all others, and its own earlier version, as they were.
 struct StagingRun: Sendable {
     let stager: PackStager
     let controls: WorkControls
-    /// How many packs are worked on at a time.
+    /// Number of packs that are staged at a time.
     let width: Int
 
-    /// What became of one pack.
+    /// The result of staging one pack.
     struct Outcome: Sendable {
         let id: PackID
         let result: Result<PackState, VaultError>
@@ -25,7 +25,7 @@ struct StagingRun: Sendable {
         let replaced = replacedDownloads(of: plan)
         for removal in plan.removals where !replaced.contains(removal) {
             do throws(VaultError) { try await remove(removal) } catch {
-                // Another pack is not to suffer from it; this one is told when it is staged, or at the next removal.
+                // Other packs are staged all the same; the error is reported when this one is staged or removed next.
                 if Task.isCancelled { throw error }
             }
         }
@@ -34,18 +34,18 @@ struct StagingRun: Sendable {
             stager.observer(
                 .planned(download.pack.id, download.pack.offer.policy, total: download.pack.length))
         }
-        // A downloader leaves what waits in shared storage to the app.
+        // A downloader leaves waiting packs to the app.
         let transfers = plan.transfers.filter { $0.stage != .waiting || stager.opensPacks }
-        // What waits although it is not listed needs no listing: its record says all.
+        // A waiting pack that is not listed needs no offer: its record has its manifest.
         let ids = plan.settled.map(\.id) + transfers.map(\.pack.id) + plan.downloads.map(\.pack.id)
         let outcomes = try await run(
-            ids.map { StagingTask(id: $0, offer: offered[$0], isWish: occasion.isWish) })
+            ids.map { StagingTask(id: $0, offer: offered[$0], isRequested: occasion.isRequest) })
         for removal in replaced { try? await remove(removal) }
         return outcomes
     }
 
-    /// Downloads that were begun of versions that others replace now: these may have pieces in common with them, so where
-    /// there is room for both they go away afterwards.
+    /// Partial downloads of versions that are superseded now. The new versions may use their pieces: where the disk has space
+    /// for both, they are removed afterwards.
     private func replacedDownloads(of plan: Plan) -> [PlannedRemoval] {
         let bytes = plan.downloads.reduce(UInt64(0)) { $0 + min($1.pack.length, .max - $0) }
         guard (try? stager.space.fits(bytes, in: stager.store.layout.ephemeral)) == true else {
@@ -62,10 +62,10 @@ struct StagingRun: Sendable {
         guard !tasks.isEmpty else { return [] }
         let mark = try stager.store.recovery.beginWork()
         defer { withExtendedLifetime(mark) {} }
-        // Once: whoever removes one of them later does not want it any more.
-        for task in tasks where task.isWish {
+        // Once: a pack that is removed later stays removed.
+        for task in tasks where task.isRequested {
             do throws(VaultError) { try await stager.store.journal.recordRequest(for: task.id) } catch {
-                // This one will be told that it was taken out; the others go on.
+                // Staging this one reports that it was removed; the others continue.
                 guard error.concernsOnePack else { throw error }
             }
         }
@@ -76,7 +76,7 @@ struct StagingRun: Sendable {
         switch removal {
         case .pack(let id): try await stager.store.recovery.recover(id)
         case .file(let file) where file.stage == .waiting:
-            // It goes away when a newer one takes its place: until then it is better than nothing.
+            // It is removed when a newer one replaces it: until then it can be opened.
             break
         case .file(let file): try stager.store.removal.discardDownload(of: file.pack)
         }
@@ -84,14 +84,14 @@ struct StagingRun: Sendable {
 
     private func outcomes(of tasks: [StagingTask]) async -> [Outcome] {
         let turns = AsyncSemaphore(width)
-        // All of it may be given up from now on, also what waits for its turn.
+        // Any of them may be cancelled from now on, also before its turn.
         let planned = tasks.map { controls.plan($0.id) }
         return await withTaskGroup(of: (Int, Outcome).self) { group in
             var found: [Outcome?] = Array(repeating: nil, count: tasks.count)
             for (number, task) in tasks.enumerated() {
                 do throws(VaultError) { try await turns.take(for: task.id.description) } catch {
                     controls.end(planned[number])
-                    found[number] = told(.failure(error), of: task.id)
+                    found[number] = reported(.failure(error), of: task.id)
                     continue
                 }
                 group.addTask { (number, await outcome(of: task, planned[number], in: turns)) }
@@ -111,32 +111,32 @@ struct StagingRun: Sendable {
                 do throws(VaultError) {
                     return (try await stage(task), VaultError?.none)
                 } catch {
-                    if !task.needsKey, let state = try await stager.waits(task, for: error) {
+                    if !task.needsKey, let state = try await stager.stateWithoutKey(task, after: error) {
                         return (state, error)
                     }
-                    await note(error, of: task)
+                    await recordFailure(error, of: task)
                     throw error
                 }
             }
             if let missingKey { stager.observer(.awaitingKey(task.id, missingKey)) }
-            // Nothing was there to be opened.
+            // There was nothing to open.
             if task.offer == nil, state == .absent { return Outcome(id: task.id, result: .success(state)) }
-            var outcome = told(.success(state), of: task.id)
+            var outcome = reported(.success(state), of: task.id)
             outcome.missingKey = missingKey
             return outcome
         } catch {
-            return told(result(of: task.id, endedBy: error), of: task.id)
+            return reported(result(of: task.id, endedBy: error), of: task.id)
         }
     }
 
-    /// What the app takes out meanwhile is not wanted any more: a downloader has not failed with it.
+    /// A pack that the app removes meanwhile is no failure of a downloader.
     private func result(of id: PackID, endedBy error: VaultError) -> Result<PackState, VaultError> {
         if Task.isCancelled { return .failure(.cancelled(id.description)) }
         let isUnwanted = !stager.opensPacks && (try? stager.store.records.record(of: id).isRemoved) == true
         return isUnwanted ? .success(.absent) : .failure(error)
     }
 
-    private func told(_ result: Result<PackState, VaultError>, of id: PackID) -> Outcome {
+    private func reported(_ result: Result<PackState, VaultError>, of id: PackID) -> Outcome {
         switch result {
         case .success(let state): stager.observer(.finished(id, state))
         case .failure(let error): stager.observer(.failed(id, error))
@@ -144,12 +144,11 @@ struct StagingRun: Sendable {
         return Outcome(id: id, result: result)
     }
 
-    /// What was given up or held up has not failed, nor has what another process is at, or what goes on waiting for its key.
-    private func note(_ error: VaultError, of task: StagingTask) async {
+    /// Cancel, pause, busy and a missing key are not failures.
+    private func recordFailure(_ error: VaultError, of task: StagingTask) async {
         let isLocked = task.offer == nil && error.category == .key
         guard error.concernsOnePack, !isLocked else { return }
-        // A downloader's part is done when the pack has its name: it is only not certain that this would outlast a power
-        // failure.
+        // A downloader is done when the pack has its final name: only a power failure could undo that.
         if !stager.opensPacks, let pack = task.offer?.pack,
             (try? stager.store.waiting(pack.id).open(pack)) != nil
         {
@@ -158,7 +157,7 @@ struct StagingRun: Sendable {
         try? await stager.store.journal.recordFailure(error, of: task.id)
     }
 
-    /// Other processes want the same packs: what one of them took on meanwhile is looked for where it is now.
+    /// Other processes stage the same packs: where one of them was faster, the pack is looked for again.
     private func stage(_ task: StagingTask) async throws(VaultError) -> PackState {
         var deadline: ContinuousClock.Instant?
         while true {
@@ -166,7 +165,7 @@ struct StagingRun: Sendable {
                 guard let offer = task.offer else { return try await stager.unlock(task.id) }
                 return try await stager.stage(offer)
             } catch {
-                // One attempt may take long: it is made once more at least.
+                // One attempt may last: there is always a second one.
                 let isLast = deadline.map { .now > $0 } ?? false
                 guard error.category == .busy, !isLast, case .app = stager.role else { throw error }
                 deadline = deadline ?? .now + .seconds(2)
@@ -181,10 +180,10 @@ struct StagingRun: Sendable {
 /// One pack to be worked on.
 struct StagingTask: Sendable {
     let id: PackID
-    /// Nil for a pack that waits and only needs to be opened.
+    /// Nil for a waiting pack that only needs to be opened.
     let offer: OfferedPack?
-    /// Whether the app asks for it: then it comes even if it was removed.
-    var isWish = false
+    /// Whether the app asks for it: then it is staged even if it was removed.
+    var isRequested = false
     /// Whether it is to be opened now, so that a missing key is a failure.
     var needsKey = false
 }

@@ -4,7 +4,7 @@ import VaultFileSystem
 public import VaultKeys
 import VaultTransport
 
-/// What can be done to a store without the site that it came from.
+/// Changes of a store that need no site.
 extension VaultStore {
     /// Opens packs that wait in shared storage, without any network. A pack whose key is not there yet stays.
     ///
@@ -41,7 +41,7 @@ extension VaultStore {
         let store = StoreAccess(layout: layout, role: .app)
         let deadline = ContinuousClock.now + patience
         let observer: Observer = { update in
-            // A key that may still come is no news.
+            // A key that may still come is not reported as missing.
             if case .failed(_, let error) = update, error.category == .key, ContinuousClock.now < deadline {
                 return
             }
@@ -71,17 +71,18 @@ extension VaultStore {
     }
 
     private func nothingWaits(of id: PackID) -> VaultError {
-        VaultError(.missing, "nothing of it waits in the store", at: id.description, remedy: "fetch it")
+        VaultError(
+            .missing, "the store has no waiting pack of this ID", at: id.description, remedy: "fetch it")
     }
 
-    /// Takes a pack out of the store. It comes back only when it is asked for by its ID, or with all. A version that
-    /// somebody reads goes away when it is free. Throws `.missing` for a pack that was never here.
+    /// Removes a pack from the store. It comes back only when it is asked for by its ID, or with all. A version that a reader
+    /// holds is removed when it is free. Throws `.missing` for a pack that was never here.
     public func remove(_ id: PackID) async throws(VaultError) {
         try PackRecords(layout: layout, role: .app).requireKnown(id)
         try await StoreAccess(layout: layout, role: .app).removal.remove(id)
     }
 
-    /// Lets a pack go away, as if it were removed, when a download or an opening lacks room and nobody reads it. Throws
+    /// Allows a pack to be removed when a download or an opening needs disk space and no reader holds it. Throws
     /// `.missing` for a pack that is not loaded.
     public func declarePurgeable(_ id: PackID) async throws(VaultError) {
         try await setPurgeable(id, true)

@@ -3,13 +3,13 @@ public import VaultErrors
 import VaultFileSystem
 import VaultTransport
 
-/// What a look at every byte of a loaded pack has found.
+/// The result of verifying a loaded pack.
 public struct PackCondition: Sendable, Hashable {
     public enum Finding: Sendable, Hashable {
         case sound
-        /// It is no longer what it was, and why: ``VaultClient/repair(_:)`` fetches what is damaged.
+        /// Its bytes have changed, and how: ``VaultClient/repair(_:)`` fetches what is damaged.
         case damaged(String)
-        /// It stands opened, and its key, which alone can verify its files, is not here.
+        /// It is opened, and its key, which is needed to verify its files, is missing.
         case unverified(String)
     }
 

@@ -4,10 +4,10 @@ import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
-/// What is seen of a version without reading it: which files there are, their modes, sizes and times. Noted when it is
-/// staged, and held against what is there at each start. It verifies nothing: where it has changed, every byte is read.
+/// The names, modes, sizes and times of a version's files, without their bytes. Recorded when the version is staged, and compared
+/// at each start. It verifies nothing: where it has changed, every byte is read.
 enum VersionFingerprint {
-    /// Throws where something can't be looked at.
+    /// Throws where a file can't be read.
     static func digest(of version: FilePath, as form: PackForm) throws(VaultError) -> SHA256Digest {
         var digest = SHA256()
         switch form {
@@ -40,6 +40,6 @@ enum VersionFingerprint {
     }
 
     private static func gone(_ path: FilePath) -> VaultError {
-        VaultError(.missing, "it is gone", at: path.string, remedy: "fetch the pack again")
+        VaultError(.missing, "it is missing", at: path.string, remedy: "fetch the pack again")
     }
 }
