@@ -59,27 +59,31 @@ let package = Package(
 
         // Foundations.
         module("VaultErrors"),
-        module("StrictJSON", uses: ["VaultErrors"]),
+        module("VaultBytes"),
+        module("StrictJSON", uses: ["VaultErrors", "VaultBytes"]),
         module("VaultFileSystem", uses: ["VaultErrors", "CVaultSystem"], packages: [system]),
-        module("VaultCrypto", uses: ["VaultErrors", "CVaultOpenSSL"]),
+        module("VaultCrypto", uses: ["VaultErrors", "VaultBytes", "CVaultOpenSSL"]),
         module(
-            "VaultArchive", uses: ["VaultErrors", "VaultFileSystem", "CVaultArchive"], packages: [system]),
+            "VaultArchive", uses: ["VaultErrors", "VaultBytes", "VaultFileSystem", "CVaultArchive"],
+            packages: [system]),
         module(
-            "VaultKeys", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
+            "VaultKeys", uses: ["VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
             packages: [system, .product(name: "Subprocess", package: "swift-subprocess")]),
 
         // Packs, trust, and the way to a site.
         module(
             "SealedPack",
             uses: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
+                "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive",
+                "VaultKeys",
             ],
             packages: [system]),
         module(
-            "UpdateFramework", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
+            "UpdateFramework",
+            uses: ["VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
             packages: [system]),
         module(
-            "VaultTransport", uses: ["VaultErrors", "VaultFileSystem"],
+            "VaultTransport", uses: ["VaultErrors", "VaultBytes", "VaultFileSystem"],
             packages: [
                 system, .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -89,10 +93,12 @@ let package = Package(
             ]),
         module(
             "VaultSite",
-            uses: ["VaultErrors", "StrictJSON", "SealedPack", "UpdateFramework", "VaultTransport"]),
+            uses: [
+                "VaultErrors", "VaultBytes", "StrictJSON", "SealedPack", "UpdateFramework", "VaultTransport",
+            ]),
 
         module(
-            "DevelopmentServer", uses: ["VaultErrors", "VaultFileSystem"],
+            "DevelopmentServer", uses: ["VaultErrors", "VaultBytes", "VaultFileSystem"],
             packages: [
                 system, .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
@@ -141,12 +147,13 @@ let package = Package(
             ], path: "Tests/Support/FaultServer", swiftSettings: settings),
 
         // Tests. The peers speak for their module to the outside judges in Tests/Interop.
-        tests("StrictJSON", uses: ["VaultErrors"]),
+        tests("VaultBytes"),
+        tests("StrictJSON", uses: ["VaultErrors", "VaultBytes"]),
         tests("VaultFileSystem", uses: ["VaultErrors"], packages: [system]),
         tests("VaultCrypto", uses: ["VaultErrors"]),
         tests("VaultArchive", uses: ["VaultErrors", "VaultFileSystem"], packages: [system]),
         tests(
-            "VaultKeys", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
+            "VaultKeys", uses: ["VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
             packages: [system]),
         tests(
             "UpdateFramework", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
@@ -173,12 +180,14 @@ let package = Package(
         tests(
             "SealedPack",
             uses: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
+                "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive",
+                "VaultKeys",
             ], packages: [system]),
         .testTarget(
             name: "CommandTests",
             dependencies: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "SealedPack", "AssetVault",
+                "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "SealedPack",
+                "AssetVault",
                 "VaultCommand", "FaultServer",
                 system,
                 .product(name: "Subprocess", package: "swift-subprocess"),
@@ -187,7 +196,7 @@ let package = Package(
         .executableTarget(
             name: "tuf-conformance-client",
             dependencies: [
-                "VaultErrors", "VaultFileSystem", "UpdateFramework", "VaultTransport", system,
+                "VaultErrors", "VaultBytes", "VaultFileSystem", "UpdateFramework", "VaultTransport", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Tests/Interop/tuf/conformance-client", swiftSettings: settings),
         peer("archive", uses: ["VaultErrors", "VaultFileSystem", "VaultArchive"]),

@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultErrors
 import VaultFileSystem
 
@@ -30,30 +31,11 @@ final class StaticSite: Sendable {
         var names: [[UInt8]] = []
         for segment in path.dropFirst().split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         {
-            guard let name = decoded(segment), let first = name.first, first != UInt8(ascii: ".")
+            guard let name = PercentEncoding.decode(segment), let first = name.first,
+                first != UInt8(ascii: ".")
             else { return nil }
             names.append(name)
         }
         return names
-    }
-
-    /// RFC 3986, section 2.1.
-    private static func decoded(_ segment: Substring.UTF8View) -> [UInt8]? {
-        var name: [UInt8] = []
-        var bytes = segment.makeIterator()
-        while let byte = bytes.next() {
-            guard byte == UInt8(ascii: "%") else {
-                name.append(byte)
-                continue
-            }
-            guard let high = bytes.next().flatMap(hexDigit), let low = bytes.next().flatMap(hexDigit)
-            else { return nil }
-            name.append(high << 4 | low)
-        }
-        return name
-    }
-
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
-        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
     }
 }

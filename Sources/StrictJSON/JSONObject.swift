@@ -1,3 +1,5 @@
+import VaultBytes
+
 /// The members of a JSON object, sorted by the UTF-8 bytes of their keys and looked up by exact bytes.
 public struct JSONObject: Sendable {
     struct Member: Sendable, Hashable {

@@ -1,3 +1,4 @@
+import VaultBytes
 public import VaultErrors
 
 extension JSONSource {

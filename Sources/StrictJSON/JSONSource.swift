@@ -1,3 +1,4 @@
+import VaultBytes
 public import VaultErrors
 
 /// A JSON text that people write: of each value it is known where it stands, for errors that name the line and for edits

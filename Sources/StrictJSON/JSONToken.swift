@@ -1,3 +1,5 @@
+import VaultBytes
+
 /// One step through a JSON text, as ``JSONReader`` takes it.
 public enum JSONToken: Sendable, Hashable {
     case beginObject
@@ -112,13 +114,7 @@ struct JSONEscape {
         else { return nil }
         var value: UInt16 = 0
         for index in start + 2..<start + 6 {
-            let digit: UInt8
-            switch bytes[index] {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = bytes[index] - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = bytes[index] - UInt8(ascii: "a") + 10
-            case UInt8(ascii: "A")...UInt8(ascii: "F"): digit = bytes[index] - UInt8(ascii: "A") + 10
-            default: return nil
-            }
+            guard let digit = Hexadecimal.digit(bytes[index]) else { return nil }
             value = value << 4 | UInt16(digit)
         }
         return value

@@ -1,3 +1,5 @@
+import VaultBytes
+
 /// A JSON value as signed documents use them: no floating-point numbers, no duplicate keys.
 ///
 /// Strings compare by their exact UTF-8 bytes, never by canonical equivalence, so that two texts which

@@ -1,3 +1,4 @@
+import VaultBytes
 public import VaultErrors
 
 /// A value of a ``JSONSource``. What is wrong with it is said with its line and column.

@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultErrors
 
 /// The end of a 7z archive, which its first 32 bytes state (7zFormat.txt, "SignatureHeader").

@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultErrors
 
 /// The central directory of a zip archive (APPNOTE.TXT 6.3.10, 4.3.12 to 4.3.16), as far as libarchive

@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultErrors
 
 /// The records at the end of a zip archive, which state where its central directory is.

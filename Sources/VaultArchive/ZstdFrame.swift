@@ -1,3 +1,5 @@
+import VaultBytes
+
 /// What must hold before a zstd decoder may see a piece (RFC 8878, section 3.1).
 ///
 /// A decoder would reserve whatever window a hostile frame asks for, go on with a second frame, and skip

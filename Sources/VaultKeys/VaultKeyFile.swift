@@ -1,5 +1,6 @@
 import StrictJSON
 public import SystemPackage
+import VaultBytes
 public import VaultCrypto
 public import VaultErrors
 public import VaultFileSystem

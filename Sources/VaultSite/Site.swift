@@ -1,4 +1,5 @@
 public import UpdateFramework
+import VaultBytes
 public import VaultErrors
 public import VaultTransport
 

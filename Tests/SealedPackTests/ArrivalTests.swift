@@ -23,7 +23,7 @@ import VaultFileSystem
         var assembly = try PackAssembly(OpenFileReference(file), of: pack)
         let tail = parts.index + parts.catalog
         try assembly.takeUnverified(tail.span, at: UInt64(parts.bytes.count - 128 - tail.count))
-        _ = try await assembly.prove()
+        _ = try await assembly.verifyTail()
         return assembly
     }
 
@@ -131,7 +131,7 @@ import VaultFileSystem
         var assembly = try PackAssembly(OpenFileReference(file), of: pack)
         let tail = forged.index + forged.catalog
         try assembly.takeUnverified(tail.span, at: UInt64(forged.refooted.count - 128 - tail.count))
-        let error = await #expect(throws: VaultError.self) { try await assembly.prove() }
+        let error = await #expect(throws: VaultError.self) { try await assembly.verifyTail() }
         #expect(error?.category == .corrupt)
     }
 

@@ -2,6 +2,7 @@ import SealedPack
 import StrictJSON
 import Synchronization
 import Testing
+import VaultBytes
 import VaultCrypto
 import VaultErrors
 import VaultKeys

@@ -8,7 +8,7 @@ import VaultSite
 import VaultTransport
 
 @Suite struct CleanSiteTests {
-    @Test func provesEveryHostedByteWithoutAKey() async throws {
+    @Test func verifiesEveryHostedByteWithoutAKey() async throws {
         let vault = try await TestVault.published()
         let packs = try await vault.packs()
         let report = try await vault.audit()
@@ -25,7 +25,7 @@ import VaultTransport
         #expect(report.verifiedBytes == bytes)
     }
 
-    @Test func provesEveryFileWithAKey() async throws {
+    @Test func verifiesEveryFileWithAKey() async throws {
         let report = try await TestVault.published().audit(keyed: true)
         #expect(report.allFindings.isEmpty)
         #expect(report.packs.map(\.verifiedEntries) == [3, 1])
@@ -39,7 +39,7 @@ import VaultTransport
         #expect(report.description.contains("not pinned"))
     }
 
-    @Test func tellsVersionsAndExpiry() async throws {
+    @Test func reportsVersionsAndExpiry() async throws {
         let vault = try await TestVault.published()
         let roles = try await vault.audit().roles
         #expect(roles.map(\.role) == [.root, .timestamp, .snapshot, .targets])

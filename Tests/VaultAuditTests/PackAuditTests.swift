@@ -87,7 +87,7 @@ import VaultTransport
         #expect(report.packs.first?.version == 2)
     }
 
-    @Test func tellsWhatKeepsAPackFromBeingLookedAt() async throws {
+    @Test func reportsWhatKeepsAPackFromBeingRead() async throws {
         let (vault, other) = (try await TestVault.published(), try await TestVault.published())
         let file = try copy(try await vault.packs()[0], of: vault)
         func category(_ body: () async throws -> Void) async -> VaultError.Category? {

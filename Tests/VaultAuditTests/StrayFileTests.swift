@@ -24,7 +24,7 @@ import VaultErrors
             Set(report.findings(.note).map(\.place)) == Set(places.map { vault.site.appending($0).string }))
     }
 
-    @Test func tellsPacksOfEarlierVersionsButNotEarlierMetadata() async throws {
+    @Test func reportsPacksOfEarlierVersionsButNotEarlierMetadata() async throws {
         let vault = try await TestVault.published()
         let old = try vault.file(of: try await vault.packs()[1])
         try vault.write([1, 2, 3], to: "two/small.bin")

@@ -1,6 +1,7 @@
 import Foundation
 import StrictJSON
 import SystemPackage
+import VaultBytes
 import VaultCrypto
 import VaultErrors
 import VaultKeys

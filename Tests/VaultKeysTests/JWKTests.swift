@@ -1,6 +1,7 @@
 import StrictJSON
 import SystemPackage
 import Testing
+import VaultBytes
 import VaultErrors
 import VaultKeys
 

@@ -3,11 +3,11 @@ public import VaultArchive
 public import VaultErrors
 import VaultFileSystem
 
-/// Reads a file of a staged pack wherever it is wanted. Holds the pack's version (``PackLease``) as long as it lives. Many
-/// tasks may read at once.
+/// Reads ranges of a file of a staged pack. Holds the pack's version (``PackLease``) as long as it lives. Many tasks may read
+/// at once.
 ///
-/// Of a sealed pack every byte is proven before it is handed out. Besides what is asked for, a few pieces are in memory;
-/// the piece read last is kept, so reading on from there costs nothing twice.
+/// Of a sealed pack every byte is verified before it is returned. Besides the result, a few pieces are in memory; the last one
+/// is kept, so that sequential reads decrypt each piece once.
 public final class AssetReader: Sendable {
     public let path: EntryPath
     /// Bytes of the file.

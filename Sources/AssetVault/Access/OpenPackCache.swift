@@ -4,22 +4,22 @@ import VaultErrors
 import VaultFileSystem
 import VaultKeys
 
-/// The sealed packs read last, open: their catalogs and indexes are in memory, so that a further read costs its own pieces
-/// only. None of them keeps its version from being removed; one that was removed is let go at the next read.
+/// The sealed packs that were read last, open: their catalogs and indexes are in memory, so that a further read decrypts only
+/// its own pieces. They don't hold their versions; a removed one is closed at the next read.
 actor OpenPackCache {
     private static let maximumCount = 8
-    /// Of all catalogs together, unless a single one is larger.
+    /// Size of all catalogs together, unless a single one is larger.
     private static let maximumBytes = 64 << 20
 
     private struct Kept {
         let status: FileStatus
         let file: OpenFileReference
-        /// Whoever wants a pack that is being opened waits for the same one.
+        /// Tasks that need a pack while it is being opened wait for the same one.
         let opening: Task<Result<OpenPack, VaultError>, Never>
         var bytes = 0
     }
 
-    /// The one used last is the last.
+    /// The most recently used one is the last.
     private var kept: [Kept] = []
 
     func pack(of lease: PackLease, keys: any KeyProvider) async throws(VaultError) -> OpenPack {

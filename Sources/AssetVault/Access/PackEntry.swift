@@ -42,7 +42,7 @@ extension VaultClient {
 }
 
 extension PackLease {
-    /// Goes through the tree folder by folder, so that no link that somebody planted leads out of it.
+    /// Walks the tree folder by folder, so that a planted link leads nowhere.
     fileprivate func collect(_ folder: borrowing Folder, below prefix: String, into found: inout [PackEntry])
         throws(VaultError)
     {

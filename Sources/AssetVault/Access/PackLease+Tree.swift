@@ -10,7 +10,7 @@ import VaultFileSystem
 #endif
 
 extension PackLease {
-    /// Where a file of an opened pack is, absolute: right as long as the lease lives. Throws `.usage` for a sealed pack, `.missing`
+    /// The absolute URL of a file of an opened pack, valid as long as the lease lives. Throws `.usage` for a sealed pack, `.missing`
     /// for an unknown file.
     public func url(for path: EntryPath) throws(VaultError) -> URL {
         switch staged {
@@ -23,7 +23,7 @@ extension PackLease {
         return URL(filePath: root.appending(path.string).string, directoryHint: .notDirectory).absoluteURL
     }
 
-    /// Opens a file of the tree, folder by folder, so that no link that somebody planted leads out of it.
+    /// Opens a file of the tree, folder by folder, so that a planted link leads nowhere.
     func openFile(_ path: EntryPath, in tree: borrowing Folder) throws(VaultError) -> OpenFile {
         try openFile(path.segments[...], of: path, in: tree)
     }

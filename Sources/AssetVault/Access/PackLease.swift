@@ -3,22 +3,22 @@ public import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// One version of a pack, in use: as long as this lives, it stays where it is, whole, while updates put newer versions
-/// beside it. Let go, a version that was replaced goes away at the next fetch; so it does when the process dies.
+/// Holds one version of a pack: as long as this lives, the version stays where it is, complete, while updates put newer
+/// versions beside it. Afterwards, also when the process dies, the next fetch removes a superseded version.
 ///
-/// Where the file system of permanent storage has no locks, a lease can't keep anything (``isEnforced``): what is read
-/// through it is still never mixed, but reading may end with `.missing` when an update removed the version.
+/// Where the file system of permanent storage has no locks, a lease holds nothing (``isEnforced``): reads through it are never
+/// of mixed versions, but may end with `.missing` when an update removed the version.
 public final class PackLease: Sendable {
     public let id: PackID
     public let version: UInt64
     public let form: PackForm
     /// The opened tree's folder, or the sealed pack's file, by its own name: an update never changes what it leads to.
     public let root: FilePath
-    /// Whether others are kept from removing the version.
+    /// Whether other processes can't remove the version.
     public let isEnforced: Bool
     let staged: StagedVersion
 
-    /// How long to repeat while updates are faster.
+    /// How long to try again while updates are faster.
     private static let patience = Duration.seconds(10)
 
     /// The version that `current` leads to. Throws `.missing` where the pack is not loaded.
@@ -36,13 +36,13 @@ public final class PackLease: Sendable {
             }
             if let staged = try StagedVersion(name, in: home) {
                 let isLocked = staged.tryLock(exclusive: false)
-                // It may have been removed, or even made anew, before the lock was there.
+                // It may have been removed, or even replaced, before it was locked.
                 if isLocked != false, try staged.isStill(name, in: home) {
                     return PackLease(
                         id, name, root: home.path.appending(name.text), staged, isLocked != nil)
                 }
             } else {
-                // An update was faster, unless `current` goes on saying so.
+                // An update was faster, unless `current` still names it.
                 guard lost != name.text else { throw notLoaded(id, layout) }
                 lost = name.text
             }

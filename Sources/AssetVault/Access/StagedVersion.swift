@@ -12,13 +12,13 @@ struct VersionName {
     private static let damagedSuffix = ".damaged"
     private static let tailSuffix = ".tail"
 
-    /// Where a repair leaves the damaged file to those who read it.
+    /// The damaged version that a repair leaves to its readers.
     var damaged: String { text + Self.damagedSuffix }
 
-    /// What is kept of the pack that a tree was opened from.
+    /// Index and catalog of the pack that a tree was opened from.
     var tail: String { text + Self.tailSuffix }
 
-    /// The version that an entry of a pack's home belongs to, itself or what stands beside it.
+    /// The version that an entry of a pack's folder belongs to: the version itself, or a file beside it.
     init?(ofEntry text: String) {
         for suffix in [".json", Self.damagedSuffix, Self.tailSuffix] where text.hasSuffix(suffix) {
             self.init(String(text.dropLast(suffix.count)))
@@ -27,7 +27,7 @@ struct VersionName {
         self.init(text)
     }
 
-    /// Nil for whatever no version is called.
+    /// Nil for a text that is not the name of a version.
     init?(_ text: String) {
         let parts = text.dropFirst().split(separator: "-", maxSplits: 1)
         guard text.first == "@", parts.count == 2, let version = UInt64(parts[0]),
@@ -40,13 +40,13 @@ struct VersionName {
     }
 }
 
-/// A version in permanent storage, open. Its readers and whoever removes it lock the thing itself, the tree's folder or
-/// the sealed file: so a lock means this version, whatever names come and go, and dies with its process.
+/// A version in permanent storage, open. Its readers, and processes that remove it, lock the tree's folder or the sealed file
+/// itself: so a lock means this version, whatever its name, and dies with its process.
 enum StagedVersion: ~Copyable, Sendable {
     case tree(Folder)
     case pack(OpenFile)
 
-    /// Nil when there is none. Throws `.corrupt` for a link and for whatever else is no version.
+    /// Nil when there is none. Throws `.corrupt` for a link or anything else that is not a version.
     ///
     /// - Parameter exclusively: to be locked exclusively.
     init?(_ name: VersionName, in home: borrowing Folder, exclusively: Bool = false) throws(VaultError) {
@@ -68,13 +68,13 @@ enum StagedVersion: ~Copyable, Sendable {
         exclusively ? try lockableFile(name.text, in: home) : try home.openFile(name.text)
     }
 
-    /// A file that can be locked exclusively, for which NFS wants one that may be written.
+    /// A file that can be locked exclusively: on NFS it must be open for writing.
     static func lockableFile(_ name: String, in home: borrowing Folder) throws(VaultError) -> OpenFile {
         if let file = try? home.updateFile(name) { return file }
         return try home.openFile(name)
     }
 
-    /// Whether `name` still stands for this very version, not for nothing or for another one.
+    /// Whether `name` still names this version.
     func isStill(_ name: VersionName, in home: borrowing Folder) throws(VaultError) -> Bool {
         guard let found = try home.status(of: name.text) else { return false }
         return found.isSameFile(as: try status)

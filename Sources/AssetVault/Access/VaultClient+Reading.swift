@@ -9,7 +9,7 @@ public import VaultErrors
     public import struct Foundation.URL
 #endif
 
-/// What was fetched, read with the client's keys: as ``VaultStore`` does, offline and while a fetch is under way.
+/// Reads fetched packs with the client's keys, as ``VaultStore`` does: offline, and while a fetch runs.
 extension VaultClient {
     /// All packs that the store knows, in order of their IDs.
     public nonisolated func status() async throws(VaultError) -> [PackStatus] {
@@ -31,7 +31,7 @@ extension VaultClient {
         try await store.contents(of: path, in: id)
     }
 
-    /// Reads one file wherever it is wanted; see ``VaultStore/reader(of:in:)-(_,PackID)``.
+    /// Reads ranges of one file; see ``VaultStore/reader(of:in:)-(_,PackID)``.
     public nonisolated func reader(of path: EntryPath, in id: PackID) async throws(VaultError) -> AssetReader
     {
         try await store.reader(of: path, in: id)

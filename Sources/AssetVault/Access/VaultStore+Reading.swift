@@ -11,8 +11,8 @@ import VaultFileSystem
     public import struct Foundation.URL
 #endif
 
-/// Reading files of staged packs. What is read is one version's, old or new, whatever updates do meanwhile. Of sealed packs
-/// nothing is ever written in plain, and only the pieces of what is read are opened.
+/// Reading files of staged packs. Each read sees one version, old or new, whatever updates do meanwhile. Of sealed packs no
+/// plaintext is ever written, and only the needed pieces are decrypted.
 ///
 /// All throw `.missing` for an unknown pack or file, `.key` without the key of a sealed pack, `.corrupt` for damage.
 extension VaultStore {
@@ -29,7 +29,7 @@ extension VaultStore {
         return try await reader.read(0..<reader.size)
     }
 
-    /// Reads one file wherever it is wanted, in little memory.
+    /// Reads ranges of one file, in little memory.
     @concurrent public func reader(of path: EntryPath, in id: PackID) async throws(VaultError) -> AssetReader
     {
         try await reader(of: path, in: try await lease(of: id))
@@ -56,8 +56,8 @@ extension VaultStore {
     }
 
     /// A file descriptor to read one file by, at its start, for code that wants an open file; the caller closes it. It stays
-    /// readable whatever becomes of the pack. A file of a sealed pack is put into memory whole, sealed against changes,
-    /// and no name leads to it.
+    /// readable when the pack is removed. A file of a sealed pack is copied to memory as a whole, sealed against changes and
+    /// without a name.
     @concurrent public func fileDescriptor(of path: EntryPath, in id: PackID) async throws(VaultError)
         -> FileDescriptor
     {
@@ -78,9 +78,8 @@ extension VaultStore {
         }
     }
 
-    /// Where a file of an opened pack is, for code that wants a URL. It leads to the same bytes as long as the store object
-    /// lives, which holds each version that it gave URLs for; a program that runs for long rather takes a ``PackLease``
-    /// and ``PackLease/url(for:)``. Throws `.usage` for a sealed pack.
+    /// The URL of a file of an opened pack. It leads to the same bytes as long as the store object lives, which holds each version
+    /// that it gave URLs for; a program that runs for long uses a ``PackLease`` and ``PackLease/url(for:)``. Throws `.usage` for a sealed pack.
     @concurrent public func url(for path: EntryPath, in id: PackID) async throws(VaultError) -> URL {
         let lease = try await lease(of: id)
         let url = try lease.url(for: path)

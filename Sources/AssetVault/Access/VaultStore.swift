@@ -5,22 +5,22 @@ public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
 
-/// What a client has fetched, without the site it came from: it works offline, and expired metadata means nothing to it.
+/// The packs that a client has fetched, without their site: it works offline, and with expired metadata.
 ///
-/// One object serves any number of tasks, and is best kept: it remembers the sealed packs that it opened.
+/// One object serves any number of tasks. Keep it: it caches the sealed packs that it opened.
 public final class VaultStore: Sendable {
     let layout: StoreLayout
     let keys: (any KeyProvider)?
     let trustedRoot: [UInt8]?
     let openPacks = OpenPackCache()
     private let uses = LastUseRecorder()
-    /// The versions of which somebody has a URL.
+    /// The versions that URLs were given for.
     let shown = Mutex<[FilePath: PackLease]>([:])
 
     /// - Parameters:
     ///   - keys: for sealed packs.
-    ///   - trustedRoot: the site's root file, for a store that only a downloader of another user has worked on yet: what such
-    ///     a one brought is verified from there before it is opened.
+    ///   - trustedRoot: the site's root file, for a store that only a downloader of another user has used: it verifies what
+    ///     that one brought.
     public init(_ layout: StoreLayout, keys: (any KeyProvider)? = nil, trustedRoot: [UInt8]? = nil) {
         self.layout = layout
         self.keys = keys
@@ -29,7 +29,7 @@ public final class VaultStore: Sendable {
 
     /// All packs that were ever staged here, and those that the site listed when it was last asked, in order of their IDs.
     public func status() async throws(VaultError) -> [PackStatus] {
-        // Where nobody ever took the lock nothing was staged, and nothing is made.
+        // Without a lock file nothing was ever staged; a look creates nothing.
         guard try hasStore else { return [] }
         var found: [PackStatus] = []
         for (id, record) in try await StoreAccess(layout: layout, role: .app).journal.states() {
@@ -46,14 +46,14 @@ public final class VaultStore: Sendable {
         return found.sorted { $0.id < $1.id }
     }
 
-    /// The packs that the stored metadata list. Where these don't hold together nothing is listed.
+    /// The packs that the stored metadata list; none where they fail verification.
     private func listedIDs() async throws(VaultError) -> [PackID] {
         let areas = TrustAreas(layout: layout, role: .app)
         guard let listing = try await StoredListing(kept: areas) else { return [] }
         return try await listing.packs.map(\.id)
     }
 
-    /// Where one pack stands; `.absent` for one that was never heard of.
+    /// The state of one pack; `.absent` for an unknown one.
     public func status(of id: PackID) async throws(VaultError) -> PackStatus {
         guard try hasStore else {
             return try status(of: id, PackRecord())
@@ -62,7 +62,7 @@ public final class VaultStore: Sendable {
         return try status(of: id, record)
     }
 
-    /// Whether anybody ever took a lock of the store.
+    /// Whether the store was ever locked.
     var hasStore: Bool {
         get throws(VaultError) {
             for path in layout.locks(of: .app) where try FileSystem.exists(path) { return true }
@@ -105,8 +105,7 @@ public final class VaultStore: Sendable {
         return path
     }
 
-    /// The live version of a pack, kept as it is as long as the lease lives: for reading several files that belong
-    /// together. Throws `.missing` before it is loaded.
+    /// Holds the live version of a pack as long as the lease lives: for reading several files that belong together. Throws `.missing` before it is loaded.
     @concurrent public func lease(of id: PackID) async throws(VaultError) -> PackLease {
         let lease = try await PackLease.acquire(id, in: layout)
         uses.note(id, in: layout)

@@ -1,14 +1,14 @@
 public import SealedPack
 
-/// How far several downloads are together, from the updates of each: one bar for an installation.
+/// The combined progress of several downloads: one bar for an installation.
 ///
 /// ```swift
 /// var progress = InstallationProgress(of: [.essential])
 /// for await update in client.statusUpdates { bar.show(progress.note(update).fraction) }
 /// ```
 ///
-/// It is whole from the start: a plan announces all its downloads before the first one begins. A pack that failed counts no
-/// more until it is planned again, so that the bar comes to its end without it.
+/// The total is known from the start: a plan announces all its downloads before the first one begins. A pack that failed does
+/// not count until it is planned again, so that the bar still reaches its end.
 public struct InstallationProgress: Sendable, Hashable {
     private struct Part: Hashable {
         var bytes: UInt64 = 0
@@ -21,7 +21,7 @@ public struct InstallationProgress: Sendable, Hashable {
     /// - Parameter policies: the packs that count; all where none is named.
     public init(of policies: Set<PackPolicy> = Set(PackPolicy.allCases)) { self.policies = policies }
 
-    /// Bytes that are there.
+    /// Bytes that were downloaded.
     public var bytes: UInt64 { parts.values.reduce(0) { $0 + min($1.bytes, .max - $0) } }
 
     /// Bytes in all.
@@ -30,7 +30,7 @@ public struct InstallationProgress: Sendable, Hashable {
     /// From 0 to 1; 1 where nothing is to be downloaded.
     public var fraction: Double { total == 0 ? 1 : Double(bytes) / Double(total) }
 
-    /// Takes an update, in the order in which they come. Returns itself.
+    /// Adds an update; they must come in their order. Returns itself.
     @discardableResult
     public mutating func note(_ update: StatusUpdate) -> InstallationProgress {
         switch update {

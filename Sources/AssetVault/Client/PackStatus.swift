@@ -1,17 +1,17 @@
 public import SealedPack
 public import VaultErrors
 
-/// Where a pack stands in a store.
+/// The state of a pack in a store.
 public enum PackState: Sendable, Hashable {
-    /// Nothing of it is there.
+    /// The store has no file of it.
     case absent
-    /// A part of it is in ephemeral storage, whether somebody works on it now or not: bytes that are there, and bytes in all.
+    /// A part of it is in ephemeral storage, whether a process works on it now or not: bytes on the disk, and bytes in all.
     case downloading(bytes: UInt64, total: UInt64)
-    /// Whole and proven, still in ephemeral storage.
+    /// Complete and verified, still in ephemeral storage.
     case downloaded
     /// Verified in shared storage; it waits for its key.
     case toBeTransferred
-    /// A process decrypts it into permanent storage.
+    /// A process writes it to permanent storage.
     case opening
     /// In permanent storage, ready for use.
     case loaded
@@ -46,9 +46,9 @@ public struct PackStatus: Sendable, Hashable {
     public let form: PackForm?
     /// The version that waits in shared storage.
     public let waitingVersion: UInt64?
-    /// It may go away when room is needed; see ``VaultStore/declarePurgeable(_:)``.
+    /// It may be removed when disk space is needed; see ``VaultStore/declarePurgeable(_:)``.
     public let isPurgeable: Bool
-    /// It was taken out of the store, and comes back only when it is asked for.
+    /// It was removed from the store, and comes back only when it is asked for.
     public let isRemoved: Bool
 }
 

@@ -3,13 +3,13 @@ import UpdateFramework
 import VaultErrors
 import VaultSite
 
-/// The packs that a selection may concern, as a site lists them now.
+/// The packs of a selection, as a site lists them now.
 struct SelectedPacks {
     /// In the order in which they are wanted.
     let offers: [OfferedPack]
-    /// Delegated roles that are not believed: what they may list is unknown.
+    /// Delegated roles that could not be verified: the packs that they list are unknown.
     let refusals: [VaultError]
-    /// What the site lists as packs and this release can't read; not looked for where packs are named.
+    /// Listed packs that this release can't read; empty where packs are named.
     let skipped: [SkippedPack]
     /// With the IDs of what was chosen otherwise.
     let selection: PackSelection

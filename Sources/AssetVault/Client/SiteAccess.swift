@@ -4,7 +4,7 @@ import VaultErrors
 import VaultFileSystem
 import VaultSite
 
-/// A site with its mirrors, and what is believed of it.
+/// A site with its mirrors, and its verified metadata.
 struct SiteAccess: Sendable {
     /// The best one first; not empty.
     let mirrors: [Site]
@@ -12,7 +12,7 @@ struct SiteAccess: Sendable {
     let trustedRoot: [UInt8]?
     let areas: TrustAreas
 
-    /// What a site lists, by metadata that were just verified.
+    /// The packs of a site, by metadata that were just verified.
     struct Listing: Sendable {
         let chain: TrustChain
         /// The mirror that sent the metadata.
@@ -32,8 +32,8 @@ struct SiteAccess: Sendable {
         trustedRoot = configuration.trustedRoot
     }
 
-    /// Brings the trusted metadata up to date from the first mirror that can. Each is asked by itself, so that
-    /// metadata of two are never mixed. Throws what the first one led to.
+    /// Updates the trusted metadata from the first mirror that works. Each is asked by itself, so that metadata of two are never
+    /// mixed. Throws the error of the first one.
     func refresh(now: UTCTime) async throws(VaultError) -> Listing {
         try areas.prepare()
         if trustedRoot == nil { try await areas.adoptPin() }
@@ -58,8 +58,8 @@ struct SiteAccess: Sendable {
         return sum
     }
 
-    /// One pack, for which of a large site only the metadata on its way are read. Throws `.missing` for one that the site
-    /// does not list.
+    /// One pack. Of a large site only the delegated metadata that may list it are read. Throws `.missing` for a pack that the
+    /// site does not list.
     func offer(of id: PackID, in listing: Listing) async throws(VaultError) -> OfferedPack {
         let record = try await trust.target(
             at: id.targetPath, in: listing.chain, from: listing.site, now: listing.now)
@@ -77,7 +77,7 @@ struct SiteAccess: Sendable {
             ? "it lists none at all" : "choose among \(ids.prefix(8).joined(separator: ", "))\(more)"
     }
 
-    /// A pack that was trusted when it came, where its file was hosted then: nothing new is believed.
+    /// A pack whose manifest was verified when it was staged, at the place where it was hosted then.
     func offer(recorded pack: PackManifest, listedBy version: ListingVersion) throws(VaultError)
         -> OfferedPack
     {

@@ -1,4 +1,4 @@
-/// What a site lists where a pack would be, and this release can't read, such as a pack of a later format.
+/// A listed pack that this release can't read, such as one of a later format.
 public struct SkippedPack: Sendable, Hashable {
     /// Among the site's targets.
     public let path: String

@@ -4,25 +4,25 @@ public import VaultTransport
 
 /// What happens to a pack, as it happens.
 public enum StatusUpdate: Sendable, Equatable {
-    /// A download is to come: reported for all of a plan before the first begins.
+    /// A download is planned: reported for all of a plan before the first begins.
     case planned(PackID, PackPolicy, total: UInt64)
-    /// A download begins, or goes on where an earlier one stopped.
+    /// A download begins, or resumes where an earlier one stopped.
     case began(PackID)
-    /// Bytes that were just written, bytes of the download that are there with them, and bytes in all; not reported for every
-    /// byte. The first one says what was there before: nothing was written for it.
+    /// Bytes that were just written, bytes of the download on the disk with them, and bytes in all; not reported for every
+    /// byte. The first one says what an earlier attempt left: nothing was written for it.
     case progress(PackID, written: UInt64, bytes: UInt64, total: UInt64)
-    /// The host sends no parts of files: all of the pack comes, also what is there already.
+    /// The host does not support Range requests: all of the pack is sent, also what is here already.
     case sentWhole(PackID, SiteLocation)
-    /// A file that is there is proven once more.
+    /// A file in the store is verified again.
     case verifying(PackID)
     /// Bytes that were opened, and bytes in all.
     case opening(PackID, bytes: UInt64, total: UInt64)
-    /// The pack moves on to the next area.
+    /// The pack is moved to the next area.
     case transferring(PackID)
-    /// None of the keys that are here opens the pack. What became of it follows: it waits in shared storage, or was not
-    /// downloaded, which is `.absent`, or an earlier version stays in use.
+    /// None of the given keys opens the pack. A final update follows: it waits in shared storage, it was not downloaded
+    /// (`.absent`), or an earlier version stays in use.
     case awaitingKey(PackID, VaultError)
-    /// The pack is where it can be brought: loaded, or waiting for its key.
+    /// The pack is staged as far as possible: loaded, or waiting for its key.
     case finished(PackID, PackState)
     case failed(PackID, VaultError)
 
@@ -36,7 +36,7 @@ public enum StatusUpdate: Sendable, Equatable {
         }
     }
 
-    /// Whether it tells what became of the pack.
+    /// Whether it is the final update of the pack.
     var isEnd: Bool {
         switch self {
         case .finished, .failed: true
@@ -44,7 +44,7 @@ public enum StatusUpdate: Sendable, Equatable {
         }
     }
 
-    /// One update that says what this one and an earlier one of the same pack say, where one is enough.
+    /// The update that replaces this one and an earlier one of the same pack; nil where both are needed.
     func merged(with earlier: StatusUpdate) -> StatusUpdate? {
         switch (self, earlier) {
         case (.progress(let id, let more, let bytes, let total), .progress(_, let written, _, _)):
@@ -56,5 +56,5 @@ public enum StatusUpdate: Sendable, Equatable {
     }
 }
 
-/// Tells updates to whoever is interested.
+/// Receives updates.
 typealias Observer = @Sendable (StatusUpdate) -> Void

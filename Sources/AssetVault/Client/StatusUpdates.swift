@@ -1,8 +1,8 @@
 import SealedPack
 import Synchronization
 
-/// Updates from the moment at which the sequence was made, for one reader: those of each pack in their order. A slow reader
-/// misses progress, and what became of a pack before that changed once more.
+/// Updates since the sequence was made, for one reader: those of each pack in their order. A slow reader misses progress and
+/// superseded final updates.
 public struct StatusUpdates: AsyncSequence, Sendable {
     private let subscription: Subscription
 
@@ -11,7 +11,7 @@ public struct StatusUpdates: AsyncSequence, Sendable {
         broadcast.add(subscription)
     }
 
-    /// Ends this sequence, after what was reported so far; the others go on.
+    /// Ends this sequence, after what was reported so far; the others continue.
     public func end() { subscription.end() }
 
     public func makeAsyncIterator() -> Iterator { Iterator(subscription: subscription) }
@@ -28,7 +28,7 @@ public struct StatusUpdates: AsyncSequence, Sendable {
     }
 }
 
-/// Hands updates on to all who read them.
+/// Sends updates to all readers.
 final class StatusBroadcast: Sendable {
     private struct Reader {
         weak var subscription: Subscription?
@@ -43,7 +43,7 @@ final class StatusBroadcast: Sendable {
         }
     }
 
-    func tell(_ update: StatusUpdate) {
+    func send(_ update: StatusUpdate) {
         for subscription in readers.withLock({ $0.compactMap(\.subscription) }) { subscription.take(update) }
     }
 

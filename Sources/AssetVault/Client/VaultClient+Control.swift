@@ -2,18 +2,18 @@ public import SealedPack
 public import VaultErrors
 public import VaultKeys
 
-/// What an app does with single packs.
+/// Control of single packs.
 extension VaultClient {
-    /// Holds up the work on a pack; what came of it stays. It goes on with ``resume(_:)``, also in a call that is waiting.
+    /// Pauses the work on a pack; its partial download stays. ``resume(_:)`` continues it, also in a call that is waiting.
     public nonisolated func pause(_ id: PackID) { controls.pause(id) }
 
     public nonisolated func resume(_ id: PackID) { controls.resume(id) }
 
-    /// Gives up the work on a pack: whoever waits for it gets an error. What came of it stays for another time.
+    /// Cancels the work on a pack: callers that wait for it get an error. Its partial download stays for the next time.
     public nonisolated func cancel(_ id: PackID) { controls.cancel(id) }
 
-    /// Takes a pack out of the store. It comes back only when it is asked for by its ID, or with all. A version that
-    /// somebody reads goes away when it is free.
+    /// Removes a pack from the store. It comes back only when it is asked for by its ID, or with all. A version that a reader
+    /// holds is removed when it is free.
     public func remove(_ id: PackID) async throws(VaultError) {
         controls.cancel(id)
         try await store.remove(id)
@@ -25,7 +25,7 @@ extension VaultClient {
     ///   - keys: pushed just now; nil asks the client's own key provider, which may know more than before. A pack that is
     ///     kept sealed is read with the client's own keys.
     ///   - form: nil for what the client's configuration says.
-    ///   - patience: how long to ask for keys that are not there yet; what is given up last is told and thrown.
+    ///   - patience: how long to ask for keys that are missing; the last error is reported and thrown.
     @discardableResult
     public func unlock(
         _ ids: [PackID]? = nil, with keys: (any KeyProvider)? = nil, as form: PackForm? = nil,

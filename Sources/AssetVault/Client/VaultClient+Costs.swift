@@ -7,16 +7,16 @@ public struct DownloadCost: Sendable, Hashable {
     public let id: PackID
     /// The version that is offered.
     public let version: UInt64
-    /// What is still to be sent of it.
+    /// What a host must still send of it.
     public let cost: UpdateCost
 }
 
 extension VaultClient {
     /// What ``fetch(_:within:now:)`` would download now, in the order in which it would begin. The trusted metadata are
-    /// brought up to date, and of each pack the index and the catalog are looked at; of the store nothing else changes.
+    /// updated, and of each pack the index and the catalog are read; nothing else of the store changes.
     ///
-    /// What the store holds is taken for sound, which a fetch does not; and a host that sends no parts of files may show
-    /// that only later.
+    /// The pieces in the store count as sound, which a fetch verifies; and that a host does not support Range requests may show
+    /// only later.
     ///
     /// - Parameter time: how long it may take; then `.busy` is thrown.
     /// - Throws: what a fetch throws; the first error when all packs were tried.

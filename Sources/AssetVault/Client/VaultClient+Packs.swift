@@ -2,9 +2,9 @@ public import SealedPack
 public import VaultErrors
 import VaultSite
 
-/// What the site offers, and what of it is here.
+/// The packs of the site, and their state in the store.
 extension VaultClient {
-    /// All packs that the site lists, in the order of their IDs; asks it only where that was not done yet.
+    /// All packs that the site lists, in the order of their IDs; the site is asked only the first time.
     public var packs: [PackManifest] {
         get async throws(VaultError) {
             let listing = try await currentListing()
@@ -18,7 +18,7 @@ extension VaultClient {
         return try await access.offer(of: id, in: listing).pack
     }
 
-    /// Where a pack stands in the store, whoever brought it there.
+    /// The state of a pack in the store, whichever role staged it.
     public nonisolated func status(of id: PackID) async throws(VaultError) -> PackStatus {
         try await store.status(of: id)
     }
@@ -26,8 +26,8 @@ extension VaultClient {
     /// Makes sure that a pack is ready for use.
     ///
     /// - Parameter requireLatest: asks the site for a newer version first; else any version that is loaded, or waits for a
-    ///   key that is here, will do, and the network is left alone.
-    /// - Throws: `.key` when the pack is there and its key is not.
+    ///   key that is given, will do, and the network is not used.
+    /// - Throws: `.key` when the pack was downloaded and its key is missing.
     public func ensureLocalAvailability(of id: PackID, requireLatest: Bool = false) async throws(VaultError) {
         try await ensureLocalAvailability(of: [id], requireLatest: requireLatest)
     }
@@ -50,7 +50,7 @@ extension VaultClient {
         }
     }
 
-    /// Opens what was preloaded. What can't be opened is left to the site, which may list it for other keys by now.
+    /// Opens preloaded packs. The others are fetched from the site, which may list them for other keys by now.
     private func stillMissing(afterUnlocking ids: [PackID]) async throws(VaultError) -> [PackID] {
         var waiting: [PackID] = []
         for id in ids where try await status(of: id).waitingVersion != nil { waiting.append(id) }
@@ -61,15 +61,15 @@ extension VaultClient {
         return try store.notLoaded(of: ids)
     }
 
-    /// What the site has for packs that are here.
+    /// Updates of the packs that are here.
     public struct Updates: Sendable, Hashable {
         /// Packs of which another version is listed than the one that is loaded or waits.
         public let updated: [PackID]
-        /// Packs that are listed no more; they stay until they are removed.
+        /// Packs that are no longer listed; they stay until they are removed.
         public let withdrawn: [PackID]
     }
 
-    /// Asks the site; nothing is downloaded but metadata.
+    /// Asks the site; only metadata are downloaded.
     public func checkForUpdates() async throws(VaultError) -> Updates {
         try await refresh()
         let offered = try await packs

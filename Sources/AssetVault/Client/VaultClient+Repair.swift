@@ -53,7 +53,7 @@ extension VaultClient {
         }
         let offer = try await offer(toRepair: loaded, recorded: record)
         guard offer.pack.sha256 == loaded.pack.sha256 else {
-            // No wish: what is removed meanwhile stays away.
+            // Not requested by the app: a pack that is removed meanwhile stays removed.
             let run = StagingRun(stager: stager, controls: controls, width: 1)
             for outcome in try await run.run([StagingTask(id: id, offer: offer)]) {
                 _ = try outcome.result.get()
@@ -70,7 +70,7 @@ extension VaultClient {
         return true
     }
 
-    /// What the site lists now; else what it listed when the pack came.
+    /// The pack as the site lists it now; else as it was listed when it was staged.
     private func offer(toRepair loaded: PackRecord.Loaded, recorded record: PackRecord)
         async throws(VaultError) -> OfferedPack
     {
@@ -88,7 +88,7 @@ extension VaultClient {
 }
 
 extension PackRecord {
-    /// Whether it was here, should be kept sealed, and nothing of it is there or on its way.
+    /// Whether it was kept sealed, and no file of it is left.
     fileprivate var isLost: Bool {
         form == .sealed && listing != ListingVersion() && loaded == nil && waiting == nil && arriving == nil
             && !isRemoved

@@ -3,24 +3,23 @@ public import UpdateFramework
 public import VaultErrors
 import VaultFileSystem
 
-/// The app's role: fetches the packs of a site, proves them, opens them with injected keys and keeps them ready for use.
+/// The app's role: fetches the packs of a site, verifies them, opens them with injected keys and keeps them ready for use.
 ///
-/// A client believes nothing but its trusted root: from it follow the metadata, from the metadata every length and
-/// digest. Any number of clients and downloaders, in any number of processes, may use one store; each may be killed at any
-/// moment, and none repeats what another has done. A task that is cancelled leaves what it has for the next one.
+/// A client trusts only its root file: it verifies the metadata, and the metadata every length and digest. Any number of
+/// clients and downloaders, in any number of processes, may use one store; each may be killed at any moment, and none repeats
+/// the work of another. A task that is cancelled leaves its partial download for the next one.
 public actor VaultClient {
     let configuration: VaultConfiguration
-    /// What was fetched, for reading.
+    /// The packs that were fetched, for reading.
     public nonisolated let store: VaultStore
     let storeAccess: StoreAccess
     let access: SiteAccess
     let controls = WorkControls()
     private let openings = AsyncSemaphore(1)
     private let broadcast = StatusBroadcast()
-    /// What the site listed when it was asked last.
+    /// The packs that the site listed when it was asked last.
     var listing: SiteAccess.Listing?
-    /// What the site lists as packs and this release can't read, as was found when packs were chosen last otherwise than by
-    /// their IDs.
+    /// Listed packs that this release can't read, as the last selection found that did not name its packs.
     public internal(set) var skippedPacks: [SkippedPack] = []
 
     /// Nothing is read or written yet. Throws `.usage` for a configuration that can't work.
@@ -33,10 +32,10 @@ public actor VaultClient {
             configuration.store, keys: configuration.keys, trustedRoot: configuration.trustedRoot)
     }
 
-    /// What happens to any pack, from now on.
+    /// Updates of all packs, from now on.
     public nonisolated var statusUpdates: StatusUpdates { StatusUpdates(broadcast, of: nil) }
 
-    /// What happens to one pack, from now on.
+    /// Updates of one pack, from now on.
     public nonisolated func statusUpdates(for id: PackID) -> StatusUpdates {
         StatusUpdates(broadcast, of: id)
     }
@@ -44,13 +43,13 @@ public actor VaultClient {
     /// Ends all sequences of updates, after what was reported so far. They end by themselves with the client.
     public nonisolated func endStatusUpdates() { broadcast.end() }
 
-    /// The version of the site that was published twice, with different contents, as the last ``refresh(now:)`` saw: this
-    /// client keeps the one that it verified first, until the site publishes a higher version. Nil where all is well.
+    /// The metadata version that the site published twice, with different contents, as the last ``refresh(now:)`` found: this
+    /// client keeps the content that it verified first, until the site publishes a higher version. Nil where there is none.
     public var contestedVersion: Int64? {
         listing?.contestedVersion
     }
 
-    /// Brings the trusted metadata up to date. Throws `.untrusted` for whatever can't be believed, `.unavailable`.
+    /// Updates the trusted metadata. Throws `.untrusted` for metadata that fail verification, `.unavailable`.
     /// - Parameter now: the moment at which nothing may have expired.
     @discardableResult
     public func refresh(now: UTCTime = .now) async throws(VaultError) -> TrustChain {
@@ -59,13 +58,13 @@ public actor VaultClient {
         return listing.chain
     }
 
-    /// Starts up: refreshes trust, opens what waits, and downloads what lacks. A pack that fails leaves the others
+    /// Starts up: refreshes the trusted metadata, opens what waits, and downloads what is missing. A pack that fails leaves the others
     /// and its own earlier version as they were; the first error is thrown when all were tried.
     ///
     /// A pack that is sealed for keys which are not here is no failure: it waits for its key, as
     /// ``StatusUpdate/awaitingKey(_:_:)`` says (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before).
     ///
-    /// - Parameter time: how long it may take; then `.busy` is thrown, and what was begun goes on the next time.
+    /// - Parameter time: how long it may take; then `.busy` is thrown, and the next call resumes.
     public func fetch(
         _ selection: PackSelection = .automatic, within time: Duration? = nil, now: UTCTime = .now
     ) async throws(VaultError) {
@@ -85,16 +84,16 @@ public actor VaultClient {
         try await storeAccess.removal.removeUnneededDownloads()
     }
 
-    /// Where the site can't be asked, what was brought before still opens: that needs its key alone. What can't be opened is
-    /// reported by its updates.
+    /// Without the site, packs that were downloaded before still open: that needs only their keys. Failures are reported by
+    /// updates.
     private func openWhatWaits(of selection: PackSelection) async {
         guard configuration.keys != nil, (try? access.trust.pin()) != nil else { return }
         let named: [PackID]? = if case .only(let ids) = selection { ids } else { nil }
         _ = try? await unlock(named)
     }
 
-    /// Stages what is missing of a selection, by the metadata that were read last. Returns why packs were not
-    /// opened, for each whose key is not here.
+    /// Stages what is missing of a selection, by the metadata that were read last. Returns an error for each pack whose key is
+    /// missing.
     func stage(_ selection: PackSelection) async throws(VaultError) -> [VaultError] {
         guard let listing else { return [] }
         let selected = try await SelectedPacks(selection, of: access, in: listing)
@@ -105,18 +104,18 @@ public actor VaultClient {
         let missingKeys = await missingKeys(among: selected.offers, with: stored)
         let plan = plan(for: selected, on: occasion, with: stored, locked: Set(missingKeys.keys))
         let settled = Set(plan.settled.map(\.id))
-        for id in plan.kept where !settled.contains(id) { broadcast.tell(.finished(id, .loaded)) }
+        for id in plan.kept where !settled.contains(id) { broadcast.send(.finished(id, .loaded)) }
         for pack in plan.locked {
-            if let error = missingKeys[pack.id] { broadcast.tell(.awaitingKey(pack.id, error)) }
+            if let error = missingKeys[pack.id] { broadcast.send(.awaitingKey(pack.id, error)) }
             let isLoaded = (try? store.path(of: pack.id)) != nil
-            broadcast.tell(.finished(pack.id, isLoaded ? .loaded : .absent))
+            broadcast.send(.finished(pack.id, isLoaded ? .loaded : .absent))
         }
         var stager = self.stager
         if occasion.isRequest { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
         let run = StagingRun(
             stager: stager, controls: controls, width: configuration.packsAtOnce)
         let outcomes = try await run.run(plan, selected.offers, on: occasion)
-        // What can't be removed costs room, and nothing else.
+        // A file that can't be removed costs disk space, and nothing else.
         try? await storeAccess.removal.removeSuperseded(by: selected.offers)
         if let refusal = selected.refusals.first { throw refusal }
         for outcome in outcomes { _ = try outcome.result.get() }
@@ -133,7 +132,7 @@ public actor VaultClient {
             policy: configuration.policy, locked: locked, sources: configuration.locations)
     }
 
-    /// The packs that are not loaded and that no key here opens.
+    /// The packs that are not loaded and that none of the keys opens.
     func missingKeys(among offers: [OfferedPack], with stored: [StoredPack]) async -> [PackID: VaultError] {
         guard let keys = configuration.keys else { return [:] }
         let loaded = Dictionary(
@@ -146,7 +145,7 @@ public actor VaultClient {
         return missing
     }
 
-    /// How packs are to stand in permanent storage; nil where any form will do.
+    /// The form of packs in permanent storage; nil where any form will do.
     var wantedForm: PackForm? { configuration.keys == nil ? nil : configuration.form }
 
     /// A stager in the app's role.
@@ -157,6 +156,6 @@ public actor VaultClient {
     }
 
     var observer: Observer {
-        { [broadcast] in broadcast.tell($0) }
+        { [broadcast] in broadcast.send($0) }
     }
 }

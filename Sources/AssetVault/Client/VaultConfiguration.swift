@@ -2,7 +2,7 @@ import VaultErrors
 public import VaultKeys
 public import VaultTransport
 
-/// What a client needs to know.
+/// The settings of a client.
 public struct VaultConfiguration: Sendable {
     /// Where the site is hosted.
     public var site: SiteLocation
@@ -12,13 +12,13 @@ public struct VaultConfiguration: Sendable {
     public var store: StoreLayout
     /// The site's root file, which came with the app. Needed for the first refresh only: the store pins it.
     public var trustedRoot: [UInt8]?
-    /// Where keys come from; without them packs stop in shared storage.
+    /// Where keys come from; without them packs wait in shared storage.
     public var keys: (any KeyProvider)?
-    /// How packs are to stand in permanent storage; nil leaves a pack in the form in which it stands, and opens a new one.
+    /// The form of packs in permanent storage; nil keeps the form of the earlier version, and opens a new pack.
     public var form: PackForm?
     /// How much may be downloaded and installed, and from where.
     public var policy = PlanningPolicy()
-    /// How many packs are worked on at a time.
+    /// Number of packs that are staged at a time.
     public var packsAtOnce = 4
     /// When a failed transfer is tried again.
     public var retries = RetryPolicy()
@@ -37,7 +37,7 @@ public struct VaultConfiguration: Sendable {
         self.transport = transport
     }
 
-    /// The transport, held to the hosts that the policy allows.
+    /// The transport, restricted to the hosts that the policy allows.
     var effectiveTransport: any Transport {
         policy.allowedHosts.map { RestrictedTransport(transport, to: $0) } ?? transport
     }
@@ -45,7 +45,7 @@ public struct VaultConfiguration: Sendable {
     /// All hosts that may be asked.
     var locations: [SiteLocation] { ([site] + mirrors).filter(policy.allows) }
 
-    /// Throws `.usage` for what can't work.
+    /// Throws `.usage` for settings that can't work.
     func validate() throws(VaultError) {
         let areas = [store.ephemeral, store.shared, store.permanent]
         guard areas.allSatisfy({ !$0.isEmpty }), Set(areas).count == areas.count else {

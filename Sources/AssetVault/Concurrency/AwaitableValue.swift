@@ -15,7 +15,7 @@ final class AwaitableValue<Value: Sendable>: Sendable {
 
     var value: Value { state.withLock { $0.value } }
 
-    /// Changes the value and lets everybody look at it again.
+    /// Changes the value; all waiting tasks look at it again.
     @discardableResult
     func change<R: Sendable>(_ change: @Sendable (inout Value) -> R) -> R {
         let (result, waiting) = state.withLock { state in
@@ -28,7 +28,7 @@ final class AwaitableValue<Value: Sendable>: Sendable {
         return result
     }
 
-    /// What `take` makes of the value, as soon as it makes anything of it; nil when the task is cancelled before.
+    /// Waits until `take` returns a result for the value; nil when the task is cancelled before.
     func wait<R: Sendable>(for take: @Sendable (inout Value) -> R?) async -> R? {
         while !Task.isCancelled {
             let (result, changes, number) = state.withLock { state in

@@ -1,7 +1,7 @@
 import VaultErrors
 
-/// Runs `work` until `interruption` returns, which cancels it. Nil when it was interrupted before it came to its end: what
-/// was just done all the same counts.
+/// Runs `work` until `interruption` returns, which cancels it. Nil when it was interrupted before its
+/// end; a result that was complete by then counts.
 func run<R: Sendable>(
     until interruption: @escaping @Sendable () async -> Void,
     _ work: @escaping @Sendable () async throws(VaultError) -> R

@@ -1,6 +1,6 @@
 import VaultErrors
 
-/// Runs `work`, and cancels it when the time is up: then throws `.busy`, unless it was done all the same.
+/// Runs `work`, and cancels it when the time is up: then throws `.busy`, unless it was complete by then.
 func withTimeLimit<R: Sendable>(
     _ limit: Duration, at place: String, _ work: @escaping @Sendable () async throws(VaultError) -> R
 ) async throws(VaultError) -> R {

@@ -1,9 +1,9 @@
 import SealedPack
 import VaultErrors
 
-/// Lets an app hold up, go on with or give up the work on single packs.
+/// Lets an app pause, resume and cancel the work on single packs.
 final class WorkControls: Sendable {
-    /// Work on one pack that is to be done, or under way.
+    /// Work on one pack that is planned or running.
     struct Work: Sendable {
         let id: PackID
         fileprivate let number: Int
@@ -11,7 +11,7 @@ final class WorkControls: Sendable {
 
     private struct Requests {
         var paused: Set<PackID> = []
-        /// The last work that it concerns; cleared when nothing is to be done any more.
+        /// The last work that the cancellation concerns; cleared when none is planned.
         var cancelled: [PackID: Int] = [:]
         var planned: [PackID: Int] = [:]
         var count = 0
@@ -25,7 +25,7 @@ final class WorkControls: Sendable {
     func pause(_ id: PackID) { requests.change { _ = $0.paused.insert(id) } }
     func resume(_ id: PackID) { requests.change { _ = $0.paused.remove(id) } }
 
-    /// Concerns what is planned or under way, and nothing later.
+    /// Cancels what is planned or running, and nothing later.
     func cancel(_ id: PackID) {
         requests.change { requests in
             if requests.planned[id] != nil { requests.cancelled[id] = requests.count }
@@ -53,20 +53,20 @@ final class WorkControls: Sendable {
     /// Runs `body` unless it is paused or cancelled: a pause ends it, and it begins again, adopting what it left, when the
     /// pause is over.
     ///
-    /// - Parameter turns: one of them was taken for it. It is given back in the end, and as long as the work is paused.
+    /// - Parameter permits: one was acquired for it. It is released at the end, and as long as the work is paused.
     func run<R: Sendable>(
-        _ work: Work, in turns: AsyncSemaphore, _ body: @escaping @Sendable () async throws(VaultError) -> R
+        _ work: Work, in permits: AsyncSemaphore, _ body: @escaping @Sendable () async throws(VaultError) -> R
     ) async throws(VaultError) -> R {
         let place = work.id.description
-        var hasTurn = true
-        defer { if hasTurn { turns.giveBack() } }
+        var hasPermit = true
+        defer { if hasPermit { permits.release() } }
         while true {
             if requests.value.isPaused(work) {
-                turns.giveBack()
-                hasTurn = false
+                permits.release()
+                hasPermit = false
                 try await waitWhilePaused(work)
-                try await turns.take(for: place)
-                hasTurn = true
+                try await permits.acquire(for: place)
+                hasPermit = true
             }
             guard !requests.value.isCancelled(work) else { throw VaultError.cancelled(place) }
             let result = await AssetVault.run(
@@ -78,7 +78,7 @@ final class WorkControls: Sendable {
         }
     }
 
-    /// Throws when the work is given up.
+    /// Throws when the work is cancelled.
     private func waitWhilePaused(_ work: Work) async throws(VaultError) {
         let isWanted: Bool? = await requests.wait { requests in
             requests.isCancelled(work) ? false : requests.isPaused(work) ? nil : true

@@ -1,7 +1,7 @@
 import VaultErrors
 import VaultTransport
 
-/// An answer's body, for a task that reads while another one takes what came.
+/// A response's body, for a task that reads while another one processes the bytes.
 actor BodyReader {
     /// Nil while somebody reads, and after that for nobody else.
     private var body: TransportBody.Iterator?

@@ -3,9 +3,9 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// The file of one pack in ephemeral storage: `SHA256.part` while it is put together, `SHA256.avpack` once it is whole and
-/// verified. The process that works on it holds its lock, which dies with its process. A process that stands still keeps the lock, so nobody else ever
-/// writes to that file: others take a place of their own (``takeOver()``).
+/// The file of one pack in ephemeral storage: `SHA256.part` while it is downloaded, `SHA256.avpack` once it is complete and
+/// verified. The process that works on it holds its lock, which dies with its process. A stalled process keeps the lock, so no
+/// other one ever writes to that file: another process uses a file of its own (``takeOver()``).
 struct DownloadFile {
     let layout: StoreLayout
     let pack: PackManifest
@@ -16,7 +16,7 @@ struct DownloadFile {
         let finished = layout.finishedDownload(of: pack)
         if try FileSystem.exists(finished) { return try claim(finished) }
         let partial = try claim(layout.partialDownload(of: pack))
-        // Named as finished since it was looked for: then this is a new one, of which nothing is needed.
+        // Another process finished since the check above: this file is new, and not needed.
         if try FileSystem.exists(finished) {
             try abandon(partial)
             throw isTaken
@@ -24,8 +24,8 @@ struct DownloadFile {
         return partial
     }
 
-    /// A place of one's own, locked, where the owner of the file stands still. What stands in the other places is a source of
-    /// pieces, and the process that is done first names its file as finished.
+    /// A file of this process's own, locked, where the owner of the first one is stalled. The other files are sources of pieces,
+    /// and the process that completes first names its file as finished.
     func takeOver() throws(VaultError) -> OpenFileReference {
         for place in layout.partialDownloads(of: pack).dropFirst() {
             do throws(VaultError) { return try claim(place) } catch {
@@ -35,7 +35,7 @@ struct DownloadFile {
         throw isTaken
     }
 
-    /// The finished file, verified once more, though its owner stands still; nil where there is none.
+    /// The finished file of a stalled owner, verified again; nil where there is none.
     func finishedFile() throws(VaultError) -> OpenFileReference? {
         let path = layout.finishedDownload(of: pack)
         guard let found = try FileSystem.status(of: path), try EphemeralName.isReadable(found, at: path)
@@ -51,7 +51,7 @@ struct DownloadFile {
         }
     }
 
-    /// Whether somebody works on a place after this one: he went on because its owner stood still.
+    /// Whether another process works on a file after this one: it continued because this one's owner was stalled.
     func isTakenOver(from place: FilePath) -> Bool {
         let places = layout.partialDownloads(of: pack)
         let own = places.firstIndex(of: place) ?? places.endIndex
@@ -61,7 +61,7 @@ struct DownloadFile {
         }
     }
 
-    /// When anything of it was changed last, by any process; nil where nothing is there.
+    /// When any file of the download was changed last, by any process; nil where there is none.
     func lastChange() throws(VaultError) -> Int64? {
         var last: Int64?
         for path in layout.downloads(of: pack) {
@@ -84,22 +84,22 @@ struct DownloadFile {
                 ? try OpenFile(updating: path)
                 : try OpenFile(creating: path, permissions: AreaPermissions(of: layout.ephemeral).files)
         } catch {
-            // Made or moved on since it was looked for.
+            // Another process made or moved the file meanwhile.
             throw try FileSystem.exists(path) == isThere ? error : isTaken
         }
-        // Whoever had the lock may have moved the file on, or thrown it away.
+        // The process that had the lock may have moved or removed the file.
         guard try file.tryLock(exclusive: true),
             try FileSystem.status(of: path)?.isSameFile(as: file.status()) == true
         else { throw isTaken }
         return OpenFileReference(file)
     }
 
-    /// Removes a file that nobody needs after all.
+    /// Removes a file that is not needed.
     func abandon(_ file: OpenFileReference) throws(VaultError) {
         try FileSystem.unlink(file.file.path)
     }
 
-    /// Gives the whole, proven and saved file its name, before anything waits for the store's lock.
+    /// Gives the complete, verified and saved file its name, before the store's lock is acquired.
     func finish(_ file: OpenFileReference) throws(VaultError) -> OpenFileReference {
         let path = layout.finishedDownload(of: pack)
         if file.file.path != path {
@@ -110,9 +110,9 @@ struct DownloadFile {
         return OpenFileReference(try OpenFile(duplicating: file.file.descriptor, named: path))
     }
 
-    /// How much of the pack is in ephemeral storage, whoever brings it.
+    /// How much of the pack is in ephemeral storage, whichever role downloads it.
     enum Arrival {
-        /// Bytes that are there: a hint for status and progress.
+        /// Bytes on the disk: a hint for status and progress.
         case partial(UInt64)
         case whole
     }
@@ -138,7 +138,7 @@ struct DownloadFile {
         }
         var most: UInt64?
         for path in layout.partialDownloads(of: pack) {
-            // One that is not ours is thrown away by the next download.
+            // A foreign file is removed by the next download.
             guard let found = try FileSystem.status(of: path),
                 try EphemeralName.isReadable(found, at: path)
             else { continue }

@@ -21,7 +21,7 @@ final class DownloadProgress: Sendable {
             return reported
         }
         guard before != count else { return }
-        // A piece that turned out wrong is there no more.
+        // A damaged piece was dropped.
         let written = before.map { count - min($0, count) } ?? 0
         observer(.progress(pack.id, written: written, bytes: count, total: pack.length))
     }

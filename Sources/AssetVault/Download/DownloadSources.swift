@@ -1,13 +1,13 @@
 import VaultErrors
 import VaultTransport
 
-/// The mirrors of one pack, and what follows a failure: the next mirror, a pause, or the end.
+/// The mirrors of one pack, and the reaction to a failure: the next mirror, a pause, or an error.
 struct DownloadSources {
     private struct Source {
         let location: SiteLocation
         var wrongAnswers = 0
         var takesRanges = true
-        /// Failures since it sent something worth while.
+        /// Failures since it sent enough bytes.
         var failures = 0
         /// Bytes that are there since then.
         var progress: UInt64 = 0
@@ -19,10 +19,10 @@ struct DownloadSources {
     private let retries: RetryPolicy
     private var generator = SystemRandomNumberGenerator()
 
-    /// How often one mirror may send wrong bytes: a bad piece is fetched once more even from the only one.
+    /// Number of times that one mirror may send wrong bytes: a bad piece is fetched again even from the only one.
     private static let tolerance = 2
 
-    /// So many bytes make up for failures: who ends each connection after a few would hold a client for days.
+    /// Number of bytes that reset the count of failures: a host that ends each connection after a few would hold a client for days.
     private static let worthwhile: UInt64 = 64 << 10
 
     /// - Parameter locations: not empty, the best one first.
@@ -49,7 +49,7 @@ struct DownloadSources {
         (sources[current].progress, sources[current].failures) = (0, 0)
     }
 
-    /// Turns to the mirror to ask next, and says how long to wait before that. Throws the error when it is no use.
+    /// Chooses the mirror to ask next. Returns how long to wait before. Throws the error when another attempt is useless.
     mutating func recover(from failure: TransferFailure) throws(VaultError) -> Duration {
         let error = failure.error
         switch error.category {
@@ -63,7 +63,7 @@ struct DownloadSources {
             return .zero
         case .unavailable:
             sources[current].failures += 1
-            // Bytes make up for lost connections, and not for a host that is too slow all the time.
+            // Bytes reset the count for lost connections, not for a host that is always too slow.
             let failures = max(sources[current].failures, sources[current].meter.slowWindows)
             guard failures < retries.attempts else {
                 try drop(error)
@@ -96,6 +96,6 @@ struct TransferFailure: Error {
     let error: VaultError
     /// Whether the same mirror would give the same answer again.
     var isLasting = false
-    /// How long the host asks to be left alone.
+    /// How long the host asks to wait.
     var retryAfter: Duration?
 }

@@ -3,16 +3,16 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// Ephemeral storage may be anybody's: what stands there under a name of ours must be a file that one user alone can write,
-/// under this name alone. That is this user, or another one with whom the area is shared.
+/// Other users may write to ephemeral storage: a file there counts only if a single user can write it and it has a
+/// single name. That user is this one, or another one that shares the area.
 enum EphemeralName {
-    /// Whether it may be gone on with.
+    /// Whether a download may continue in it.
     static func isOurs(_ file: FileStatus) -> Bool {
         isOneUsers(file) && file.owner == geteuid()
     }
 
-    /// Whether it may be read, each piece verified, or locked: the other role runs as another user, and the area's folder is
-    /// their group's.
+    /// Whether it may be locked, or read with each piece verified: the other role may run as another user of the area's
+    /// group.
     static func isReadable(_ file: FileStatus, at path: FilePath) throws(VaultError) -> Bool {
         if isOurs(file) { return true }
         guard isOneUsers(file) else { return false }
@@ -23,13 +23,13 @@ enum EphemeralName {
         file.kind == .file && file.links == 1 && file.permissions & 0o022 == 0
     }
 
-    /// The file, to be locked: another user's can only be read, which is enough where the lock is not NFS's.
+    /// The file, open for a lock: another user's can only be read, which is enough except on NFS.
     static func lockableFile(_ path: FilePath) throws(VaultError) -> OpenFile {
         if let file = try? OpenFile(updating: path) { return file }
         return try OpenFile(reading: path)
     }
 
-    /// Removes whatever else stands there.
+    /// Removes an entry of any other kind.
     static func discardForeign(_ path: FilePath) throws(VaultError) {
         guard let found = try FileSystem.status(of: path) else { return }
         guard try !isReadable(found, at: path), let name = path.lastComponent?.string else { return }

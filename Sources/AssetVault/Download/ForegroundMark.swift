@@ -3,13 +3,13 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// Promotion: an app that waits for a download which a downloader has begun takes it over. It locks
-/// `ephemeral/SHA256.wanted`; the downloader looks there also while no bytes arrive, and leaves what it has to the app.
+/// Promotion: an app that needs a pack now continues the download of a downloader. It locks `ephemeral/SHA256.wanted`;
+/// the downloader checks the lock also while no bytes arrive, and leaves the file to the app.
 struct ForegroundMark {
     let layout: StoreLayout
     let pack: PackManifest
 
-    /// Asks for the download as long as the value is there; nil while somebody else asks.
+    /// Asks for the download as long as the value lives; nil while another process asks.
     func raise() throws(VaultError) -> FileLock? {
         try EphemeralName.discardForeign(path)
         let permissions = try AreaPermissions(of: layout.ephemeral).files
@@ -31,7 +31,7 @@ struct ForegroundMark {
         do throws(VaultError) {
             return try FileLock.tryAcquire(path, .shared) == nil
         } catch {
-            // Something else by now: an app would have put a file there.
+            // Replaced meanwhile: an app would have made a file.
             guard error.category == .corrupt else { throw error }
             return false
         }

@@ -2,7 +2,7 @@ import SealedPack
 import VaultErrors
 import VaultTransport
 
-/// What is made of the answer to a request.
+/// Processing the response to a request.
 extension PackDownload {
     mutating func take(
         _ answer: Answer, for wanted: Range<UInt64>, into assembly: inout PackAssembly,
@@ -10,12 +10,12 @@ extension PackDownload {
     ) async throws(TransferFailure) {
         do throws(VaultError) {
             try await receive(answer.body, of: answer.range, into: &assembly, progress: progress)
-            let wasUnproven = assembly.isUnverified
-            guard try await assembly.prove() else {
+            let wasUnverified = assembly.isUnverified
+            guard try await assembly.verifyTail() else {
                 throw refusal("the index or the catalog has the wrong digest")
             }
-            if wasUnproven, !assembly.isUnverified { StagingStep.tailVerified.reached() }
-            // Zeros look as if nothing had come.
+            if wasUnverified, !assembly.isUnverified { StagingStep.tailVerified.reached() }
+            // Zeros look like a hole in the file.
             guard try assembly.wanted() != wanted else { throw refusal("nothing of what was asked for came") }
         } catch {
             throw TransferFailure(error: error)
@@ -56,10 +56,10 @@ extension PackDownload {
         }
     }
 
-    /// Whether the download goes on with these bytes.
+    /// Whether the download continues with these bytes.
     private func check(_ bytes: [UInt8], at position: UInt64, of range: Range<UInt64>) throws(VaultError) {
         if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
-        // The page of a captive portal costs nothing that is there, and is not gone on with.
+        // The page of a captive portal changes nothing on the disk, and is not read further.
         if position == 0, !PackFile.mayBegin(with: bytes) {
             throw refusal("the host sent something that is no pack; a login page may stand in the way")
         }

@@ -4,11 +4,11 @@ import VaultFileSystem
 import VaultTransport
 
 extension PackDownload {
-    /// What completing the file would cost. Of the pack only the tail is fetched, into `claimed`, unless it is there; what
-    /// other packs have is taken from their indexes.
+    /// The cost of completing the file. Only the tail of the pack is fetched, into `claimed`, unless it is there; the
+    /// pieces of other packs are found in their indexes.
     mutating func cost(of claimed: OpenFileReference) async throws(VaultError) -> UpdateCost {
         var assembly = try PackAssembly(claimed, of: pack)
-        _ = try await assembly.prove()
+        _ = try await assembly.verifyTail()
         if assembly.isEmpty, assembly.comesAtOnce(besidesOthers: !held.isEmpty) { return assembly.costOfAll }
         var tail: UInt64 = 0
         while assembly.isUnverified, let wanted = try assembly.wanted() {
@@ -17,7 +17,7 @@ extension PackDownload {
             try budget.takeRequest()
             do throws(TransferFailure) {
                 let answer = try await ask(for: wanted, of: assembly)
-                // What the host sends then goes unread.
+                // The rest of the body is not read.
                 guard sources.takesRanges else {
                     observer(.sentWhole(pack.id, sources.location))
                     return assembly.costOfAll
@@ -32,8 +32,8 @@ extension PackDownload {
 }
 
 extension PackStager {
-    /// What it would cost to download a pack now; nil where nothing is to be downloaded. Nothing of it stays, unless a
-    /// download was begun: to that one the index and the catalog are added.
+    /// The cost of downloading a pack now; nil where no download is needed. Nothing stays on the disk, but a partial
+    /// download gets the index and the catalog.
     func cost(of offer: OfferedPack) async throws(VaultError) -> UpdateCost? {
         if try keptPack(offer.pack) != nil { return nil }
         let file = DownloadFile(layout: store.layout, pack: offer.pack)

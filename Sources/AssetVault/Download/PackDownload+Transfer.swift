@@ -2,7 +2,7 @@ import SealedPack
 import VaultErrors
 import VaultTransport
 
-/// What a download asks for, and whether the answers are to it.
+/// Requests of a download, and whether the responses match them.
 extension PackDownload {
     mutating func transfer(
         _ wanted: Range<UInt64>, into assembly: inout PackAssembly, progress: (UInt64) -> Void
@@ -13,7 +13,7 @@ extension PackDownload {
 
     typealias Answer = (body: TransportBody, range: Range<UInt64>)
 
-    /// The body that was sent, and which bytes of the pack it holds.
+    /// The body of the response, and the bytes of the pack that it holds.
     mutating func ask(
         for wanted: Range<UInt64>, of assembly: borrowing PackAssembly
     ) async throws(TransferFailure) -> Answer {

@@ -3,29 +3,31 @@ import VaultErrors
 import VaultFileSystem
 import VaultTransport
 
-/// Brings one pack into ephemeral storage, proven piece by piece: the tail first (index and catalog), then the pieces that
-/// other packs of the store have, then from the host whatever is still missing. Targets are named by their digest and never change, so any mirror may send any part at any time.
+/// Downloads one pack to ephemeral storage and verifies it piece by piece: the tail first (index and catalog), then the
+/// pieces that other packs of the store have, then the missing ones from the host. Targets are named by their digest
+/// and never change, so any mirror may send any part at any time.
 struct PackDownload {
     let transport: any Transport
     let file: DownloadFile
     var sources: DownloadSources
     var budget: TransferBudget
     let observer: Observer
-    /// Packs that may have some of its pieces; let go when these were taken.
+    /// Packs that may have some of its pieces; closed when these were copied.
     var held: [any PieceSource] = []
-    /// Whether somebody went on with the pack while this process stood still.
+    /// Whether another process continued the download while this one was stalled.
     var isTakenOver: @Sendable () async throws(VaultError) -> Bool = { false }
     private let pulse = StallClock()
 
     var pack: PackManifest { file.pack }
 
-    /// Completes the file that was claimed and returns it, saved, under its final name in ephemeral storage, locked until
-    /// it is let go. On failure what came stays for the next attempt. Throws `.busy` when somebody wants to go on with it.
+    /// Completes the claimed file and returns it, saved, under its final name in ephemeral storage, locked as long as
+    /// it is open. On failure the partial download stays for the next attempt. Throws `.busy` when another process
+    /// needs it.
     mutating func complete(
         _ claimed: OpenFileReference, progress: (UInt64) -> Void
     ) async throws(VaultError) -> OpenFileReference {
         var assembly = try PackAssembly(claimed, of: pack)
-        _ = try await assembly.prove()
+        _ = try await assembly.verifyTail()
         progress(assembly.presentCount)
         while true {
             try await requireOwnership()
@@ -41,7 +43,7 @@ struct PackDownload {
             }
         }
         do throws(VaultError) { _ = try assembly.finish() } catch {
-            // What could not be saved still reads well, and a second attempt to save it would claim success.
+            // Unsaved bytes can still be read, and a second attempt to save them would report success.
             try? file.abandon(claimed)
             throw error
         }
@@ -51,12 +53,12 @@ struct PackDownload {
         return finished
     }
 
-    /// Waits, and turns to another mirror if need be.
+    /// Waits, and chooses another mirror if needed.
     mutating func recover(
         from failure: TransferFailure, in assembly: inout PackAssembly, whichHad before: UInt64
     ) async throws(VaultError) {
-        // All of the tail may have come before the transfer failed.
-        _ = try await assembly.prove()
+        // The tail may have been complete before the transfer failed.
+        _ = try await assembly.verifyTail()
         noteProgress(of: assembly, whichHad: before)
         let sender = sources.location
         let pause = try sources.recover(from: failure)
@@ -64,7 +66,7 @@ struct PackDownload {
         do { try await Task.sleep(for: pause) } catch { throw VaultError.cancelled(pack.id.description) }
     }
 
-    /// Throws `.busy` where this process stood still and somebody went on in its place.
+    /// Throws `.busy` where this process was stalled and another one continued.
     func requireOwnership() async throws(VaultError) {
         guard pulse.hasStalled(), try await isTakenOver() else { return }
         throw VaultError(
@@ -77,7 +79,7 @@ struct PackDownload {
         if count > before { sources.noteProgress(count - before) }
     }
 
-    /// Once it is known which pieces the pack has.
+    /// Needs the verified index.
     private mutating func reuse(
         for assembly: inout PackAssembly, progress: (UInt64) -> Void
     ) async throws(VaultError) {

@@ -14,12 +14,12 @@ struct OfferedPack: Sendable {
 }
 
 extension PackStager {
-    /// How long somebody else's download may stand still before this one gives up.
+    /// How long another process's download may make no progress before this one gives up.
     private static let patience = Duration.seconds(120)
 
-    /// The whole, proven file in ephemeral storage. A download that another process has begun is adopted: a downloader
-    /// gives it up to the app, of what an app is downloading the end is waited for, and a process that stands still is passed by.
-    /// Nil where a downloader leaves it to somebody else.
+    /// The complete, verified file in ephemeral storage. A download that another process has begun is continued: a
+    /// downloader leaves it to the app, an app's own is waited for, and a stalled process is bypassed. Nil where a
+    /// downloader leaves it to another process.
     func download(_ listing: OfferedPack) async throws(VaultError) -> OpenFileReference? {
         let pack = listing.pack
         let file = DownloadFile(layout: store.layout, pack: pack)
@@ -30,12 +30,12 @@ extension PackStager {
         let progress = DownloadProgress(of: pack, observer)
         var deadline = ContinuousClock.now + Self.patience
         var raised: FileLock?
-        var standstill = StallDetector()
-        var isStandingStill = false
+        var stalls = StallDetector()
+        var isStalled = false
         while true {
             do throws(VaultError) {
                 let done = try await bring(
-                    listing, download, to: file, passing: isStandingStill, givingWayTo: mark, progress)
+                    listing, download, to: file, bypassing: isStalled, givingWayTo: mark, progress)
                 _ = consume raised
                 return done
             } catch {
@@ -47,7 +47,7 @@ extension PackStager {
                 if try await isDone(listing) {
                     throw VaultError.takenByAnotherProcess(pack.id, in: store.layout)
                 }
-                isStandingStill = try standstill.isReached(by: file)
+                isStalled = try stalls.isStalled(file)
                 if progress.count != before { deadline = ContinuousClock.now + Self.patience }
                 guard ContinuousClock.now < deadline else { throw error }
                 do { try await Task.sleep(for: .milliseconds(50)) } catch {
@@ -57,29 +57,29 @@ extension PackStager {
         }
     }
 
-    /// One attempt, by the owner of the file. Throws `.busy` while somebody else has it, or went on with it.
+    /// One attempt, as the owner of the file. Throws `.busy` while another process has it, or continued it.
     ///
-    /// - Parameter passing: whether its owner stands still.
+    /// - Parameter bypassing: whether its owner is stalled.
     private func bring(
-        _ listing: OfferedPack, _ download: PackDownload, to file: DownloadFile, passing: Bool,
+        _ listing: OfferedPack, _ download: PackDownload, to file: DownloadFile, bypassing: Bool,
         givingWayTo mark: ForegroundMark, _ progress: DownloadProgress
     ) async throws(VaultError) -> OpenFileReference {
         let pack = listing.pack
         var download = download
         let claimed: OpenFileReference
         do throws(VaultError) { claimed = try file.claim() } catch {
-            guard error.category == .busy, passing else { throw error }
+            guard error.category == .busy, bypassing else { throw error }
             if let whole = try file.finishedFile() { return whole }
-            // All of it comes to stand there once more.
+            // It needs the space of the whole pack again.
             guard try space.fits(pack.length, in: store.layout.ephemeral) else { throw error }
             claimed = try file.takeOver()
             download.held = await sources(of: listing, besides: claimed.file.path)
         }
         StagingStep.downloadClaimed.reached()
         let place = claimed.file.path
-        // A process that stood still leaves the download to the one that went on, and doesn't begin it again.
+        // A process that was stalled leaves the download to the one that continued it.
         if file.isTakenOver(from: place) { throw file.isTaken }
-        // Its owner may just have taken it on.
+        // Its owner may have moved it on meanwhile.
         if try await isDone(listing) {
             try file.abandon(claimed)
             throw VaultError.takenByAnotherProcess(pack.id, in: store.layout)
@@ -96,7 +96,7 @@ extension PackStager {
         return done
     }
 
-    /// A downloader gives way to the app at any moment, also at a host that sends nothing.
+    /// A downloader gives way to the app at any moment, also while its host sends nothing.
     private func complete(
         _ download: PackDownload, _ claimed: OpenFileReference, givingWayTo mark: ForegroundMark,
         _ progress: DownloadProgress
@@ -114,7 +114,7 @@ extension PackStager {
             at: download.sources.location.description, remedy: "nothing needs to be done")
     }
 
-    /// A download that has not asked for anything yet, and room for it.
+    /// A download without any request yet, and disk space for it.
     func beginDownload(of offer: OfferedPack, to file: DownloadFile) async throws(VaultError) -> PackDownload
     {
         let folder = store.layout.ephemeral
@@ -132,13 +132,13 @@ extension PackStager {
             held: await sources(of: offer, besides: store.layout.partialDownload(of: offer.pack)))
     }
 
-    /// What of the store may have pieces of a pack, beside the file that it is put together in.
+    /// Files of the store that may have pieces of a pack, other than the download itself.
     private func sources(of offer: OfferedPack, besides file: FilePath) async -> [any PieceSource] {
         held.packs(besides: offer.pack, in: file) + (await openedTrees(of: offer.pack))
     }
 
-    /// Other versions of the pack that stand opened, where the key is here. Whatever keeps one from being used only makes
-    /// the download larger.
+    /// Opened versions of the pack, where its key is given. A version that can't be used only makes the download
+    /// larger.
     private func openedTrees(of pack: PackManifest) async -> [any PieceSource] {
         guard case .app(let keys?, _) = role else { return [] }
         let found = held.trees(of: pack)
@@ -149,10 +149,10 @@ extension PackStager {
         return found.compactMap { tree in try? OpenedTree(tree.root, openedFrom: tree.tail, key: key) }
     }
 
-    /// Whether somebody else took the pack on to shared storage, or further. Under the lock: a file is moved on before the
-    /// record says so.
+    /// Whether another process moved the pack to shared storage, or further. Under the lock: a file is moved before
+    /// that is recorded.
     private func isDone(_ listing: OfferedPack) async throws(VaultError) -> Bool {
-        // Where somebody keeps the lock for long it is at worst downloaded twice.
+        // While the store is busy the answer is no: at worst the pack is downloaded twice.
         let found: PackRecord?
         do throws(VaultError) {
             found = try await store.withLock { () throws(VaultError) in

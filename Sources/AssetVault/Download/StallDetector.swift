@@ -1,17 +1,17 @@
 import Synchronization
 import VaultErrors
 
-/// Whether somebody who has a download stands still: stopped by a signal, or at a host that sends nothing. Every piece that is
-/// written, looked at or opened changes the file's time, which is all that others see of its owner.
+/// Whether the owner of a download is stalled: stopped by a signal, or at a host that sends nothing. Each piece that it
+/// writes, verifies or opens changes the file's time, which is all that other processes see of it.
 struct StallDetector {
-    /// Nothing for so long, and another process that needs the pack goes on with it.
+    /// Time without progress after which another process that needs the pack continues the download.
     static let limit = Duration.seconds(5)
 
     private var last: Int64?
     private var since = ContinuousClock.now
 
-    /// Looks once more; true when nothing changed for long.
-    mutating func isReached(by file: DownloadFile) throws(VaultError) -> Bool {
+    /// Checks again; true when nothing has changed for the limit.
+    mutating func isStalled(_ file: DownloadFile) throws(VaultError) -> Bool {
         let change = try file.lastChange()
         guard change == last else {
             (last, since) = (change, .now)
@@ -21,11 +21,11 @@ struct StallDetector {
     }
 }
 
-/// The other side of it: an owner finds out that it stood still, so that somebody may have gone on in its place.
+/// Tells an owner that it was stalled, so that another process may have continued.
 final class StallClock: Sendable {
     private let last = Mutex(ContinuousClock.now)
 
-    /// Whether the beat before this one was long ago.
+    /// Whether the previous call was longer ago than the limit.
     func hasStalled() -> Bool {
         last.withLock { last in
             defer { last = .now }

@@ -4,20 +4,20 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// What of a store may have pieces of a pack: equal pieces need the same content key, whatever the
-/// packs are called and which versions they are. None of them is believed, and none is kept from going away: an open file
-/// is all that is needed.
+/// Files of a store that may have pieces of a pack. Equal pieces need the same content key, not the same ID or version.
+/// Each piece is verified; none of the files is held, since an open file can be read after its removal.
 final class StoredPieceSources: Sendable {
-    /// More of them promise little, and each takes a descriptor.
+    /// Number of packs: each takes a file descriptor, and more of them rarely have further pieces.
     private static let limit = 32
 
     private let layout: StoreLayout
-    /// Which packs were ever sealed under a content key, by their records; nil until somebody wants to know.
+    /// The packs that were ever sealed under a content key, by their records; nil before the first question.
     private let owners = Mutex<[ContentKeyID: Set<PackID>]?>(nil)
 
     init(_ layout: StoreLayout) { self.layout = layout }
 
-    /// What is there beside a pack's own download, `file`: its other versions first. What can't be opened is left out.
+    /// Packs of the store other than the download `file` itself: versions of the same pack first. A file that can't be
+    /// opened is left out.
     func packs(besides pack: PackManifest, in file: FilePath) -> [PackFile] {
         var found: [PackFile] = []
         func add(_ files: [OpenFileReference]) {
@@ -36,7 +36,7 @@ final class StoredPieceSources: Sendable {
         return found
     }
 
-    /// Versions of a pack that were opened, each with what is left of the pack itself.
+    /// Opened versions of a pack, each with its tail.
     func trees(of pack: PackManifest) -> [(root: FilePath, tail: PackFile)] {
         let home = layout.home(of: pack.id)
         guard let folder = try? Folder(opening: home), let names = try? folder.names() else { return [] }
@@ -52,7 +52,7 @@ final class StoredPieceSources: Sendable {
         return found
     }
 
-    /// A pack begins to arrive, which others may profit from.
+    /// The download of a pack begins: it is a source for others.
     func note(_ pack: PackManifest) {
         owners.withLock { _ = $0?[pack.contentKeyID, default: []].insert(pack.id) }
     }
@@ -79,7 +79,7 @@ final class StoredPieceSources: Sendable {
         return owners
     }
 
-    /// Sealed packs in a folder of the store's own.
+    /// Sealed packs in a folder of the store.
     private static func sealed(in path: FilePath) -> [OpenFileReference] {
         guard let folder = try? Folder(opening: path), let names = try? folder.names() else { return [] }
         var found: [OpenFileReference] = []
@@ -90,7 +90,7 @@ final class StoredPieceSources: Sendable {
         return found
     }
 
-    /// Downloads, finished or not.
+    /// Downloads, complete or partial.
     private func arriving(besides own: FilePath) -> [OpenFileReference] {
         guard let folder = try? Folder(opening: layout.ephemeral), let names = try? folder.names() else {
             return []

@@ -1,8 +1,8 @@
 import SealedPack
 import VaultErrors
 
-/// What bringing one pack may take of hosts, whatever they answer: about twice its length, in bytes and in requests. What
-/// came stays for the next attempt, which has a budget of its own.
+/// Limits of the bytes and requests of one download, whatever the hosts answer: about twice the pack's length. The
+/// partial download stays for the next attempt, which has a budget of its own.
 struct TransferBudget {
     private let name: PackID
     private let maximumBytes: UInt64
@@ -10,7 +10,7 @@ struct TransferBudget {
     private var bytes: UInt64 = 0
     private var requests: UInt64 = 0
 
-    /// Beside that: an index that is fetched again, pages of captive portals, the failures of a small pack.
+    /// In addition: an index that is fetched again, pages of captive portals, the failures of a small pack.
     private static let (spareBytes, spareRequests): (UInt64, UInt64) = (1 << 20, 64)
 
     init(of pack: PackManifest) {
@@ -26,7 +26,7 @@ struct TransferBudget {
         guard bytes <= maximumBytes else { throw exceeded("\(maximumBytes) bytes") }
     }
 
-    /// Counts bytes that came.
+    /// Counts received bytes.
     mutating func take(_ count: Int) throws(VaultError) {
         bytes += UInt64(count)
         guard bytes <= maximumBytes else { throw exceeded("\(maximumBytes) bytes") }

@@ -1,15 +1,15 @@
 public import SealedPack
 public import VaultErrors
 
-/// What a downloader did.
+/// The result of a downloader's run.
 public struct DownloaderReport: Sendable {
-    /// In the order in which they were planned. What lacked time has failed with `.busy`.
+    /// In the order in which they were planned. Packs without enough time have failed with `.busy`.
     public let packs: [(id: PackID, result: Result<PackState, VaultError>)]
-    /// Downloads that were wanted and are not allowed, and roles of the site that are not believed.
+    /// Downloads that the limits forbid, and roles of the site that failed verification.
     public let refusals: [VaultError]
-    /// The version of the site that was published twice, as ``VaultClient/contestedVersion``.
+    /// The metadata version that was published twice; see ``VaultClient/contestedVersion``.
     public let contestedVersion: Int64?
-    /// How many packs ran out of time.
+    /// Number of packs that ran out of time.
     private let unfinished: Int
 
     /// - Parameter outcomes: cancelled ones ran out of time.
@@ -27,7 +27,7 @@ public struct DownloaderReport: Sendable {
         self.unfinished = unfinished
     }
 
-    /// That the time was up, else the first thing that did not go well; nil when all that was wanted is there.
+    /// The error that the time was up, else the first failure; nil when all requested packs are here.
     public var firstError: VaultError? {
         if unfinished > 0 {
             return .timeIsUp(": \(unfinished) of \(packs.count) packs are left", at: "downloader")

@@ -36,7 +36,7 @@ struct DownloaderRun: Sendable {
             contestedVersion: listing.contestedVersion)
     }
 
-    /// An essential pack that failed comes again as any other, after all others; one that fails again has failed.
+    /// Essential packs that failed are tried again after all others.
     private func retryEssentials(
         of plan: Plan, _ outcomes: inout [StagingRun.Outcome], _ offers: [OfferedPack], _ run: StagingRun
     ) async throws(VaultError) {

@@ -3,14 +3,14 @@ public import UpdateFramework
 public import VaultErrors
 import VaultFileSystem
 
-/// The downloader's role: brings packs into shared storage, where the app finds them. It has no key, keeps nothing in mind
-/// between runs but what the store says, and may be killed and started again at any time.
+/// The downloader's role: downloads packs to shared storage, where the app finds them. It has no key and no state but
+/// the store, and may be killed and started again at any time.
 public struct PackDownloader: Sendable {
     private let configuration: VaultConfiguration
     private let store: StoreAccess
     private let access: SiteAccess
 
-    /// Keys in the configuration are not asked for anything. Throws `.usage` for a configuration that can't work.
+    /// The key provider of the configuration is not used. Throws `.usage` for a configuration that can't work.
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
         try configuration.validate()
         self.configuration = configuration
@@ -19,13 +19,12 @@ public struct PackDownloader: Sendable {
         access = SiteAccess(configuration, as: .downloader)
     }
 
-    /// Brings what the request allows, until the budget is used up.
+    /// Downloads what the request allows, until the budget is used up.
     ///
     /// - Parameters:
     ///   - onUpdate: told what happens, from any task.
-    /// - Returns: what became of each pack. What failed is recorded; what lacked time goes on in the next run.
-    /// - Throws: whatever keeps the metadata from being read, which no pack is to blame for; `.busy` where the time is up
-    ///   before that.
+    /// - Returns: the outcome of each pack. Failures are recorded; packs without enough time resume in the next run.
+    /// - Throws: errors of the metadata, which concern no single pack; `.busy` where the time is up before that.
     public func run(
         _ request: ContentRequest, within budget: DownloaderBudget = DownloaderBudget(), now: UTCTime = .now,
         onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
@@ -46,9 +45,9 @@ public struct PackDownloader: Sendable {
     }
 }
 
-/// What a downloader may take up.
+/// Limits of a downloader's run.
 public struct DownloaderBudget: Sendable {
-    /// How long it may run; nil has no end. What is under way then stays for the next run.
+    /// How long it may run; nil for no limit. Partial downloads stay for the next run.
     public var time: Duration?
     /// Bytes of memory that the process may take; nil sets no limit. It decides how many packs are downloaded at a time:
     /// one at least.
@@ -59,7 +58,7 @@ public struct DownloaderBudget: Sendable {
         self.memory = memory
     }
 
-    /// What a process takes but for its packs, nearly all of it the pages of its program, and what one pack more takes.
+    /// Memory of the process without packs, nearly all of it the pages of its program, and of each pack.
     private static let base: UInt64 = 31 << 20
     private static let each: UInt64 = 1 << 20
 

@@ -1,4 +1,4 @@
-/// What a downloader was started for.
+/// The occasion of a downloader's run.
 public enum ContentRequest: String, Sendable, CaseIterable {
     /// The app was installed and was not used yet.
     case install

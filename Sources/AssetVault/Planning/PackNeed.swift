@@ -1,17 +1,17 @@
 import SealedPack
 
-/// What brings one pack to the version that is offered.
+/// The step that brings one pack to the offered version.
 enum PackNeed {
-    /// Nobody asked for it here.
+    /// It was not requested.
     case nothing
     /// It is loaded just as it is offered.
     case keep
-    /// Its bytes are loaded; the record says something else of it, that an attempt failed, or that more was on its way; or they may be damaged.
+    /// It is loaded, but its record names a failure or a download, or its files may be damaged.
     case settle
     case transfer(StoredFile.Stage)
     case download(PlannedDownload.Reason)
 
-    /// - Parameter isAsked: whether the app asks for packs that nobody gets unasked.
+    /// - Parameter isAsked: whether the app requests on-demand packs.
     init(of pack: PackManifest, from stored: StoredPack, isAsked: Bool) {
         guard isAsked || !stored.isUnwanted else {
             self = .nothing
@@ -30,7 +30,7 @@ enum PackNeed {
         }
     }
 
-    /// What a pack that the site no longer lists still needs: whole files were believed when they came.
+    /// The step for a pack that the site no longer lists: its complete files were verified when they were downloaded.
     init(ofUnlisted stored: StoredPack) {
         if let waiting = stored.waiting, waiting.sha256 != stored.loaded?.sha256 {
             self = .transfer(.waiting)
@@ -39,7 +39,7 @@ enum PackNeed {
         }
     }
 
-    /// The file that it takes up.
+    /// The file that the step uses.
     var stage: StoredFile.Stage? {
         switch self {
         case .nothing, .keep, .settle, .download(.new), .download(.newerVersion): nil

@@ -1,20 +1,20 @@
 import SealedPack
 import VaultTransport
 
-/// What is to be done with the packs of a store: a function of what it has and what is offered. The steps run in the order
-/// of the members. Where nothing is refused and nothing fails, the same question asked afterwards plans no more.
+/// The steps for the packs of a store: a function of its inventory and of the offered packs. They run in the order of
+/// the members. After a run without refusals and failures, the same question gives an empty plan.
 struct Plan: Sendable {
     private(set) var removals: [PlannedRemoval] = []
     private(set) var transfers: [PlannedTransfer] = []
     private(set) var downloads: [PlannedDownload] = []
-    /// Packs whose loaded version stays: it is what is offered, or the site no longer lists the pack.
+    /// Packs whose loaded version stays: it is the offered one, or the site no longer lists the pack.
     private(set) var kept: [PackID] = []
-    /// The kept packs whose record is to say what is offered, as it is offered: no byte of them is needed for that.
+    /// The kept packs whose record must be updated to the offered manifest, without a download.
     private(set) var settled: [PackManifest] = []
     private(set) var refusals: [PlanRefusal] = []
-    /// Packs that are not downloaded because their key is not here and nobody asked for them.
+    /// Packs that are not downloaded because their key is missing and they were not requested.
     private(set) var locked: [PackManifest] = []
-    /// The packs for which no key is here.
+    /// The packs whose key is missing.
     private let lockedIDs: Set<PackID>
 
     /// - Parameters:
@@ -54,7 +54,7 @@ struct Plan: Sendable {
         refuseExcess(&limits)
     }
 
-    /// What is left of a pack: one whose removal was begun is as good as gone.
+    /// The usable files of a pack: none where its removal was begun.
     private mutating func finishRemoval(of pack: StoredPack) -> StoredPack {
         guard pack.isBeingRemoved else { return pack }
         removals.append(.pack(pack.id))

@@ -1,7 +1,7 @@
 import SealedPack
 import VaultTransport
 
-/// What the packs of a plan take up, of what a policy gives them.
+/// The use of a policy's limits by the packs of a plan.
 struct PlanLimits {
     private var allowances: Shares
     private var installedSizes: Shares
@@ -9,7 +9,7 @@ struct PlanLimits {
     private let sources: [SiteLocation]
     private let hasAllowedSource: Bool
 
-    /// - Parameter metadataBytes: what the metadata took already.
+    /// - Parameter metadataBytes: bytes of the metadata, which were downloaded before.
     init(
         _ policy: PlanningPolicy, on occasion: PlanningOccasion, sources: [SiteLocation],
         metadataBytes: UInt64
@@ -22,19 +22,20 @@ struct PlanLimits {
         installedSizes = Shares(essential: policy.essentialInstalledSize, others: policy.installedSize)
     }
 
-    /// Counts a pack that is in use, or will be, whatever else is planned.
+    /// Counts a pack that stays loaded, or will be loaded.
     /// - Parameter bytes: its size once opened, or that of the version that stays until then.
     mutating func countInstalled(_ bytes: UInt64, of pack: PackManifest) {
         installedSizes[pack.offer.policy == .essential].add(bytes)
     }
 
-    /// Counts a pack that has come with the initial set: a downloader that was killed goes on with the same set.
+    /// Counts a pack that was downloaded with the initial set: a downloader that was killed resumes the same set.
     mutating func countTransferred(_ transfer: PlannedTransfer) {
         allowances[transfer.pack.offer.policy == .essential].add(transfer.pack.length)
     }
 
-    /// Counts a download, unless something forbids it. All its bytes count, also those that are there already. An essential
-    /// pack that failed comes as any other, and stays in the initial set in which it was: it takes nothing from the others.
+    /// Counts a download, unless a limit forbids it. All its bytes count, also those that are here already. An
+    /// essential pack that failed is downloaded like any other, and still counts in the essential set: it takes nothing
+    /// from the others.
     mutating func admit(_ download: PlannedDownload) -> PlanRefusal.Reason? {
         guard hasAllowedSource else { return .noAllowedSource(sources) }
         let pack = download.pack
@@ -45,7 +46,7 @@ struct PlanLimits {
         }
         var installedSize = installedSizes[isEssential]
         installedSize.subtract(download.replacedSize)
-        // What takes no more room than before is no reason to stay with an old version.
+        // A version that needs no more disk space than the old one is always allowed.
         if pack.installedSize > download.replacedSize,
             let limit = installedSize.passed(by: pack.installedSize)
         {
@@ -58,7 +59,7 @@ struct PlanLimits {
     }
 }
 
-/// Essential packs and all others never share a limit.
+/// Separate limits of essential packs and all others.
 private struct Shares {
     private var essential: ByteCount
     private var others: ByteCount
@@ -74,7 +75,7 @@ private struct Shares {
     }
 }
 
-/// Bytes beside their limit. Signed sizes may add up to more than a number holds: the sum then stays at the largest.
+/// A sum of bytes and its limit. The sum of signed sizes may overflow: then it stays at the largest number.
 private struct ByteCount {
     let limit: UInt64?
     private(set) var used: UInt64 = 0
@@ -85,7 +86,7 @@ private struct ByteCount {
 
     mutating func subtract(_ bytes: UInt64) { used -= min(bytes, used) }
 
-    /// The limit, if so many more bytes would pass it.
+    /// The limit, if this many more bytes would exceed it.
     func passed(by bytes: UInt64) -> UInt64? {
         limit.flatMap { sum(with: bytes) > $0 ? $0 : nil }
     }

@@ -2,14 +2,14 @@ import SealedPack
 import VaultErrors
 import VaultTransport
 
-/// A download that is wanted and may not be.
+/// A requested download that is not allowed.
 struct PlanRefusal: Sendable, Equatable {
     enum Reason: Sendable, Equatable {
-        /// The initial set would pass its allowance, of which `taken` bytes are spoken for.
+        /// The initial set would exceed its allowance, of which `taken` bytes are used.
         case overAllowance(UInt64, taken: UInt64, isEssential: Bool)
-        /// With the opened sizes of the others it would pass this one.
+        /// With the opened sizes of the others it would exceed this limit.
         case overInstalledSize(UInt64, others: UInt64, isEssential: Bool)
-        /// Packs may come from none of these.
+        /// None of these sources is allowed.
         case noAllowedSource([SiteLocation])
     }
 

@@ -1,12 +1,12 @@
 import SealedPack
 
-/// How urgent a pack is, the most urgent first.
+/// The priority of a pack, the most urgent first.
 enum PackPriority: Int, Sendable, Comparable, CaseIterable {
     /// The app named it and waits for it.
     case foreground
     /// Before the first use.
     case essential
-    /// An essential pack that failed, or whose time has passed: it comes as any other, but first.
+    /// An essential pack that failed, or whose time has passed: before all other packs.
     case lateEssential
     case prefetch
     case onDemand
@@ -30,23 +30,23 @@ struct PlannedDownload: Sendable, Equatable {
         /// Another version is stored. The metadata says which is newer, not the number: a publisher may restore an
         /// earlier one.
         case newerVersion
-        /// A part of exactly this pack is there, to be gone on with.
+        /// A partial download of exactly this pack exists.
         case adoptedPartial
     }
 
     let pack: PackManifest
     let priority: PackPriority
     let reason: Reason
-    /// What the loaded version takes opened, which stays until this one can take its place.
+    /// Disk space of the loaded version, which stays until this one replaces it.
     let replacedSize: UInt64
 
     var isEssential: Bool { priority == .essential }
 
-    /// Within a class, what was begun comes first.
+    /// Within a class, partial downloads come first.
     var rank: (Int, Int) { (priority.rawValue, reason == .adoptedPartial ? 0 : 1) }
 }
 
-/// A whole pack that only needs to be opened.
+/// A complete pack that only needs to be opened.
 struct PlannedTransfer: Sendable, Equatable {
     /// As it is offered now: its slots may be newer than those that it was downloaded with.
     let pack: PackManifest
@@ -56,8 +56,8 @@ struct PlannedTransfer: Sendable, Equatable {
 }
 
 enum PlannedRemoval: Sendable, Hashable {
-    /// All of a pack whose removal was begun.
+    /// All files of a pack whose removal was begun.
     case pack(PackID)
-    /// What will never be opened.
+    /// A file that will never be opened.
     case file(StoredFile)
 }

@@ -1,6 +1,6 @@
 import SealedPack
 
-/// For whom a plan is made, and why.
+/// The role and the occasion that a plan is made for.
 enum PlanningOccasion: Sendable {
     case downloader(ContentRequest)
     case app(PackSelection)
@@ -10,7 +10,7 @@ enum PlanningOccasion: Sendable {
         if case .downloader(.install) = self { true } else { false }
     }
 
-    /// Whether packs are downloaded as essential ones: before the first use, so never by the app itself.
+    /// Whether essential packs get their own priority and limits: before the first use, so never in the app itself.
     var allowsEssentialDownloads: Bool {
         switch self {
         case .downloader(.install), .downloader(.update): true
@@ -18,12 +18,12 @@ enum PlanningOccasion: Sendable {
         }
     }
 
-    /// Whether the app asks for packs that nobody gets unasked.
+    /// Whether the app requests on-demand packs.
     var asksForAll: Bool {
         if case .app(.all) = self { true } else { false }
     }
 
-    /// Whether a pack that the app removed is wanted again.
+    /// Whether a removed pack is requested again.
     var isRequest: Bool { named != nil || asksForAll }
 
     /// The packs that the app waits for; nil when it names none.

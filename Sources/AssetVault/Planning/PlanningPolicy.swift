@@ -1,6 +1,6 @@
 public import VaultTransport
 
-/// What a client may take up. No limit stands where none is given.
+/// Limits of a client. Nil means no limit.
 public struct PlanningPolicy: Sendable {
     /// Bytes of the initial set of essential downloads, the metadata included: counts for a downloader's `.install` only.
     public var essentialDownloadAllowance: UInt64?
@@ -15,8 +15,8 @@ public struct PlanningPolicy: Sendable {
     /// with each request (``TransportRequest/allowedHosts``).
     public var allowedHosts: AllowedHosts?
 
-    /// Whether prefetch packs come also where none of the app's keys is theirs, to wait for it. Essential packs and those
-    /// that the app asks for always do, and a downloader, which has no keys, brings them as any other.
+    /// Whether prefetch packs whose key is missing are downloaded, to wait for it. Essential and requested packs always
+    /// are, and a downloader, which has no keys, downloads all alike.
     public var preloadsLockedPacks = false
 
     public init(

@@ -2,17 +2,17 @@ import SealedPack
 import VaultErrors
 import VaultFileSystem
 
-/// What a store has of the packs that a site offers: what a plan is made of.
+/// What a store has of the packs that a site offers: the input of a plan.
 struct StoreInventory: Sendable {
     let store: StoreAccess
 
     private var layout: StoreLayout { store.layout }
     private var records: PackRecords { store.records }
 
-    /// What the store has of the packs that are offered, and of those that wait, or were being downloaded, though they are
-    /// not. A pack that is loaded just as it is offered, which of a large site nearly all are, is not looked at closely.
+    /// The files of the offered packs, and of other packs that wait or were being downloaded. A pack that is loaded
+    /// just as it is offered, as nearly all packs of a large site, is not inspected further.
     ///
-    /// - Parameter form: in which packs are to stand in permanent storage; nil where any will do.
+    /// - Parameter form: the form of packs in permanent storage; nil where any will do.
     func storedPacks(
         for offers: [OfferedPack], as form: PackForm?, listedBy listing: ListingVersion
     ) async throws(VaultError) -> [StoredPack] {
@@ -38,7 +38,7 @@ struct StoreInventory: Sendable {
         return stored
     }
 
-    /// The same for the packs that are offered alone; nothing is changed by looking.
+    /// The same for the offered packs only, without changing anything.
     func inspectedPacks(for offers: [OfferedPack], as form: PackForm?) async throws(VaultError)
         -> [StoredPack]
     {
@@ -54,9 +54,9 @@ struct StoreInventory: Sendable {
     private func lookedAt(_ pack: PackManifest, as form: PackForm?) async throws(VaultError) -> StoredPack {
         do throws(VaultError) {
             let saved = try records.soundRecord(of: pack.id)
-            // A damaged record; versions that were in use when they were replaced; or what is recorded is there no more.
+            // A damaged record; superseded versions that were held; or a version that is missing.
             let isOdd = saved.map { $0.loaded?.pack.sha256 == pack.sha256 } ?? true
-            // A pack that got its name from a downloader that died before it recorded that.
+            // A downloader died after it named the pack and before it recorded that.
             var isUnrecorded = false
             if store.role == .downloader, saved?.waiting != pack {
                 isUnrecorded = try store.waiting(pack.id).status(of: pack) != nil
@@ -65,17 +65,17 @@ struct StoreInventory: Sendable {
                 return try storedPack(pack.id, saved ?? PackRecord(), offered: pack, as: form)
             }
             try await store.recovery.recover(pack.id)
-            // One that can't be read says nothing: the pack is staged anew.
+            // A record that can't be read counts as empty: the pack is staged again.
             let recovered = (try? records.record(of: pack.id)) ?? PackRecord()
             return try storedPack(pack.id, recovered, offered: pack, as: form)
         } catch {
             guard error.concernsOnePack else { throw error }
-            // It can't be looked at now: whoever stages it is told why.
+            // Staging the pack reports why it can't be inspected.
             return StoredPack(id: pack.id)
         }
     }
 
-    /// The packs that something in ephemeral storage may belong to.
+    /// The packs that the files in ephemeral storage may belong to.
     private func arrivingIDs() throws(VaultError) -> [PackID] {
         guard try FileSystem.exists(layout.ephemeral),
             try !Folder(opening: layout.ephemeral).names().isEmpty
@@ -83,18 +83,18 @@ struct StoreInventory: Sendable {
         return try records.allIDs().filter { (try? records.arriving(of: $0))?.isEmpty == false }
     }
 
-    /// - Parameter offered: what the site lists: files under its digest count, whichever role brought them and whatever the
-    ///   record says of others.
+    /// - Parameter offered: the pack that the site lists: files with its digest count, whichever role made them and
+    /// whatever the record says.
     private func storedPack(
         _ id: PackID, _ record: PackRecord, offered: PackManifest?, as form: PackForm?
     ) throws(VaultError) -> StoredPack {
         var stored = StoredPack(id: id)
-        // In another form than is wanted it needs to be loaded again.
+        // A version in another form needs to be loaded again.
         if let loaded = record.loaded, form == nil || loaded.form == form { stored.loaded = loaded.pack }
         for waiting in [offered, record.waiting].compactMap(\.self) where stored.waiting == nil {
             if try store.waiting(id).seemsToHold(waiting) { stored.waiting = waiting }
         }
-        // What the other role brings is of use, and its record may be closed to this one.
+        // The other role's download can be used; its record may be unreadable.
         let other = try? records.record(of: id, in: store.role == .app ? .downloader : .app)
         for arriving in [offered, record.arriving, other?.arriving].compactMap(\.self)
         where stored.downloaded == nil && stored.partial == nil {

@@ -1,26 +1,26 @@
 import SealedPack
 
-/// What a store has of one pack. Each member but `id` stands for files of its own.
+/// The files of one pack in a store. Each member but `id` stands for files of its own.
 struct StoredPack: Sendable {
     let id: PackID
     /// In permanent storage, ready for use.
     var loaded: PackManifest?
-    /// Whole and verified, in shared storage.
+    /// Complete and verified, in shared storage.
     var waiting: PackManifest?
-    /// Whole and verified, still in ephemeral storage.
+    /// Complete and verified, still in ephemeral storage.
     var downloaded: PackManifest?
-    /// A download that was begun.
+    /// A partial download.
     var partial: PackManifest?
-    /// Whether the loaded version looks otherwise than when it was staged.
+    /// Whether the fingerprint of the loaded version has changed.
     var hasChangedFingerprint = false
     /// Whether the last attempt to get it failed.
     var hasFailed = false
-    /// Whether the app took it out: it comes back only when it is asked for.
+    /// Whether the app removed it: it comes back only when it is asked for.
     var isUnwanted = false
-    /// Whether its removal was begun, so that nothing of it can be relied on.
+    /// Whether its removal was begun, so that none of its files counts.
     var isBeingRemoved = false
 
-    /// The files that are not ready for use, from the one that has come farthest.
+    /// The files that are not ready for use, the furthest staged one first.
     var files: [StoredFile] {
         var files: [StoredFile] = []
         if let waiting { files.append(StoredFile(stage: .waiting, pack: waiting)) }
@@ -29,7 +29,7 @@ struct StoredPack: Sendable {
         return files
     }
 
-    /// Whether somebody once wanted it here.
+    /// Whether it was ever requested here.
     var isPresent: Bool { loaded != nil || waiting != nil || downloaded != nil || partial != nil }
 }
 

@@ -30,7 +30,7 @@ extension PackStager {
         _ file: OpenFileReference, of pack: PackManifest, listedBy listing: ListingVersion
     ) async throws(VaultError) -> PackState {
         guard case .app(let keys?, let wanted) = role else { return .toBeTransferred }
-        return try await openings.take(for: pack.id.description) { () throws(VaultError) in
+        return try await openings.withPermit(for: pack.id.description) { () throws(VaultError) in
             let source = try await OpenPack(
                 try PackFile(file, as: pack, named: pack.id.description), keys: keys)
             let record = try store.records.record(of: pack.id)

@@ -83,31 +83,31 @@ struct StagingRun: Sendable {
     }
 
     private func outcomes(of tasks: [StagingTask]) async -> [Outcome] {
-        let turns = AsyncSemaphore(width)
+        let permits = AsyncSemaphore(width)
         // Any of them may be cancelled from now on, also before its turn.
         let planned = tasks.map { controls.plan($0.id) }
         return await withTaskGroup(of: (Int, Outcome).self) { group in
             var found: [Outcome?] = Array(repeating: nil, count: tasks.count)
             for (number, task) in tasks.enumerated() {
-                do throws(VaultError) { try await turns.take(for: task.id.description) } catch {
+                do throws(VaultError) { try await permits.acquire(for: task.id.description) } catch {
                     controls.end(planned[number])
                     found[number] = reported(.failure(error), of: task.id)
                     continue
                 }
-                group.addTask { (number, await outcome(of: task, planned[number], in: turns)) }
+                group.addTask { (number, await outcome(of: task, planned[number], in: permits)) }
             }
             for await (number, outcome) in group { found[number] = outcome }
             return found.compactMap(\.self)
         }
     }
 
-    /// - Parameter turns: one of them was taken for it.
-    private func outcome(of task: StagingTask, _ work: WorkControls.Work, in turns: AsyncSemaphore) async
+    /// - Parameter permits: one was acquired for it.
+    private func outcome(of task: StagingTask, _ work: WorkControls.Work, in permits: AsyncSemaphore) async
         -> Outcome
     {
         defer { controls.end(work) }
         do throws(VaultError) {
-            let (state, missingKey) = try await controls.run(work, in: turns) { () throws(VaultError) in
+            let (state, missingKey) = try await controls.run(work, in: permits) { () throws(VaultError) in
                 do throws(VaultError) {
                     return (try await stage(task), VaultError?.none)
                 } catch {

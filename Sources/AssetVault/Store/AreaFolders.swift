@@ -4,11 +4,11 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// The folders of an area that others may write in, reached from the area's own folder one by one: a link that somebody put
-/// there is followed nowhere. (The area itself may be a link: it is the operator's.)
+/// The folders of an area that other users may write to, opened one by one from the area's own folder: planted links
+/// are never followed. (The area itself may be a link: it is the operator's.)
 extension StoreLayout {
-    /// Nil where the folder is missing, or where something else stands in its place or on the way to it, such as a folder of
-    /// another user that is closed to this one.
+    /// Nil where the folder is missing, or where it or a folder above it is something else, such as a folder of another
+    /// user that is closed to this one.
     func openFolder(_ path: FilePath, in area: FilePath) throws(VaultError) -> Folder? {
         guard try FileSystem.status(of: area, followingLinks: true)?.kind == .folder else { return nil }
         var folder = try Folder(opening: area)
@@ -19,7 +19,7 @@ extension StoreLayout {
         return folder
     }
 
-    /// Makes a folder in shared storage. Throws `.unwritable` where something else stands in its place or on the way to it.
+    /// Makes a folder in shared storage. Throws `.unwritable` where it or a folder above it is something else.
     func makeShared(_ path: FilePath) throws(VaultError) {
         let permissions = try AreaPermissions(of: shared).folders
         try FileSystem.createFolders(shared, permissions: permissions)
@@ -53,17 +53,18 @@ extension StoreLayout {
 extension FileStatus {
     var isOfThisUser: Bool { owner == geteuid() }
 
-    /// Whether that it can't be opened is no fault of the disk: it is another user's, or its owner took the rights away.
+    /// Whether permissions explain that it can't be opened, and not the disk: it is another user's, or its owner closed
+    /// it.
     var mayBeClosed: Bool { !isOfThisUser || permissions & 0o500 != 0o500 }
 }
 
 extension Folder {
-    /// Opens a folder in this one. Nil for whatever is none, and for one that is closed to this user.
+    /// Opens a folder in this one. Nil for anything else, and for a folder that is closed to this user.
     func enter(_ name: some FileName) throws(VaultError) -> Folder? {
         guard let found = try status(of: name), found.kind == .folder else { return nil }
         do throws(VaultError) {
             let folder = try openFolder(name)
-            // Names may be listed where none may be looked up.
+            // Without the right to search, names can be listed and not opened.
             _ = try folder.status(of: "@")
             return folder
         } catch {
@@ -74,8 +75,8 @@ extension Folder {
         }
     }
 
-    /// Removes an entry with all it holds; absent is fine. It loses its name first. What another user keeps from being removed
-    /// then costs room, and nothing else.
+    /// Removes an entry with all it holds; absent is fine. It loses its name first. What another user's folder does not
+    /// let this one remove costs disk space, and nothing else.
     func discard(_ name: some FileName) throws(VaultError) {
         let found = try status(of: name)
         do throws(VaultError) { try discardTree(name) } catch {

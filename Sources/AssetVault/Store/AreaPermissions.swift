@@ -3,7 +3,7 @@ import VaultErrors
 import VaultFileSystem
 
 /// Who may read what is made in an area. Two users who share `ephemeral/` and `shared/` do so by a group: what is made
-/// there follows the area's own folder, which the operator made (`install -d -m 2770 -g GROUP`).
+/// gets the permissions of the area's own folder, which the operator made (`install -d -m 2770 -g GROUP`).
 struct AreaPermissions {
     let folders: UInt16
     let files: UInt16
@@ -11,7 +11,7 @@ struct AreaPermissions {
     /// Whether a group shares the area.
     var areShared: Bool { folders & 0o070 == 0o070 }
 
-    /// Where nobody made the area yet it is this user's alone. Nobody else may ever write a file, only the folders.
+    /// An area that does not exist yet is this user's alone. Other users may never write files, only folders.
     init(of area: FilePath) throws(VaultError) {
         let mode = try FileSystem.status(of: area, followingLinks: true)?.permissions ?? 0o700
         let isGroups = mode & 0o070 == 0o070
@@ -24,7 +24,7 @@ struct AreaPermissions {
         self.files = files
     }
 
-    /// Permanent storage may be read by everybody, and written by the app alone.
+    /// Permanent storage may be read by all users, and written by the app alone.
     static let permanent = AreaPermissions(folders: 0o755, files: 0o644)
 }
 

@@ -3,9 +3,8 @@ import Synchronization
 import VaultErrors
 import VaultFileSystem
 
-/// When a pack was read last: the time of its link `current`, which an update takes over, and 1970 for one that nobody ever
-/// read. Noted when a lease is taken, and not for every one. A hint: where the time can't be set, it is that of the last
-/// update.
+/// When a pack was read last: the time of its link `current`, which an update keeps, and 1970 for a pack that was never read.
+/// Set when a lease is acquired, at most every 10 seconds. A hint: where the time can't be set, it is that of the last update.
 struct LastUse: Comparable {
     private let seconds: Int64
 
@@ -19,7 +18,7 @@ struct LastUse: Comparable {
     static func < (left: Self, right: Self) -> Bool { left.seconds < right.seconds }
 }
 
-/// Notes uses, of each pack now and then.
+/// Records the last use of each pack, at most every 10 seconds.
 final class LastUseRecorder: Sendable {
     private static let interval = Duration.seconds(10)
 

@@ -7,13 +7,13 @@ struct PackFailure: Sendable, Equatable {
     /// Nil for one that this release does not know.
     let category: VaultError.Category?
 
-    /// What became of one pack: its place needs no mention.
+    /// The failure of one pack: the place of the error is omitted.
     init(_ error: VaultError) {
         reason = error.problem
         category = error.category
     }
 
-    /// What keeps a pack from being looked at, with its place.
+    /// An error that kept the pack's state from being read, with its place.
     init(looking error: VaultError) {
         reason = error.description
         category = error.category

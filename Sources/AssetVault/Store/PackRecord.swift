@@ -3,8 +3,8 @@ import StrictJSON
 import VaultCrypto
 import VaultErrors
 
-/// What a store remembers of one pack. The verified manifests stay with it, slots included, so that what was
-/// staged opens for ever, whatever becomes of the site.
+/// The record of one pack. It keeps the verified manifests, slots included, so that what was staged can be opened without the
+/// site.
 struct PackRecord: Sendable, Equatable {
     struct Loaded: Sendable, Equatable {
         var pack: PackManifest
@@ -13,28 +13,28 @@ struct PackRecord: Sendable, Equatable {
 
     /// Counts the times that the record was saved.
     var generation: Int64 = 0
-    /// On its way through ephemeral storage.
+    /// Being downloaded to ephemeral storage.
     var arriving: PackManifest?
-    /// Verified in shared storage, to be transferred.
+    /// Verified in shared storage, waiting for its key.
     var waiting: PackManifest?
     /// What `current` points to.
     var loaded: Loaded?
     /// How the loaded version looked when it was staged (``VersionFingerprint``); nil where that was not noted.
     var look: SHA256Digest?
-    /// How the pack is to stand in permanent storage, whatever comes and goes there; nil until that was decided.
+    /// The form that the app chose for the pack; nil before the first choice.
     var form: PackForm?
-    /// The metadata that decided on it: an older one, read by a slower process, decides nothing any more.
+    /// The listing that decided on the pack: a process with an older one changes nothing.
     var listing = ListingVersion()
     /// Why the last attempt failed.
     var failure: PackFailure?
-    /// The app wants it to go away. It stays so until the app asks for the pack again.
+    /// The app removed the pack. It stays removed until the app asks for it again.
     var isRemoved = false
-    /// The app can do without it when room is needed.
+    /// The pack may be removed when disk space is needed.
     var isPurgeable = false
 
     init() {}
 
-    /// A downloader's record beside what the app decided.
+    /// A downloader's record with the app's decisions.
     func following(_ decided: PackRecord) -> PackRecord {
         var record = self
         record.listing = max(listing, decided.listing)
@@ -46,7 +46,7 @@ struct PackRecord: Sendable, Equatable {
         return record
     }
 
-    /// What a downloader records: what is the app's to decide stays out of it.
+    /// The record of a downloader: without the app's decisions.
     var withoutDecisions: PackRecord {
         var record = PackRecord()
         record.generation = generation
@@ -57,7 +57,7 @@ struct PackRecord: Sendable, Equatable {
         return record
     }
 
-    /// Whether what this metadata lists may still decide: nothing newer did, and the app did not remove the pack.
+    /// Whether a listing may still decide on the pack: no newer one did, and the app did not remove the pack.
     func isOpen(to listing: ListingVersion) -> Bool { self.listing <= listing && !isRemoved }
 
     /// The file's bytes: a JSON object with the SHA-256 of its own canonical form without that member.

@@ -7,22 +7,22 @@ import VaultFileSystem
 /// The records of all packs, as one role keeps them: one small file each, saved whole and at once. Only the holder of the
 /// role's locks writes. Each role reads the other's records, and never writes them.
 struct PackRecords: Sendable {
-    /// As large as the metadata that it came from may be, twice.
+    /// Twice the limit of the metadata that its manifests come from.
     private static let limit = 128 << 20
-    /// What another user wrote is read while a lock is held: nothing is as large that a downloader means.
+    /// Records of the other role are read under the lock: a larger one is no downloader's.
     private static let othersLimit = 4 << 20
 
     let layout: StoreLayout
     let role: StoreRole
 
-    /// What the role acts on. A pack that was never recorded has an empty record.
+    /// The record that the role acts on; empty for a pack that was never recorded.
     func record(of id: PackID) throws(VaultError) -> PackRecord {
         let own = try record(of: id, in: role)
         guard role == .downloader, let decided = try? record(of: id, in: .app) else { return own }
         return own.following(decided)
     }
 
-    /// What one of the roles recorded.
+    /// The record of one role.
     func record(of id: PackID, in role: StoreRole) throws(VaultError) -> PackRecord {
         let path = layout.state(of: id, in: role)
         let bytes: [UInt8]
@@ -34,7 +34,7 @@ struct PackRecords: Sendable {
         return try PackRecord(parsing: bytes, place: path.string)
     }
 
-    /// Nil for a damaged record. One that only can't be read now throws: nothing may be concluded from that.
+    /// Nil for a damaged record. Throws where it can't be read now: nothing follows from that.
     func soundRecord(of id: PackID) throws(VaultError) -> PackRecord? {
         do throws(VaultError) { return try record(of: id) } catch {
             guard error.category == .corrupt else { throw error }
@@ -51,7 +51,7 @@ struct PackRecords: Sendable {
         try DurableFile.write(next.bytes.span, to: path, permissions: permissions.files, replacing: true)
     }
 
-    /// Whether a pack was ever staged, or anything of it is there.
+    /// Whether a pack was ever staged, or has any file in the store.
     private func isKnown(_ id: PackID) throws(VaultError) -> Bool {
         for path in [layout.state(of: id, in: role), layout.home(of: id)] where try FileSystem.exists(path) {
             return true
@@ -71,7 +71,7 @@ struct PackRecords: Sendable {
         }
     }
 
-    /// What waits of these packs, or of all, that this role did not accept yet, by the digests in the names.
+    /// The waiting packs that this role did not accept yet, of these or of all, by the digests in their names.
     func unacceptedPacks(among ids: [PackID]?) throws(VaultError) -> [PackID: Set<SHA256Digest>] {
         var found: [PackID: Set<SHA256Digest>] = [:]
         let candidates = if let ids { ids } else { try waitingIDs() }
@@ -136,7 +136,7 @@ struct PackRecords: Sendable {
             } else if (try? folder.status(of: name)?.kind) == .folder,
                 let inner = try? folder.openFolder(name)
             {
-                // One that can't be read keeps nobody from the others.
+                // A folder that can't be read does not keep the others from being listed.
                 try? collect(inner, prefix: prefix + text + "/", into: &found)
             }
         }

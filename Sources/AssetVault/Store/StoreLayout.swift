@@ -2,16 +2,16 @@ import SealedPack
 public import SystemPackage
 import VaultCrypto
 
-/// Where a client keeps things: three areas, each on its own file system if need be.
+/// The files of a store, in three areas, each on its own file system if need be.
 ///
 ///     ephemeral/  SHA256.part                      downloads under way; may vanish at any time
-///                 SHA256.2.part (to 4)             the same, by a process that went on for one that stands still
-///                 SHA256.avpack                    a finished one, whole and proven
-///                 SHA256.wanted                    locked by the app that wants to take a download over
+///                 SHA256.2.part (to 4)             the same, by a process that continued for a stalled one
+///                 SHA256.avpack                    a finished one, complete and verified
+///                 SHA256.wanted                    locked by an app that needs the download now
 ///     shared/     @lock @trust/ @state/ @work/     of downloaders: the lock of the area, trusted metadata, records
 ///                 packs/ID/@SHA256.avpack          whole, verified, still sealed, its manifest beside it
-///     permanent/  @lock @trust/ @state/ @work/     of apps: the same, which alone decide what is in use
-///                 @held/                           notes of packs that leave a version to its readers
+///     permanent/  @lock @trust/ @state/ @work/     of apps: the same; they alone decide what is in use
+///                 @held/                           notes of packs with a held superseded version
 ///                 ID/@VERSION-DIGEST/              an opened tree, never changed, its manifest beside it
 ///                 ID/@VERSION-DIGEST.tail          the pack it was opened from, with holes for its pieces
 ///                 ID/@VERSION-DIGEST.avpack        a pack kept sealed, its manifest beside it
@@ -58,7 +58,7 @@ public struct StoreLayout: Sendable, Hashable {
     func states(of role: StoreRole) -> FilePath { area(of: role).appending("@state") }
     /// Marks of the processes that are changing the store.
     func work(of role: StoreRole) -> FilePath { area(of: role).appending("@work") }
-    /// Notes of packs that leave a version to its readers.
+    /// Notes of packs with a held superseded version.
     var held: FilePath { permanent.appending("@held") }
     /// Packs that wait to be opened.
     var packs: FilePath { shared.appending("packs") }
@@ -67,14 +67,14 @@ public struct StoreLayout: Sendable, Hashable {
         ephemeral.appending("\(pack.sha256.hex).part")
     }
 
-    /// All places of a download under way, the first one first: who goes on for somebody who stands still takes another one.
+    /// All files of a partial download, in order: a process that continues for a stalled one uses the next.
     func partialDownloads(of pack: PackManifest) -> [FilePath] {
         Self.partialSuffixes.map { ephemeral.appending(pack.sha256.hex + $0) }
     }
 
     private static let partialSuffixes = [".part", ".2.part", ".3.part", ".4.part"]
 
-    /// Whatever there may be of a download.
+    /// All files of a download.
     func downloads(of pack: PackManifest) -> [FilePath] {
         partialDownloads(of: pack) + [finishedDownload(of: pack)]
     }
@@ -116,7 +116,7 @@ public struct StoreLayout: Sendable, Hashable {
         "@\(pack.version)-\(pack.sha256.hex.prefix(16))\(form == .sealed ? ".avpack" : "")"
     }
 
-    /// Index and catalog of a pack that stands opened.
+    /// Index and catalog of an opened pack.
     func tail(of pack: PackManifest) -> FilePath {
         FilePath(version(pack, as: .opened).string + ".tail")
     }
@@ -126,7 +126,7 @@ public struct StoreLayout: Sendable, Hashable {
     }
 }
 
-/// How a pack stands in permanent storage.
+/// The form of a pack in permanent storage.
 public enum PackForm: String, Sendable {
     /// As a tree of plain files.
     case opened

@@ -26,7 +26,7 @@ final class StoreLock: Sendable {
             all[place] = tasks
             return tasks
         }
-        try await tasks.take(for: place.string)
+        try await tasks.acquire(for: place.string)
         do throws(VaultError) {
             var files = Files()
             if !paths.isEmpty {
@@ -39,7 +39,7 @@ final class StoreLock: Sendable {
             }
             return StoreLock(files: files, tasks: tasks)
         } catch {
-            tasks.giveBack()
+            tasks.release()
             throw error
         }
     }
@@ -52,7 +52,7 @@ final class StoreLock: Sendable {
     deinit {
         // The files first: the next task finds them free.
         files.withLock { $0 = Files() }
-        tasks.giveBack()
+        tasks.release()
     }
 
     /// One for each store that this process has used.

@@ -1,9 +1,9 @@
-/// Who works on a store. Each role keeps what it decides in a place of its own, so that one of them may run as another
-/// user, or in a sandbox, without being able to decide for the other.
+/// The two roles that use a store. Each keeps its decisions in an area of its own, so that one may run as another user, or in
+/// a sandbox, without being able to decide for the other.
 enum StoreRole: Sendable, CaseIterable {
-    /// Opens packs and keeps them ready for use. Alone writes permanent storage, and believes nothing that stands elsewhere
-    /// but by signatures and digests.
+    /// Opens packs and keeps them ready for use. It alone writes permanent storage, and verifies the signatures and digests of
+    /// everything else.
     case app
-    /// Brings packs to shared storage, without any key. Reads what the app decided, and writes none of it.
+    /// Downloads packs to shared storage, without any key. It reads the app's decisions, and writes none.
     case downloader
 }

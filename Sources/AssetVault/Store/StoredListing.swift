@@ -4,17 +4,17 @@ import VaultCrypto
 import VaultErrors
 import VaultSite
 
-/// What a site lists by the metadata that an app verified and kept, read without the network.
+/// The packs of a site by the metadata that the app verified and stored, read without the network.
 ///
-/// A pack that a downloader brought counts only if it is listed here, digest and all: so nothing that is put into shared
-/// storage, an older version of a pack for one, is opened because it stands there.
+/// A pack that a downloader brought counts only if it is listed here, digest and all: so a file in shared storage,
+/// such as an older version of a pack, is never opened just because it is there.
 struct StoredListing: Sendable {
     private let trust: MetadataStore
     private let chain: TrustChain
     private let source: StoredMetadata
 
-    /// What the app has. Where something waits that this does not list, also what a downloader refreshed since. Nil where there
-    /// are no metadata that hold together: the store was never refreshed, or was cut off while it was.
+    /// The app's listing; where a waiting pack is not in it, also the metadata that a downloader refreshed since. Nil where no
+    /// stored metadata pass verification: the store was never refreshed, or a refresh was killed.
     ///
     /// - Parameters:
     ///   - trustedRoot: pinned where the app has no root yet.
@@ -34,13 +34,13 @@ struct StoredListing: Sendable {
             return
         }
         do throws(VaultError) { try await areas.adoptMetadata(trusting: trustedRoot) } catch {
-            // What can't be taken over from a downloader leaves what the app has.
+            // Where the downloader's metadata fail verification, the app's own count.
             guard !Task.isCancelled else { throw error }
         }
         try await self.init(kept: areas, trusting: trustedRoot)
     }
 
-    /// What the app has, which is not changed by looking. Throws `.untrusted` where the given root is another site's.
+    /// The app's listing, read only. Throws `.untrusted` where the given root is another site's.
     init?(kept areas: TrustAreas, trusting trustedRoot: [UInt8]? = nil) async throws(VaultError) {
         trust = areas.own
         // Delegated roles that were adopted are read where they are, and count as the app's snapshot lists them.
@@ -55,7 +55,7 @@ struct StoredListing: Sendable {
         }
     }
 
-    /// The pack as it is listed; nil where it is not.
+    /// The pack as it is listed; nil for an unlisted one.
     func offer(of id: PackID) async throws(VaultError) -> OfferedPack? {
         let record = try await trust.target(
             at: id.targetPath, in: chain, from: source, now: .earliest)

@@ -4,8 +4,8 @@ import UpdateFramework
 import VaultErrors
 import VaultFileSystem
 
-/// Where each role keeps the metadata that it trusts. The app believes its own alone: what a downloader keeps is to it one
-/// more host, whose metadata count when their signatures and versions hold against what the app verified before.
+/// Where each role keeps the metadata that it trusts. To the app, a downloader's metadata are those of one more host: they
+/// count when they pass verification against what the app verified before.
 struct TrustAreas: Sendable {
     let layout: StoreLayout
     let role: StoreRole
@@ -43,8 +43,8 @@ struct TrustAreas: Sendable {
         if let root { try await own.pin(root) }
     }
 
-    /// Takes over what a downloader refreshed since, without the network. Expiry does not count: it ends new trust in a
-    /// host, and what was brought before a release must open after it. Nothing is kept unless all of it holds.
+    /// Adopts the metadata that a downloader refreshed since, without the network. Expiry does not count: it ends trust in a host,
+    /// and packs that were downloaded before a release must open after it. All of it passes verification, or none is kept.
     ///
     /// - Parameter trustedRoot: metadata under an older root than this one stay out.
     func adoptMetadata(trusting trustedRoot: [UInt8]?) async throws(VaultError) {

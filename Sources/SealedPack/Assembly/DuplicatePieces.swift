@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultErrors
 
 /// The pieces of a pack that equal an earlier one of it: they are copied, not asked for. 8 bytes a copy.

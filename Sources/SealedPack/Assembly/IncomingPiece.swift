@@ -1,3 +1,5 @@
+import VaultBytes
+
 /// The piece that is arriving: its first bytes. What hosts send is cut into pieces here.
 struct IncomingPiece: Sendable {
     /// A piece that is all there; nobody has looked at its digest.

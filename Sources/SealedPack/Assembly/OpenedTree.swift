@@ -1,5 +1,6 @@
 public import SystemPackage
 import VaultArchive
+import VaultBytes
 import VaultCrypto
 public import VaultErrors
 public import VaultFileSystem

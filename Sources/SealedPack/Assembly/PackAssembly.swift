@@ -83,7 +83,7 @@ public struct PackAssembly: ~Copyable, Sendable {
 
     /// Looks at the tail when all of it has arrived, and then at the pieces. False when the tail is wrong: the next one
     /// wanted is the whole tail. Throws `.corrupt` for an index that is signed and impossible.
-    public mutating func prove() async throws(VaultError) -> Bool {
+    public mutating func verifyTail() async throws(VaultError) -> Bool {
         guard isUnverified else { return true }
         let end = try endOfArrivedTail()
         guard end == tail.upperBound else {

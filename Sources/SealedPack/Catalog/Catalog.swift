@@ -1,4 +1,5 @@
 public import VaultArchive
+import VaultBytes
 import VaultErrors
 
 /// The verified list of a pack's files, searched in place: it is held as the bytes that were decrypted.

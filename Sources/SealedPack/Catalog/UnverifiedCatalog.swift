@@ -1,4 +1,5 @@
 import VaultArchive
+import VaultBytes
 import VaultCrypto
 import VaultErrors
 

@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultErrors
 
 /// The first 64 bytes of a pack: `magic 8 | version u16 | suite u16 | header length u32 |

@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultErrors
 
 /// Where the pieces of a pack lie, by its index: 8 bytes a piece.

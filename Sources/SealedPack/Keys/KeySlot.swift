@@ -1,4 +1,5 @@
 public import StrictJSON
+import VaultBytes
 import VaultCrypto
 public import VaultErrors
 public import VaultKeys

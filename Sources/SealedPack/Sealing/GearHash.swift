@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultCrypto
 import VaultErrors
 

@@ -1,4 +1,5 @@
 import StrictJSON
+import VaultBytes
 public import VaultCrypto
 
 /// A public key as metadata lists it (section 4.2.2).

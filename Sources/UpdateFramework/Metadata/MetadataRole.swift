@@ -1,3 +1,5 @@
+import VaultBytes
+
 /// A role by its name: one of the four top-level roles, or one that targets are delegated to (section 2.1).
 ///
 /// Names compare byte by byte. A delegated name may hold any characters; as a file's name it is percent-encoded

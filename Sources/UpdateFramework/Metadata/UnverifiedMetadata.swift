@@ -1,4 +1,5 @@
 import StrictJSON
+import VaultBytes
 public import VaultErrors
 
 /// A metadata file whose form is right and whose signatures nobody has looked at: believe nothing of it.

@@ -1,4 +1,5 @@
 import StrictJSON
+import VaultBytes
 public import VaultCrypto
 public import VaultErrors
 

@@ -1,4 +1,5 @@
 import StrictJSON
+import VaultBytes
 public import VaultErrors
 
 /// The snapshot: which version of every targets file belongs together (section 4.4).

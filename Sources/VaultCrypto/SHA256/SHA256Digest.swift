@@ -1,3 +1,5 @@
+import VaultBytes
+
 /// A SHA-256 digest or an HMAC-SHA-256 tag: 32 bytes, held inline.
 ///
 /// Comparison takes the same time whatever the bytes are, so that a tag may be compared as it is.
@@ -17,20 +19,10 @@ public struct SHA256Digest: Sendable {
 
     /// Nil unless the text is exactly 64 lowercase hexadecimal digits.
     public init?(hex: String) {
-        guard hex.utf8.count == 2 * Self.count else { return nil }
-        var halves = 0
-        for character in hex.utf8 {
-            let digit: UInt8
-            switch character {
-            case UInt8(ascii: "0")...UInt8(ascii: "9"): digit = character - UInt8(ascii: "0")
-            case UInt8(ascii: "a")...UInt8(ascii: "f"): digit = character - UInt8(ascii: "a") + 10
-            default: return nil
-            }
-            unsafe withUnsafeMutableBytes(of: &words) { target in
-                unsafe target[halves / 2] = target[halves / 2] << 4 | digit
-            }
-            halves += 1
-        }
+        guard !hex.utf8.contains(where: { $0 < UInt8(ascii: "a") && $0 > UInt8(ascii: "9") }),
+            let bytes = Hexadecimal.decode(hex)
+        else { return nil }
+        self.init(bytes.span)
     }
 
     /// Lets OpenSSL write the 32 bytes in place.
@@ -52,18 +44,7 @@ public struct SHA256Digest: Sendable {
     }
 
     /// 64 lowercase hexadecimal digits.
-    public var hex: String {
-        var text: [UInt8] = []
-        text.reserveCapacity(2 * Self.count)
-        func append(_ digit: UInt8) {
-            text.append(digit < 10 ? UInt8(ascii: "0") + digit : UInt8(ascii: "a") - 10 + digit)
-        }
-        for byte in bytes {
-            append(byte >> 4)
-            append(byte & 15)
-        }
-        return String(decoding: text, as: UTF8.self)
-    }
+    public var hex: String { Hexadecimal.encode(bytes) }
 }
 
 extension SHA256Digest: Hashable {

@@ -1,4 +1,5 @@
 import StrictJSON
+import VaultBytes
 import VaultCrypto
 import VaultErrors
 

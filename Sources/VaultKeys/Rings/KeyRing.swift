@@ -1,3 +1,4 @@
+import VaultBytes
 import VaultCrypto
 
 /// Keys of both kinds, in the order in which they were given.

@@ -1,4 +1,5 @@
 public import SystemPackage
+import VaultBytes
 public import VaultErrors
 
 /// Where a site, or one file of it, is found: an http or https URL, or a folder of this machine.
@@ -93,22 +94,7 @@ extension SiteLocation: CustomStringConvertible {
 extension Substring {
     /// The text with `%41` and the like decoded (RFC 3986, section 2.1); nil when that is no UTF-8 or holds a NUL.
     fileprivate var removingPercentEncoding: String? {
-        var decoded: [UInt8] = []
-        var bytes = utf8.makeIterator()
-        while let byte = bytes.next() {
-            guard byte == UInt8(ascii: "%") else {
-                decoded.append(byte)
-                continue
-            }
-            guard let high = bytes.next().flatMap(Self.hexDigit),
-                let low = bytes.next().flatMap(Self.hexDigit)
-            else { return nil }
-            decoded.append(high << 4 | low)
-        }
-        return decoded.contains(0) ? nil : String(validating: decoded, as: UTF8.self)
-    }
-
-    private static func hexDigit(_ byte: UInt8) -> UInt8? {
-        Character(UnicodeScalar(byte)).hexDigitValue.map { UInt8($0) }
+        guard let decoded = PercentEncoding.decode(utf8), !decoded.contains(0) else { return nil }
+        return String(validating: decoded, as: UTF8.self)
     }
 }

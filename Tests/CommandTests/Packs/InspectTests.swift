@@ -9,7 +9,7 @@ struct InspectTests {
         try await Command.run(["inspect", bench.pack] + options).succeeded()
     }
 
-    @Test func tellsStructureWithoutAKey() async throws {
+    @Test func reportsStructureWithoutAKey() async throws {
         try await bench.seal(nil, as: nil, "--id", "levels/one", "--pack-version", "7")
         let answer = try await inspect([])
         let bytes = try bench.folder.bytes("level.avpack")

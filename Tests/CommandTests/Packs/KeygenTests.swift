@@ -1,5 +1,6 @@
 import StrictJSON
 import Testing
+import VaultBytes
 
 struct KeygenTests {
     let folder: TemporaryFolder

@@ -2,6 +2,7 @@ import Foundation
 import StrictJSON
 import SystemPackage
 import Testing
+import VaultBytes
 import VaultCrypto
 import VaultFileSystem
 

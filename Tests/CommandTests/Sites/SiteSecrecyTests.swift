@@ -1,6 +1,7 @@
 import Foundation
 import StrictJSON
 import Testing
+import VaultBytes
 import VaultCrypto
 
 /// No key, in whatever notation, in anything that is published, stored or said; and nothing plain without a key.

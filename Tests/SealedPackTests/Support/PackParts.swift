@@ -1,4 +1,5 @@
 import StrictJSON
+import VaultBytes
 
 /// The bytes of a pack taken apart; put together again, the footer fits whatever the parts have become.
 struct PackParts {

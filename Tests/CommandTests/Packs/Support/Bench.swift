@@ -1,6 +1,7 @@
 import StrictJSON
 import SystemPackage
 import Testing
+import VaultBytes
 
 /// A folder to seal and open in, with a vault key and a small source.
 struct Bench: Sendable {

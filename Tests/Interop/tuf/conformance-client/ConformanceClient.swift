@@ -1,6 +1,7 @@
 import ArgumentParser
 import SystemPackage
 import UpdateFramework
+import VaultBytes
 import VaultErrors
 import VaultFileSystem
 import VaultTransport

@@ -1,5 +1,5 @@
 extension [UInt8] {
-    mutating func appendBigEndian(_ value: some FixedWidthInteger & UnsignedInteger) {
+    @inlinable public mutating func appendBigEndian(_ value: some FixedWidthInteger & UnsignedInteger) {
         var shift = value.bitWidth - 8
         while shift >= 0 {
             append(UInt8(truncatingIfNeeded: value >> shift))
@@ -7,14 +7,16 @@ extension [UInt8] {
         }
     }
 
-    mutating func append(copying span: Span<UInt8>) {
+    @inlinable public mutating func append(copying span: Span<UInt8>) {
         unsafe span.withUnsafeBufferPointer { unsafe append(contentsOf: $0) }
     }
 }
 
 extension Span where Element == UInt8 {
     /// The unsigned big-endian integer that begins at `offset`, or nil when the bytes end before it does.
-    func bigEndian<Value: FixedWidthInteger & UnsignedInteger>(_: Value.Type, at offset: Int) -> Value? {
+    @inlinable public func bigEndian<Value: FixedWidthInteger & UnsignedInteger>(
+        _: Value.Type, at offset: Int
+    ) -> Value? {
         let width = Value.bitWidth / 8
         guard offset >= 0, offset <= count, count - offset >= width else { return nil }
         var value: Value = 0

@@ -1,7 +1,7 @@
 extension Range<Int> {
     /// The first number for which `isBehind` holds, which holds for all that follow it too; the upper bound when there is
     /// none. By binary search.
-    func partitionPoint(where isBehind: (Int) -> Bool) -> Int {
+    @inlinable public func partitionPoint(where isBehind: (Int) -> Bool) -> Int {
         var low = lowerBound
         var high = upperBound
         while low < high {

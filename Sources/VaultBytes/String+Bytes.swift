@@ -1,6 +1,6 @@
 extension String {
     /// Equality of the UTF-8 bytes; `==` would also hold for canonically equivalent texts.
-    func hasSameBytes(as other: String) -> Bool {
+    @inlinable public func hasSameBytes(as other: String) -> Bool {
         let left = utf8Span.span
         let right = other.utf8Span.span
         guard left.count == right.count else { return false }
@@ -11,18 +11,12 @@ extension String {
     }
 
     /// The order of the UTF-8 bytes, which is also the order of the Unicode scalars.
-    func bytesPrecede(_ other: String) -> Bool {
+    @inlinable public func bytesPrecede(_ other: String) -> Bool {
         let left = utf8Span.span
         let right = other.utf8Span.span
         for index in 0..<min(left.count, right.count) where left[index] != right[index] {
             return left[index] < right[index]
         }
         return left.count < right.count
-    }
-
-    /// The beginning of an attacker's text, for an error message.
-    var excerpt: String {
-        let shown = String(unicodeScalars.prefix(80))
-        return shown.utf8.count == utf8.count ? self : shown + "…"
     }
 }

@@ -16,7 +16,7 @@ public enum Base64URL {
         var text = [UInt8](repeating: 0, count: encodedCount(of: bytes.count))
         var output = text.mutableSpan
         _ = encode(bytes, into: &output)
-        return String(decoding: text.span)
+        return String(decoding: text, as: UTF8.self)
     }
 
     /// Writes the characters to the front of `output` and returns their number; nil when there is too little

@@ -1,5 +1,5 @@
-import StrictJSON
 import Testing
+import VaultBytes
 
 @Suite struct Base64URLTests {
     @Test(

@@ -1,12 +1,12 @@
 extension Span where Element == UInt8 {
-    func equals(_ other: [UInt8]) -> Bool { equals(other.span) }
+    @inlinable public func equals(_ other: [UInt8]) -> Bool { equals(other.span) }
 
-    func equals(_ other: Span<UInt8>) -> Bool {
+    @inlinable public func equals(_ other: Span<UInt8>) -> Bool {
         count == other.count && commonCount(with: other) == count
     }
 
     /// How many bytes at the start are the same.
-    func commonCount(with other: Span<UInt8>) -> Int {
+    @inlinable public func commonCount(with other: Span<UInt8>) -> Int {
         let end = Swift.min(count, other.count)
         var index = 0
         unsafe withUnsafeBytes { (mine) in
@@ -22,7 +22,7 @@ extension Span where Element == UInt8 {
     }
 
     /// Whether it comes first in the order of the bytes.
-    func precedes(_ other: Span<UInt8>) -> Bool {
+    @inlinable public func precedes(_ other: Span<UInt8>) -> Bool {
         let common = commonCount(with: other)
         guard common < other.count else { return false }
         return common == count || self[common] < other[common]
