@@ -80,6 +80,19 @@ import VaultFileSystem
         #expect(try Folder(opening: layout.ephemeral).names() == [])
     }
 
+    /// The same where a downloader still has the superseded version in its record.
+    @Test func aMarkThatNoProcessHolds() async throws {
+        hosted.answer { $0.path.hasSuffix("one.avpack") ? .steps([.hang]) : .file }
+        _ = try await hosted.downloader().run(.install, within: .init(time: .seconds(1)))
+        let mark = layout.ephemeral.appending("\(try await digest()).wanted")
+        _ = try FileLock.tryAcquire(mark, .exclusive, permissions: 0o600)
+        try FileSystem.unlink(layout.ephemeral.appending("\(try await digest()).part"))
+        hosted.answer { _ in .file }
+        try await hosted.game.publish(["noise": HostedGame.extras])
+        try await hosted.client().fetch()
+        #expect(try Folder(opening: layout.ephemeral).names() == [])
+    }
+
     /// Only an app of the same user takes a download over.
     @Test func aForeignMark() async throws {
         let mark = layout.ephemeral.appending("\(try await digest()).wanted")

@@ -86,19 +86,20 @@ struct PackRemoval: Sendable {
         }
     }
 
-    /// Removes downloads that no pack waits for.
+    /// Removes downloads that no pack waits for, and the marks of apps that no longer do.
     func removeUnneededDownloads() async throws(VaultError) {
         try layout.makeEphemeral()
         let folder = try Folder(opening: layout.ephemeral)
         try folder.removeAbandonedScratch()
         guard try !folder.names().isEmpty else { return }
         try await store.withLock { () throws(VaultError) in
-            guard let needed = try neededDownloads() else { return }
+            let needed = try neededDownloads()
             for name in try folder.names() {
                 let text = String(decoding: name, as: UTF8.self)
-                guard let digest = StoreLayout.digest(inDownload: text), !needed.contains(digest) else {
-                    continue
-                }
+                guard let digest = StoreLayout.digest(inDownload: text) else { continue }
+                // A mark counts only while its process has it locked.
+                let isMark = text.hasSuffix(StoreLayout.markSuffix)
+                guard isMark || needed?.contains(digest) == false else { continue }
                 // A file that can't be removed costs disk space, and nothing else.
                 try? discardIfFree(layout.ephemeral.appending(text))
             }

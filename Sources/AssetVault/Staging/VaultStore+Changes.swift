@@ -40,9 +40,12 @@ extension VaultStore {
         }
         let store = StoreAccess(layout: layout, role: .app)
         let deadline = ContinuousClock.now + patience
+        let isLastAttempt = AwaitableValue(false)
         let observer: Observer = { update in
             // A key that may still come is not reported as missing.
-            if case .failed(_, let error) = update, error.category == .key, ContinuousClock.now < deadline {
+            if case .failed(_, let error) = update, error.category == .key,
+                !isLastAttempt.value
+            {
                 return
             }
             observer(update)
@@ -57,13 +60,15 @@ extension VaultStore {
         try await store.recovery.recover()
         var loaded: [PackID] = []
         while true {
+            // Begun after the deadline, so that it reports every missing key.
+            isLastAttempt.change { $0 = ContinuousClock.now >= deadline }
             let (opened, error) = try await run.unlock(ids)
             loaded += opened
             guard let error else {
                 guard let id = try notLoaded(of: ids ?? []).first else { return loaded }
                 throw nothingWaits(of: id)
             }
-            guard error.category == .key, ContinuousClock.now < deadline else { throw error }
+            guard error.category == .key, !isLastAttempt.value else { throw error }
             do { try await Task.sleep(for: .milliseconds(250)) } catch {
                 throw VaultError.cancelled("unlock")
             }

@@ -79,18 +79,20 @@ public struct StoreLayout: Sendable, Hashable {
         partialDownloads(of: pack) + [finishedDownload(of: pack)]
     }
 
+    static let markSuffix = ".wanted"
+
     func finishedDownload(of pack: PackManifest) -> FilePath {
         ephemeral.appending("\(pack.sha256.hex).avpack")
     }
 
     func foregroundMark(of pack: PackManifest) -> FilePath {
-        ephemeral.appending("\(pack.sha256.hex).wanted")
+        ephemeral.appending(pack.sha256.hex + Self.markSuffix)
     }
 
     /// The digest in the name of a download or its mark; nil for a name that is none of ours.
     static func digest(inDownload name: String) -> String? {
         let stem = name.prefix { $0 != "." }
-        guard (partialSuffixes + [".avpack", ".wanted"]).contains(String(name.dropFirst(stem.count))) else {
+        guard (partialSuffixes + [".avpack", markSuffix]).contains(String(name.dropFirst(stem.count))) else {
             return nil
         }
         return SHA256Digest(hex: String(stem))?.hex
