@@ -145,20 +145,21 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ], path: "Tests/Support/FaultServer", swiftSettings: settings),
+        .target(name: "Sampling", path: "Tests/Support/Sampling", swiftSettings: settings),
 
         // Tests. The peers speak for their module to the outside judges in Tests/Interop.
         tests("VaultBytes"),
         tests("StrictJSON", uses: ["VaultErrors", "VaultBytes"]),
-        tests("VaultFileSystem", uses: ["VaultErrors"], packages: [system]),
+        tests("VaultFileSystem", uses: ["VaultErrors", "Sampling"], packages: [system]),
         tests("VaultCrypto", uses: ["VaultErrors"]),
-        tests("VaultArchive", uses: ["VaultErrors", "VaultFileSystem"], packages: [system]),
+        tests("VaultArchive", uses: ["VaultErrors", "VaultFileSystem", "Sampling"], packages: [system]),
         tests(
             "VaultKeys", uses: ["VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
             packages: [system]),
         tests(
             "UpdateFramework", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
             packages: [system]),
-        tests("VaultTransport", uses: ["VaultErrors", "FaultServer"], packages: [system]),
+        tests("VaultTransport", uses: ["VaultErrors", "FaultServer", "Sampling"], packages: [system]),
         tests(
             "DevelopmentServer", uses: ["VaultErrors"],
             packages: [
@@ -175,20 +176,21 @@ let package = Package(
             "AssetVault",
             uses: [
                 "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultKeys", "SealedPack",
-                "UpdateFramework", "VaultTransport", "VaultAuthoring", "FaultServer", "AssetVaultFoundation",
+                "UpdateFramework", "VaultTransport", "VaultAuthoring", "FaultServer", "Sampling",
+                "AssetVaultFoundation",
             ], packages: [system]),
         tests(
             "SealedPack",
             uses: [
                 "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive",
-                "VaultKeys",
+                "VaultKeys", "Sampling",
             ], packages: [system]),
         .testTarget(
             name: "CommandTests",
             dependencies: [
                 "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "SealedPack",
                 "AssetVault",
-                "VaultCommand", "FaultServer",
+                "VaultCommand", "FaultServer", "Sampling",
                 system,
                 .product(name: "Subprocess", package: "swift-subprocess"),
             ], swiftSettings: settings),

@@ -1,5 +1,6 @@
 import FaultServer
 import Glibc
+import Sampling
 import Testing
 import VaultAuthoring
 import VaultFileSystem
@@ -27,7 +28,10 @@ import VaultFileSystem
     }
 
     /// Ephemeral storage may be anybody's: nothing that others put there is written to, believed or in the way.
-    @Test(arguments: ["hard link", "link", "writable", "pipe", "folder"], ["part", "avpack"])
+    @Test(
+        arguments: Sampling.pairs(
+            ["hard link", "link", "writable", "pipe", "folder"], ["part", "avpack"],
+            for: "inTheDownloadsPlace"))
     func inTheDownloadsPlace(kind: String, suffix: String) async throws {
         let name = "\(try await digest()).\(suffix)"
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)

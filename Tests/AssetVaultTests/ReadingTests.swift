@@ -1,4 +1,5 @@
 import AssetVault
+import Sampling
 import Synchronization
 import Testing
 import VaultAuthoring
@@ -24,11 +25,13 @@ import VaultFileSystem
         let reader = try await client.reader(of: bin, in: .one)
         #expect(reader.size == UInt64(large.count))
         try await withThrowingTaskGroup { group in
-            for _ in 0..<8 {
+            for task in 0..<8 {
                 group.addTask { [large] in
+                    var random = SeededGenerator(for: "anyRangeByManyTasks \(form) \(task)")
                     for _ in 0..<8 {
-                        let length = Bool.random() ? Int.random(in: 0...5_000) : Int.random(in: 0...400_000)
-                        let start = Int.random(in: 0...(large.count - length))
+                        let longest = Bool.random(using: &random) ? 5_000 : 400_000
+                        let length = Int.random(in: 0...longest, using: &random)
+                        let start = Int.random(in: 0...(large.count - length), using: &random)
                         let bytes = try await reader.read(UInt64(start)..<UInt64(start + length))
                         #expect(bytes == Array(large[start..<(start + length)]))
                     }

@@ -1,4 +1,5 @@
 import Foundation
+import Sampling
 import SystemPackage
 import Testing
 import VaultErrors
@@ -121,7 +122,7 @@ struct TreeRemovalTests {
         try workplace.folder("precious")
         try workplace.file("precious/file")
         let path = workplace.path
-        for _ in 0..<200 {
+        for _ in 0..<Sampling.rounds(60, whole: 200) {
             try FileSystem.createFolders(workplace["tree/a/b/c/d"], permissions: 0o700)
             let swapping = Thread {
                 for name in ["tree/a/b/c", "tree/a/b", "tree/a"] {
@@ -148,7 +149,7 @@ struct TreeRemovalTests {
             try workplace.file("precious/\(number)/file")
         }
         let path = workplace.path
-        for _ in 0..<100 {
+        for _ in 0..<Sampling.rounds(25, whole: 100) {
             for number in 0..<40 {
                 try FileSystem.createFolders(workplace["tree/\(number)/a/b/c/d"], permissions: 0o700)
             }

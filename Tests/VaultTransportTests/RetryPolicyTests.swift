@@ -1,3 +1,4 @@
+import Sampling
 import Testing
 import VaultErrors
 import VaultTransport
@@ -10,7 +11,7 @@ import VaultTransport
         policy.attempts = 100
         policy.base = .seconds(1)
         policy.ceiling = .seconds(10)
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator(for: "RetryPolicyTests")
         for (failures, longest) in [(1, 1.0), (2, 2), (3, 4), (4, 8), (5, 10), (6, 10), (64, 10), (99, 10)] {
             let waits = (0..<200).compactMap { _ in
                 policy.delay(afterFailures: failures, Self.failing, using: &random).map { $0 / .seconds(1) }
@@ -25,14 +26,14 @@ import VaultTransport
     @Test func theLastTryIsTheLast() {
         var policy = RetryPolicy()
         policy.attempts = 3
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator(for: "RetryPolicyTests")
         #expect(policy.delay(afterFailures: 2, Self.failing, using: &random) != nil)
         #expect(policy.delay(afterFailures: 3, Self.failing, using: &random) == nil)
     }
 
     /// The host is obeyed, and its clients don't return all at once.
     @Test func waitsAtLeastAsLongAsTheHostAsks() {
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator(for: "RetryPolicyTests")
         let waits = (0..<200).compactMap { _ in
             RetryPolicy().delay(
                 afterFailures: 1, Self.failing, retryAfter: .seconds(60), using: &random)
@@ -45,7 +46,7 @@ import VaultTransport
     @Test func leavesAHostThatAsksForTooLong() {
         var policy = RetryPolicy()
         policy.retryAfterCeiling = .seconds(10)
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator(for: "RetryPolicyTests")
         for (seconds, isWorthIt) in [(10, true), (11, false), (UInt32.max, false)] {
             let delay = policy.delay(
                 afterFailures: 1, Self.failing, retryAfter: .seconds(seconds), using: &random)
@@ -55,7 +56,7 @@ import VaultTransport
 
     @Test(arguments: VaultError.Category.allCases)
     func onlyFailingHostsAreAskedAgain(category: VaultError.Category) {
-        var random = SystemRandomNumberGenerator()
+        var random = SeededGenerator(for: "RetryPolicyTests")
         let error = VaultError(category, "x", at: "y", remedy: "z")
         let delay = RetryPolicy().delay(afterFailures: 1, error, using: &random)
         #expect((delay != nil) == (category == .unavailable))

@@ -1,6 +1,7 @@
 import AssetVault
 import FaultServer
 import Testing
+import VaultTransport
 
 /// What a client tells, and how it is held up.
 @Suite(.timeLimit(.minutes(5))) struct UpdateStreamTests {
@@ -137,7 +138,10 @@ import Testing
     /// What waits for its turn can be given up, too.
     @Test func cancelledBeforeItsTurn() async throws {
         holdAfterHalf()
+        var limits = TransportLimits()
+        limits.idle = .seconds(2)
         var configuration = try hosted.configuration()
+        configuration.transport = SchemeTransport(limits: limits)
         configuration.packsAtOnce = 1
         let client = try VaultClient(configuration)
         let extras = try PackID("extras")

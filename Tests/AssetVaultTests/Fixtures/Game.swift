@@ -18,6 +18,19 @@ final class Game: Sendable {
         try await place.vault.create(now: .now)
     }
 
+    /// As another one was.
+    init(_ image: FolderImage) throws {
+        scratch = try ScratchFolder(in: "/dev/shm")
+        try image.write(to: scratch.path)
+        // The sources are declared by whole paths.
+        let settings = place.vault.path.appending("vault.json")
+        let text = String(decoding: try DurableFile.read(settings, limit: 1 << 20), as: UTF8.self)
+        let changed = Array(text.replacing(image.origin.string, with: place.root).utf8)
+        try DurableFile.write(changed.span, to: settings, permissions: 0o644, replacing: true)
+    }
+
+    func image() throws -> FolderImage { try FolderImage(of: scratch.path) }
+
     /// Publishes exactly these files as the next version of a pack.
     func publish(_ files: [String: [UInt8]], as id: String = Game.id, _ compression: Compression? = nil)
         async throws

@@ -14,16 +14,28 @@ final class HostedGame: Sendable {
     static let one = noise(900_000, seed: 1)
     static let extras = noise(300_000, seed: 2)
 
-    init(policies: [String: String] = ["extras": "onDemand"]) async throws {
-        game = try await Game()
-        try await game.publish(["noise": Self.one])
-        try await game.publish(["noise": Self.extras], as: "extras")
+    private static let onDemand = ["extras": "onDemand"]
+
+    /// Published once in a process: each test has a copy.
+    private static let published = Task {
+        let game = try await Game()
+        try await game.publish(["noise": one])
+        try await game.publish(["noise": extras], as: "extras")
+        let image = try game.image()
+        try await game.declare(onDemand)
+        return (withoutPolicies: image, onDemand: try game.image())
+    }
+
+    init(policies: [String: String] = onDemand) async throws {
+        let published = try await Self.published.value
+        let isPrepared = policies == Self.onDemand
+        game = try Game(isPrepared ? published.onDemand : published.withoutPolicies)
         let script = Script()
         self.script = script
         server = try FaultServer(game.place.vault.site.string) {
             $0.isForPack ? script.answer(to: $0) : .file
         }
-        try await declare(policies)
+        if !isPrepared { try await game.declare(policies) }
     }
 
     /// How packs are answered for from now on.
@@ -41,19 +53,11 @@ final class HostedGame: Sendable {
     }
 
     /// Changes the policies of packs, and publishes that.
-    func declare(_ policies: [String: String]) async throws {
-        try await publish { packs throws(VaultError) in
-            for (id, policy) in policies {
-                var pack = try packs.object(id, at: "vault.json")
-                pack["policy"] = .string(policy)
-                packs[id] = .object(pack)
-            }
-        }
-    }
+    func declare(_ policies: [String: String]) async throws { try await game.declare(policies) }
 
     /// Changes the tags of packs, and publishes that.
     func tag(_ tags: [String: [String]]) async throws {
-        try await publish { packs throws(VaultError) in
+        try await game.publish { packs throws(VaultError) in
             for (id, tags) in tags {
                 var pack = try packs.object(id, at: "vault.json")
                 pack["tags"] = .array(tags.map(JSONValue.string))
@@ -64,21 +68,7 @@ final class HostedGame: Sendable {
 
     /// Takes a pack off the site.
     func withdraw(_ id: PackID) async throws {
-        try await publish { $0[id.description] = nil }
-    }
-
-    /// Changes what `vault.json` says of packs, and publishes that.
-    private func publish(changing change: (inout JSONObject) throws(VaultError) -> Void) async throws {
-        let file = game.place.vault.path.appending("vault.json")
-        let bytes = try DurableFile.read(file, limit: 1 << 20)
-        var json = try JSONValue(parsing: bytes.span, place: "vault.json").asObject(at: "vault.json")
-        var packs = try json.object("packs", at: "vault.json")
-        try change(&packs)
-        json["packs"] = .object(packs)
-        let changed = JSONValue.object(json).pretty()
-        try DurableFile.write(changed.span, to: file, permissions: 0o644, replacing: true)
-        _ = try await Publication.run(
-            of: game.place.vault, PublicationRequest(keys: game.place.keys, now: .now))
+        try await game.publish { $0[id.description] = nil }
     }
 
     func configuration(keys: Bool = true) throws -> VaultConfiguration {
@@ -99,6 +89,32 @@ final class HostedGame: Sendable {
         let (folder, name) = pack.id.description.splitLast("/")
         let path = "targets/packs/\(folder)\(pack.sha256.hex).\(name).avpack"
         return try DurableFile.read(game.place.vault.site.pushing(FilePath(path)), limit: 1 << 28)
+    }
+}
+
+extension Game {
+    /// Changes the policies of packs, and publishes that.
+    fileprivate func declare(_ policies: [String: String]) async throws {
+        try await publish { packs throws(VaultError) in
+            for (id, policy) in policies {
+                var pack = try packs.object(id, at: "vault.json")
+                pack["policy"] = .string(policy)
+                packs[id] = .object(pack)
+            }
+        }
+    }
+
+    /// Changes what `vault.json` says of packs, and publishes that.
+    fileprivate func publish(changing change: (inout JSONObject) throws(VaultError) -> Void) async throws {
+        let file = place.vault.path.appending("vault.json")
+        let bytes = try DurableFile.read(file, limit: 1 << 20)
+        var json = try JSONValue(parsing: bytes.span, place: "vault.json").asObject(at: "vault.json")
+        var packs = try json.object("packs", at: "vault.json")
+        try change(&packs)
+        json["packs"] = .object(packs)
+        let changed = JSONValue.object(json).pretty()
+        try DurableFile.write(changed.span, to: file, permissions: 0o644, replacing: true)
+        _ = try await Publication.run(of: place.vault, PublicationRequest(keys: place.keys, now: .now))
     }
 }
 

@@ -1,5 +1,6 @@
 import FaultServer
 import Foundation
+import Sampling
 import StrictJSON
 import Testing
 
@@ -180,7 +181,7 @@ import Testing
     @Test(arguments: ["renameat2", "renameat", "fsync"]) func killed(call: String) async throws {
         try await workshop.fetch().succeeded()
         var kills = 0
-        for number in 1...30 {
+        for number in [1] + Sampling.numbers(2...30, each: 3, for: "DamagedTreeTests.killed \(call)") {
             try await damage("changed")
             let wrapper =
                 ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)"]

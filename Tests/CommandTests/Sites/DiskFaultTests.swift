@@ -1,4 +1,5 @@
 import Foundation
+import Sampling
 import SystemPackage
 import Testing
 import VaultCrypto
@@ -9,11 +10,12 @@ import VaultFileSystem
 /// Each call that changes a disk, failing once: the command says so, what is in use stays whole, and the same command once
 /// more ends right.
 @Suite(.timeLimit(.minutes(60))) struct DiskFaultTests {
-    @Test(arguments: [KilledWay.opened, .sealed, .downloader, .unlock, .remove])
-    func oneCallFails(way: KilledWay) async throws {
+    private static let ways: [KilledWay] = [.opened, .sealed, .downloader, .unlock, .remove]
+
+    @Test(arguments: ways) func oneCallFails(way: KilledWay) async throws {
         let stores = try await KilledStores(way, from: .loaded)
         let faults = try await self.faults(of: stores)
-        try #require(faults.count > 10)
+        try #require(faults.count > (Sampling.isWhole ? 10 : 3))
         var failures = 0
         for (round, fault) in faults.enumerated() {
             let hint = "\(way), \(fault)"
@@ -40,7 +42,9 @@ import VaultFileSystem
             "strace", "-f", "-qq", "-o", log, "-e", "trace=" + DiskFault.calls.joined(separator: ","),
         ]
         try await stores.runFromFolder(in: store, through: counting).succeeded()
-        return DiskFault.all(countedIn: try String(contentsOfFile: log, encoding: .utf8))
+        return DiskFault.all(
+            countedIn: try String(contentsOfFile: log, encoding: .utf8), for: "oneCallFails \(stores.way)",
+            Self.ways.firstIndex(of: stores.way) ?? 0)
     }
 
     /// In one line, as I/O. What is opened may also be something of the system's, which no program runs without.
@@ -56,7 +60,7 @@ import VaultFileSystem
     func whatWasNotSavedIsThrownAway(way: KilledWay) async throws {
         let stores = try await KilledStores(way, from: .loaded)
         var files = 0
-        for number in 1...80 {
+        for number in Sampling.numbers(1...80, each: 3, for: "whatWasNotSavedIsThrownAway \(way)") {
             let store = try await stores.store("store-\(number)")
             let log = stores.workshop.folder["fsync"]
             let wrapper =

@@ -1,4 +1,5 @@
 import Foundation
+import Sampling
 import Testing
 
 /// An app that dies while it takes over what a downloader verified: its metadata are as before, or as they are to be.
@@ -24,7 +25,7 @@ struct KilledAdoptionTests {
 
     /// Killed at each call in turn that gives or takes a name, until there is none any more.
     @Test(arguments: ["renameat", "renameat2", "unlinkat"]) func atAnyMoment(call: String) async throws {
-        for number in 1..<100 {
+        for number in Sampling.numbers(1...100, each: 3, for: "KilledAdoptionTests \(call)") {
             let store = folder["store-\(call)-\(number)"]
             try await Tool.run("cp", "-a", workshop.store, store)
             let unlock = ["unlock", "one", "--store", store] + workshop.keys

@@ -1,5 +1,6 @@
 import FaultServer
 import Foundation
+import Sampling
 import Testing
 
 @testable import AssetVault
@@ -16,10 +17,33 @@ import Testing
         #expect(Set(reached).union([.pieceReused]) == Set(StagingStep.allCases))
     }
 
+    private struct Kill: Hashable {
+        let way: KilledWay
+        let start: KilledWay.Start
+        let step: StagingStep
+    }
+
+    /// Every step of every way; in a sample every step in a third of the ways.
+    private static let kills: Set<Kill> = {
+        let all = KilledWay.allCases.flatMap { way in
+            KilledWay.Start.allCases.flatMap { start in
+                way.steps(from: start).map { Kill(way: way, start: start, step: $0) }
+            }
+        }
+        let chosen = Dictionary(grouping: all, by: \.step).flatMap { step, kills in
+            kills.sample((kills.count + 2) / 3, for: "killed at \(step)")
+        }
+        return Set(chosen)
+    }()
+
     @Test(arguments: KilledWay.allCases, KilledWay.Start.allCases)
     func once(way: KilledWay, start: KilledWay.Start) async throws {
+        let steps = way.steps(from: start).filter {
+            Self.kills.contains(Kill(way: way, start: start, step: $0))
+        }
+        guard !steps.isEmpty else { return }
         let stores = try await KilledStores(way, from: start)
-        for step in way.steps(from: start) {
+        for step in steps {
             for time in step == .pieceWritten ? [1, stores.places.count] : [1] {
                 try await killOnce(at: step, time, stores)
             }
@@ -89,7 +113,7 @@ import Testing
         let stores = try await KilledStores(.unlock, from: .loaded)
         try stores.workshop.folder.write("level/noise", "version 3")
         try await stores.workshop.publish()
-        for isDamaged in [false, true] {
+        for isDamaged in [false, true].sample(1, for: "anOlderPreload \(step)") {
             let store = try await stores.store("\(step)-\(isDamaged)")
             let fetch = KilledWay.opened.arguments(stores.workshop, stores.server.url, store)
             #expect(try await Command.run(fetch, dyingAt: "\(step)").exitCode == 137)
@@ -139,20 +163,17 @@ import Testing
         ] as [(KilledWay, [StagingStep])])
     func whileItRecovers(way: KilledWay, first: [StagingStep]) async throws {
         let stores = try await KilledStores(way, from: .loaded)
-        for step in first {
-            let recovering =
-                KilledWay.recovering
-                + (way == .remove ? [.linkRemoved, .versionsRemoved, .waitingRemoved] : [])
-            for second in recovering {
-                let hint = "\(way), killed at \(step), then at \(second)"
-                let store = try await stores.store("\(step)-\(second)")
-                #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137, "\(hint)")
-                try await stores.expectOldOrNew(in: store, hint)
-                #expect(try await stores.run(in: store, dyingAt: "\(second)").exitCode == 137, "\(hint)")
-                try await stores.expectOldOrNew(in: store, hint)
-                try await stores.run(in: store).succeeded()
-                try await stores.expectEnd(in: store, hint)
-            }
+        let recovering =
+            KilledWay.recovering + (way == .remove ? [.linkRemoved, .versionsRemoved, .waitingRemoved] : [])
+        for (step, second) in Sampling.pairs(first, recovering, for: "whileItRecovers \(way)") {
+            let hint = "\(way), killed at \(step), then at \(second)"
+            let store = try await stores.store("\(step)-\(second)")
+            #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137, "\(hint)")
+            try await stores.expectOldOrNew(in: store, hint)
+            #expect(try await stores.run(in: store, dyingAt: "\(second)").exitCode == 137, "\(hint)")
+            try await stores.expectOldOrNew(in: store, hint)
+            try await stores.run(in: store).succeeded()
+            try await stores.expectEnd(in: store, hint)
         }
     }
 }

@@ -1,5 +1,6 @@
 import FaultServer
 import Foundation
+import Sampling
 import Testing
 
 /// A fetch may be killed at any moment: what is seen is the old version or the new one, and the next fetch ends right.
@@ -16,13 +17,13 @@ struct KilledFetchTests {
         for number in 0..<60 {
             try folder.write("level/\(number % 7)/\(number)", Bytes.random(5000, seed: UInt64(number)))
         }
-        try folder.write("level/noise", Bytes.random(3 << 20, seed: 1))
+        try folder.write("level/noise", Bytes.random(1 << 20, seed: 1))
         try await workshop.publish("--pack", "level=\(folder["level"])")
         try await Tool.run("cp", "-a", folder["level"], folder["old-level"])
         first = try Tree(folder["old-level"])
         try await workshop.fetch(into: folder["store-1"]).succeeded()
         try folder.makeFolder("store-0")
-        try folder.write("level/noise", Bytes.random(4 << 20, seed: 2))
+        try folder.write("level/noise", Bytes.random(5 << 18, seed: 2))
         try FileManager.default.removeItem(atPath: folder["level/3"])
         try await workshop.publish()
         second = try Tree(folder["level"])
@@ -73,19 +74,23 @@ struct KilledFetchTests {
             try await workshop.fetch(server.url, into: folder["timed"]).succeeded()
         }
         var killed = 0
-        for round in 0..<40 {
-            let moment = Double.random(in: 0.005...1) * (whole / .seconds(1))
+        var random = SeededGenerator(for: "KilledFetchTests.atRandomMoments")
+        let rounds = Sampling.rounds(12, whole: 40)
+        for round in 0..<rounds {
+            let moment = Double.random(in: 0.005...1, using: &random) * (whole / .seconds(1))
             let result = try await tryOut(round % 2, round, server.url, through: Killing.after(moment))
             if result.exitCode == 137 { killed += 1 }
         }
-        #expect(killed > 5, "\(killed) of 40")
+        #expect(killed * 8 > rounds, "\(killed) of \(rounds)")
     }
 
     /// Exactly where something becomes visible or durable.
     @Test(arguments: ["renameat2", "fsync", "syncfs", "symlinkat", "unlinkat", "mkdirat"])
     func atEveryStep(call: String) async throws {
         for start in [0, 1] {
-            for number in 1...60 {
+            for number in Sampling.numbers(
+                1...60, each: 4, for: "KilledFetchTests.atEveryStep \(call) \(start)")
+            {
                 let result = try await tryOut(
                     start, number * 4, workshop.site, through: Killing.at(call, number: number))
                 if result.exitCode == 0 {

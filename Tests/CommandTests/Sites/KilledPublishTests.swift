@@ -1,4 +1,5 @@
 import Foundation
+import Sampling
 import Testing
 
 /// A publication may be killed at any moment: readers see the old site or the new one, and the next one ends right.
@@ -12,8 +13,8 @@ struct KilledPublishTests {
     init() async throws {
         workshop = try await Workshop()
         folder = workshop.folder
-        try folder.write("old/noise", Bytes.random(2 << 20, seed: 1))
-        try folder.write("new/noise", Bytes.random(3 << 20, seed: 2))
+        try folder.write("old/noise", Bytes.random(1 << 19, seed: 1))
+        try folder.write("new/noise", Bytes.random(3 << 18, seed: 2))
         for number in 0..<40 { try folder.write("new/\(number)", Bytes.random(3000, seed: UInt64(number))) }
         (first, second) = (try Tree(folder["old"]), try Tree(folder["new"]))
         for version in ["old", "new"] {
@@ -75,15 +76,17 @@ struct KilledPublishTests {
             try await Command.run("publish", folder["timed"]).succeeded()
         }
         var killed = 0
-        for round in 0..<20 {
-            let moment = Double.random(in: 0.005...1) * (whole / .seconds(1))
+        var random = SeededGenerator(for: "KilledPublishTests.atRandomMoments")
+        let rounds = Sampling.rounds(8, whole: 20)
+        for round in 0..<rounds {
+            let moment = Double.random(in: 0.005...1, using: &random) * (whole / .seconds(1))
             if try await tryOut(round, through: Killing.after(moment)).exitCode == 137 { killed += 1 }
         }
-        #expect(killed > 2, "\(killed) of 20")
+        #expect(killed * 9 > rounds, "\(killed) of \(rounds)")
     }
 
     @Test(arguments: ["renameat2", "fsync"]) func atEveryStep(call: String) async throws {
-        for number in 1...60 {
+        for number in Sampling.numbers(1...60, each: 4, for: "KilledPublishTests.atEveryStep \(call)") {
             let result = try await tryOut(number, through: Killing.at(call, number: number))
             if result.exitCode == 0 {
                 #expect(number > 1, "\(call) was never called")
@@ -94,7 +97,7 @@ struct KilledPublishTests {
 
     /// Content of an archive is plain while it is being sealed: never in the site, not even after a kill.
     @Test func nothingPlainIsLeftInTheSite() async throws {
-        let secret = Array(Bytes.random(2 << 20, seed: 2).prefix(64))
+        let secret = Array(Bytes.random(1 << 10, seed: 2).prefix(64))
         let result = try await Command.run(
             "publish", workshop.vault, through: Killing.at("renameat2", number: 1))
         #expect(result.exitCode == 137)

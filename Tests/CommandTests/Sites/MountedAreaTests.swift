@@ -1,4 +1,5 @@
 import Foundation
+import Sampling
 import Testing
 
 /// Areas on disks of their own: full ones, read-only ones, and packs that can't be renamed from one to the other.
@@ -31,16 +32,18 @@ struct MountedAreaTests {
     }
 
     /// Room runs out at once, or while a record, a manifest, a tree, or the copy of a pack is written.
-    @Test(arguments: ways, areas) func full(way: KilledWay, area: String) async throws {
+    @Test(arguments: Sampling.pairs(ways, areas, for: "full")) func full(way: KilledWay, area: String)
+        async throws
+    {
         let stores = try await KilledStores(way, from: .loaded)
-        for room in [0, 8, 1000] {
+        for room in [0, 8, 1000].sample(1, for: "room in \(area) for \(way)") {
             let hint = "\(way), \(room) KiB left in \(area)"
             let result = try await tryOut(stores, [area], hint) {
                 try await $0.leave(kibibytes: room, in: area)
             }
             expectFull(result, hint)
         }
-        for room in [0, 1, 4] {
+        for room in [0, 1, 4].sample(1, for: "names in \(area) for \(way)") {
             let hint = "\(way), \(room) names left in \(area)"
             let result = try await tryOut(stores, [area], hint) { try await $0.leave(names: room, in: area) }
             expectFull(result, hint)
@@ -52,7 +55,9 @@ struct MountedAreaTests {
         #expect(result.exitCode == 74 && result.errorText.contains("full"), "\(result.errorText) \(hint)")
     }
 
-    @Test(arguments: ways, areas) func readOnly(way: KilledWay, area: String) async throws {
+    @Test(arguments: Sampling.pairs(ways, areas, for: "readOnly")) func readOnly(way: KilledWay, area: String)
+        async throws
+    {
         let stores = try await KilledStores(way, from: .loaded)
         let hint = "\(way), \(area) is read-only"
         let result = try await tryOut(stores, [area], hint) { try await $0.remount(area, "ro") }
@@ -67,13 +72,14 @@ struct MountedAreaTests {
     }
 
     /// Killed where a pack is copied from disk to disk, or where the copy gets its name.
-    @Test(arguments: ways, [["ephemeral"], ["shared"], ["permanent"], areas])
+    @Test(
+        arguments: Sampling.pairs(ways, [["ephemeral"], ["shared"], ["permanent"], areas], for: "apart"))
     func apart(way: KilledWay, areas: [String]) async throws {
         let stores = try await KilledStores(way, from: .loaded)
         try await tryOut(stores, areas, "\(way), \(areas) apart").succeeded()
         var killed = 0
         for call in ["pwrite64", "fsync", "renameat2", "unlinkat"] {
-            for number in [1, 2, 3, 5, 8, 13] {
+            for number in [1, 2, 3, 5, 8, 13].sample(1, for: "\(call) of \(way), \(areas) apart") {
                 let hint = "\(way), \(areas) apart, killed at \(call) \(number)"
                 let result = try await tryOut(
                     stores, areas, hint, through: Killing.at(call, number: number))
@@ -84,6 +90,6 @@ struct MountedAreaTests {
                 killed += 1
             }
         }
-        #expect(killed > 3)
+        #expect(killed > (Sampling.isWhole ? 3 : 0))
     }
 }

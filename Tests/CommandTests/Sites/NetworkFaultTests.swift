@@ -1,5 +1,6 @@
 import FaultServer
 import Foundation
+import Sampling
 import Testing
 
 /// Every kind of fault, met once and met always, with and without a download that was broken off before: the new
@@ -41,6 +42,15 @@ import Testing
         #expect(dying.packBytes > half && dying.packBytes < pack.size)
     }
 
+    /// In a sample each fault once and always, and with both stores.
+    private var cases: [Case] {
+        NetworkFault.all.flatMap { fault in
+            Sampling.pairs([true, false], ["fresh", "partial"], for: "met \(fault.name)").map {
+                Case(fault: fault, isLasting: $0, start: $1)
+            }
+        }
+    }
+
     private struct Case: Sendable {
         let fault: NetworkFault
         let isLasting: Bool
@@ -52,11 +62,7 @@ import Testing
 
     @Test func oldOrNewWhateverHappens() async throws {
         #expect(NetworkFault.all.count >= 25)
-        var cases = NetworkFault.all.flatMap { fault in
-            [true, false].flatMap { isLasting in
-                ["fresh", "partial"].map { Case(fault: fault, isLasting: isLasting, start: $0) }
-            }
-        }[...]
+        var cases = cases[...]
         // Most of the time of a case is waiting.
         try await withThrowingTaskGroup { group in
             for next in cases.prefix(32) { group.addTask { try await examine(next) } }

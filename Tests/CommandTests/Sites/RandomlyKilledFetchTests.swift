@@ -1,11 +1,12 @@
 import FaultServer
 import Foundation
+import Sampling
 import Testing
 
 /// A downloader and an app on one store, started together and killed at random moments, again and again, while versions are
-/// published. `ASSETVAULT_KILLS` says how many.
+/// published.
 @Suite(.timeLimit(.minutes(60))) struct RandomlyKilledFetchTests {
-    private let wanted = Int(ProcessInfo.processInfo.environment["ASSETVAULT_KILLS"] ?? "") ?? 60
+    private let wanted = Sampling.rounds(16, whole: 300)
     private let sites: PreparedSites
     private let server: FaultServer
     private let packs = ["level": 9 << 16, "small": 90 << 10]
@@ -43,20 +44,23 @@ import Testing
             _ = try await command(app, sites.workshop.folder["timed"])
         }
         var (rounds, kills, stores) = (0, 0, 0)
+        var random = SeededGenerator(for: "RandomlyKilledFetchTests")
         // Of those that died while they worked on packs.
         var marks: Set<String> = []
         var store = sites.workshop.folder["store-0"]
         var seen: [String: Int] = [:]
         while kills < wanted {
             rounds += 1
-            let moments = (0..<2).map { _ in Double.random(in: 0.01...1.2) * (whole / .seconds(1)) }
+            let moments = (0..<2).map { _ in
+                Double.random(in: 0.01...1.2, using: &random) * (whole / .seconds(1))
+            }
             kills += try await killed(in: store, after: moments)
             let hint = "round \(rounds), \(moments) s of \(whole)"
             let left = try? FileManager.default.contentsOfDirectory(atPath: "\(store)/permanent/@work")
             marks.formUnion(left ?? [])
             try await expectWhole(in: store, &seen, hint)
             let isDone = packs.keys.allSatisfy { seen[$0] == sites.version }
-            guard isDone || Int.random(in: 0..<4) == 0 else { continue }
+            guard isDone || Int.random(in: 0..<4, using: &random) == 0 else { continue }
             if !sites.isAtItsEnd {
                 try sites.publishNext()
             } else {

@@ -1,11 +1,11 @@
 import FaultServer
 import Foundation
+import Sampling
 import Testing
 
 /// Eight processes with one store while versions are published: what they did and saw fits one simple story.
-/// `ASSETVAULT_SECONDS` says for how long.
 @Suite(.timeLimit(.minutes(20))) struct SharedStoreHistoryTests {
-    private let seconds = Double(ProcessInfo.processInfo.environment["ASSETVAULT_SECONDS"] ?? "") ?? 10
+    private let seconds = Double(Sampling.rounds(8, whole: 60))
     private let sites: PreparedSites
     private let server: FaultServer
     private let history = StoreHistory()
@@ -24,11 +24,12 @@ import Testing
     }
 
     /// Each process does one of its operations after the other, each with a pack of its choice.
-    private var roles: [@Sendable (String) -> StoreHistory.Operation] {
+    private var roles: [@Sendable (String, inout SeededGenerator) -> StoreHistory.Operation] {
         [
-            { _ in .fetch(id: nil, withKeys: true) }, { .fetch(id: $0, withKeys: true) },
-            { _ in .fetch(id: nil, withKeys: false) }, { _ in .downloader }, { _ in .unlock },
-            { Int.random(in: 0..<3) == 0 ? .remove($0) : .path($0) }, { _ in .status }, { .read($0) },
+            { _, _ in .fetch(id: nil, withKeys: true) }, { id, _ in .fetch(id: id, withKeys: true) },
+            { _, _ in .fetch(id: nil, withKeys: false) }, { _, _ in .downloader }, { _, _ in .unlock },
+            { id, random in Int.random(in: 0..<3, using: &random) == 0 ? .remove(id) : .path(id) },
+            { _, _ in .status }, { id, _ in .read(id) },
         ]
     }
 
@@ -40,11 +41,12 @@ import Testing
         let (start, whole) = (clock.now, Duration.seconds(seconds))
         let end = start + whole
         try await withThrowingTaskGroup { group in
-            for role in roles {
+            for (number, role) in roles.enumerated() {
                 group.addTask {
+                    var random = SeededGenerator(for: "eightProcesses \(number)")
                     while clock.now < end {
-                        guard let id = user.packs.randomElement() else { return }
-                        try await user.run(role(id))
+                        guard let id = user.packs.randomElement(using: &random) else { return }
+                        try await user.run(role(id, &random))
                         try await clock.sleep(for: .milliseconds(20))
                     }
                 }

@@ -1,5 +1,6 @@
 import FaultServer
 import Foundation
+import Sampling
 import StrictJSON
 import Testing
 
@@ -27,7 +28,9 @@ struct BinTests {
         try await workshop.publish()
     }
 
-    @Test(arguments: [4, 256] as [Int64]) func onePackIsOneBin(count: Int64) async throws {
+    @Test(arguments: [4, Sampling.isWhole ? 256 : 32] as [Int64]) func onePackIsOneBin(count: Int64)
+        async throws
+    {
         let readers = try await Readers(of: workshop)
         try await publishInBins(count)
         try await readers.expectBelief(seeing: [Tree(folder["level"])])
@@ -63,13 +66,18 @@ struct BinTests {
     /// From one list to bins, to more of them, and back; whoever knows a state follows to each.
     @Test func thereAndBack() async throws {
         let readers = try await Readers(of: workshop)
-        for (step, count) in ([4, 16, nil, 4] as [Int64?]).enumerated() {
+        let counts: [Int64?] = [4, 16, nil, 4]
+        let stepsWithPython = Array(counts.indices).sample(1, for: "thereAndBack")
+        for (step, count) in counts.enumerated() {
+            let withPython = stepsWithPython.contains(step)
             try await publishInBins(count)
-            try await readers.expectBelief(seeing: [Tree(folder["level"])], "step \(step)")
-            try await readers.follow()
+            try await readers.expectBelief(
+                seeing: [Tree(folder["level"])], withPython: withPython, "step \(step)")
+            try await readers.follow(withPython: withPython)
             try folder.write("level/file", "after step \(step)")
             try await workshop.publish()
-            try await readers.expectBelief(seeing: [Tree(folder["level"])], "after step \(step)")
+            try await readers.expectBelief(
+                seeing: [Tree(folder["level"])], withPython: withPython, "after step \(step)")
             let store = folder["store-\(step)"]
             try await workshop.fetch(into: store).succeeded()
             #expect(try await workshop.status(of: store).count == 13)

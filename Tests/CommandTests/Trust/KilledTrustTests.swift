@@ -1,4 +1,5 @@
 import Foundation
+import Sampling
 import Testing
 
 /// A change of trust may be killed at any step: every reader believes the site, and the same command ends it.
@@ -7,12 +8,9 @@ struct KilledTrustTests {
 
     init() async throws { vault = try await KilledVault() }
 
-    /// Everything is tried where `ASSETVAULT_KILLS` is set, else every fourth step from a random one on.
-    private static let isThorough = ProcessInfo.processInfo.environment["ASSETVAULT_KILLS"] != nil
-
     /// The calls that change a folder, or make a change durable. Between two of the latter lies at most one of the
     /// former, so that `fsync` alone stops at every state.
-    private static let calls = isThorough ? ["fsync", "renameat", "renameat2", "unlinkat"] : ["fsync"]
+    private static let calls = Sampling.isWhole ? ["fsync", "renameat", "renameat2", "unlinkat"] : ["fsync"]
 
     /// Kills a command at one of its steps after the other.
     private func killAtEveryStep(
@@ -20,10 +18,10 @@ struct KilledTrustTests {
     ) async throws {
         for call in Self.calls {
             var killed = 0
-            let numbers =
-                Self.isThorough
-                ? stride(from: 1, to: 80, by: 1) : stride(from: .random(in: 1...4), to: 80, by: 4)
-            for number in numbers {
+            let test = "\(call) of \(command) \(arguments)"
+            // One of the first, which every command has.
+            let first = Sampling.numbers(1...4, each: 4, for: test)
+            for number in first + Sampling.numbers(5...80, each: 8, for: test) {
                 let result = try await vault.tryOut(
                     command, with: arguments, through: Killing.at(call, number: number), refusal: refusal,
                     withPython: number.isMultiple(of: 3))

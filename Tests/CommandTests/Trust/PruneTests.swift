@@ -1,4 +1,5 @@
 import Foundation
+import Sampling
 import StrictJSON
 import Testing
 
@@ -152,7 +153,8 @@ struct PruneTests {
         try await prune(after: 41, "--keep", "1", "--grace", "0d").succeeded()
         let rest = try Tree(workshop.site)
         var killed = 0
-        for number in 1...30 {
+        let numbers = Sampling.numbers(1...30, each: 3, for: "PruneTests.killedHalfWay")
+        for number in numbers {
             try await Tool.run("rm", "-rf", workshop.vault)
             try await Tool.run("cp", "-a", folder["whole"], workshop.vault)
             let kill = Killing.at("unlinkat", number: number)
@@ -171,7 +173,7 @@ struct PruneTests {
             try await prune(after: 41, "--keep", "1", "--grace", "0d").succeeded()
             #expect(try Tree(workshop.site) == rest)
         }
-        #expect(killed == 12, "\(killed)")
+        #expect(killed == numbers.count { $0 <= 12 }, "\(killed)")
     }
 
     @Test(arguments: [

@@ -1,11 +1,12 @@
 import Foundation
+import Sampling
 import Testing
 
 /// One vault whose commands are killed again and again, and readers who never lose it.
 struct RandomlyKilledTests {
     let workshop: Workshop
     let folder: TemporaryFolder
-    private let rounds = Int(ProcessInfo.processInfo.environment["ASSETVAULT_KILLS"] ?? "") ?? 20
+    private let rounds = Sampling.rounds(10, whole: 100)
 
     init() async throws {
         workshop = try await Workshop()
@@ -19,23 +20,25 @@ struct RandomlyKilledTests {
         var trees = [try Tree(folder["level"])]
         let whole = try await ContinuousClock().measure { try await workshop.trust("refresh").succeeded() }
         var (killed, refused) = (0, 0)
+        var random = SeededGenerator(for: "RandomlyKilledTests")
         for round in 1...rounds {
             let vault = workshop.vault
             let command: [String]
-            switch Int.random(in: 0..<8) {
+            switch Int.random(in: 0..<8, using: &random) {
             case 0: command = ["trust", "refresh", vault]
             case 1:
                 let key = try await workshop.makeKey("key-\(round)").publicKey
                 command = ["trust", "add-key", vault, "targets", key]
             case 2, 3, 4:
-                let role = try #require(["root", "timestamp", "snapshot", "targets"].randomElement())
+                let role = try #require(
+                    ["root", "timestamp", "snapshot", "targets"].randomElement(using: &random))
                 command = ["trust", "rotate", vault, role]
             default:
                 try folder.write("level/file", "version \(round)")
                 trees.append(try Tree(folder["level"]))
                 command = ["publish", vault]
             }
-            let moment = Double.random(in: 0.2...3) * (whole / .seconds(1))
+            let moment = Double.random(in: 0.2...3, using: &random) * (whole / .seconds(1))
             let result = try await Command.run(command, through: Killing.after(moment))
             let hint = "round \(round): \(command.dropFirst().joined(separator: " ")), \(moment) s"
             if result.exitCode == 137 { killed += 1 } else if result.exitCode != 0 { refused += 1 }

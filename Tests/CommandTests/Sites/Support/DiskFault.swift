@@ -1,4 +1,5 @@
 import Foundation
+import Sampling
 import Testing
 
 /// One system call that fails in one command: the `number`th of its kind in a thread.
@@ -15,11 +16,9 @@ struct DiskFault: CustomStringConvertible {
     var wrapper: [String] { Sandbox.injecting("error=\(error)", into: call, number: number) }
     var description: String { "\(error) from \(call) \(number)" }
 
-    /// Whether every call is to fail once, with each error; else the first, a middle and the last one of each kind.
-    static let areAllWanted = ProcessInfo.processInfo.environment["ASSETVAULT_ALL_FAULTS"] != nil
-
-    /// The faults that a command can meet, by what it is seen to call.
-    static func all(countedIn log: String) -> [DiskFault] {
+    /// The faults that a command can meet, by what it is seen to call: each call fails once, with each error. In a sample, of
+    /// every other kind one of the first, a middle and the last one; tests of even and of odd numbers take different kinds.
+    static func all(countedIn log: String, for test: String, _ number: Int) -> [DiskFault] {
         var counts: [String: [Substring: Int]] = [:]
         for line in log.split(separator: "\n") {
             let words = line.split(maxSplits: 1) { $0 == " " }
@@ -27,16 +26,20 @@ struct DiskFault: CustomStringConvertible {
             let call = words[1][..<end].trimmingCharacters(in: .whitespaces)
             counts[call, default: [:]][words[0], default: 0] += 1
         }
-        return calls.flatMap { call -> [DiskFault] in
-            guard let most = counts[call]?.values.max() else { return [] }
-            if areAllWanted {
-                return (1...most).flatMap { number in
-                    ["EIO", "ENOSPC"].map { DiskFault(call: call, error: $0, number: number) }
+        let errors = ["EIO", "ENOSPC"]
+        let met = calls.compactMap { call in counts[call]?.values.max().map { (call: call, most: $0) } }
+        if Sampling.isWhole {
+            return met.flatMap { call, most in
+                (1...most).flatMap { number in
+                    errors.map { DiskFault(call: call, error: $0, number: number) }
                 }
             }
-            return Set([1, (most + 1) / 2, most]).sorted().map {
-                DiskFault(call: call, error: $0 % 2 == 0 ? "ENOSPC" : "EIO", number: $0)
-            }
+        }
+        var random = SeededGenerator(for: test)
+        let firstKind = (number + Int(Sampling.seed % 2)) % 2
+        return met.filter { (calls.firstIndex(of: $0.call) ?? 0) % 2 == firstKind }.map { call, most in
+            let number = [1, (most + 1) / 2, most].randomElement(using: &random) ?? 1
+            return DiskFault(call: call, error: errors.randomElement(using: &random) ?? "EIO", number: number)
         }
     }
 }
