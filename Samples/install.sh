@@ -12,7 +12,6 @@ to=${DESTDIR:-}$prefix
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp "$assetvault" "$work/assetvault"
-strip "$work/assetvault"
 # The argument parser's own tool writes the manual from what the command says of itself.
 need_swift
 swift package resolve >&2

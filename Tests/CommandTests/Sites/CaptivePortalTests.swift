@@ -8,7 +8,7 @@ struct CaptivePortalTests {
     let folder: TemporaryFolder
     /// Bytes of the pack.
     let size: Int
-    private static let noise = Bytes.random(8 << 20, seed: 1)
+    private static let noise = Bytes.random(24 << 20, seed: 1)
     private static let page = Array("<!DOCTYPE html><html><body>Please log in.</body></html>\n".utf8)
 
     init() async throws {

@@ -1,4 +1,5 @@
 import Foundation
+import Sampling
 import Testing
 
 /// Disks that take a part of what is written: the rest is written after it, or the command says that it can't be.
@@ -25,7 +26,10 @@ import Testing
         let stores = try await KilledStores(way, from: .loaded)
         // Within a record, a piece, the copied file.
         let blocks = stores.packLength / 512
-        for limit in [1, 2, 3, 5, blocks / 8, blocks / 4, blocks / 2] {
+        let limits =
+            [1, 2, 3, 5].sample(1, for: "\(way), records")
+            + [blocks / 8, blocks / 4, blocks / 2].sample(1, for: "\(way), packs")
+        for limit in limits {
             let hint = "\(way), files of at most \(limit) blocks of 512 bytes"
             let store = try await stores.store("store-\(limit)")
             let limiting = Command.shell("trap '' XFSZ; ulimit -f \(limit) && exec \"$@\"")

@@ -1,3 +1,4 @@
+import Sampling
 import Testing
 
 /// What another user keeps this one from entering, reading or removing is passed by.
@@ -11,8 +12,8 @@ extension TwoUsersTests {
 
     /// Closed to all others, or to changes; and where names can be listed, and nothing be looked up.
     static let closedFolders =
-        closedPlaces.flatMap { [($0, "700"), ($0, "755")] }
-        + ["shared/packs", "shared/packs/level"].flatMap { [($0, "000"), ($0, "744")] }
+        Sampling.pairs(closedPlaces, ["700", "755"], for: "closed places")
+        + Sampling.pairs(["shared/packs", "shared/packs/level"], ["000", "744"], for: "closed packs")
 
     @Test(arguments: closedFolders) func aClosedFolder(place: String, mode: String) async throws {
         try await fetch().succeeded()

@@ -32,7 +32,8 @@ class Handler(http.server.SimpleHTTPRequestHandler):
 def serve(site):
     handler = functools.partial(Handler, directory=str(site))
     with http.server.ThreadingHTTPServer(("127.0.0.1", 0), handler) as server:
-        threading.Thread(target=server.serve_forever, daemon=True).start()
+        # It ends as soon as it is asked to, not half a second later.
+        threading.Thread(target=server.serve_forever, args=(0.01,), daemon=True).start()
         try:
             yield f"http://127.0.0.1:{server.server_port}"
         finally:

@@ -16,9 +16,9 @@ struct DiskFault: CustomStringConvertible {
     var wrapper: [String] { Sandbox.injecting("error=\(error)", into: call, number: number) }
     var description: String { "\(error) from \(call) \(number)" }
 
-    /// The faults that a command can meet, by what it is seen to call: each call fails once, with each error. In a sample, of
-    /// every other kind one of the first, a middle and the last one; tests of even and of odd numbers take different kinds.
-    static func all(countedIn log: String, for test: String, _ number: Int) -> [DiskFault] {
+    /// The faults that a command can meet, by what it is seen to call: each call fails once, with each error. In a sample of
+    /// each kind one of the first, a middle and the last call fails, with one of the errors.
+    static func all(countedIn log: String, for test: String) -> [DiskFault] {
         var counts: [String: [Substring: Int]] = [:]
         for line in log.split(separator: "\n") {
             let words = line.split(maxSplits: 1) { $0 == " " }
@@ -36,8 +36,7 @@ struct DiskFault: CustomStringConvertible {
             }
         }
         var random = SeededGenerator(for: test)
-        let firstKind = (number + Int(Sampling.seed % 2)) % 2
-        return met.filter { (calls.firstIndex(of: $0.call) ?? 0) % 2 == firstKind }.map { call, most in
+        return met.map { call, most in
             let number = [1, (most + 1) / 2, most].randomElement(using: &random) ?? 1
             return DiskFault(call: call, error: errors.randomElement(using: &random) ?? "EIO", number: number)
         }

@@ -1,0 +1,32 @@
+#!/bin/sh
+# Everything that is too long for Tests/run.sh: all of the tests with the command as it is shipped, power loss, and the
+# samples. Takes hours; ASSETVAULT_WHOLE=3 runs three times as many random rounds. Arguments go to `swift build`.
+#
+# Not in it, since they build everything anew: Tests/Sanitizing/run.sh, Tests/Fuzzing/run.sh, Tests/Benchmarks/run.sh.
+set -eu
+cd "$(dirname "$0")/.."
+# shellcheck source=Samples/prerequisites.sh
+. Samples/prerequisites.sh
+
+echo "== the command, as it is shipped"
+unset ASSETVAULT_COMMAND
+build_command
+export ASSETVAULT_COMMAND="$assetvault"
+
+failed=
+# part NAME COMMAND...: the others run all the same when it fails.
+part() {
+    name=$1
+    shift
+    echo "== $name"
+    "$@" || failed="$failed $name"
+}
+part tests env ASSETVAULT_WHOLE="${ASSETVAULT_WHOLE:-1}" sh Tests/run.sh "$@"
+part power-loss sh Tests/PowerLoss/run.sh
+part quickstart sh Samples/quickstart.sh
+part teams sh Samples/teams.sh
+part maze sh Samples/maze.sh
+[ -z "$failed" ] || {
+    echo "failed:$failed" >&2
+    exit 1
+}
