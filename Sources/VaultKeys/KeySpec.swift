@@ -1,5 +1,5 @@
 import Glibc
-import SystemPackage
+public import SystemPackage
 public import VaultErrors
 
 /// How a key is named on a command line: `env:NAME`, `file:PATH`, `fd:N`, `dir:PATH` or `exec:COMMAND`, never by
@@ -39,6 +39,14 @@ public struct KeySpec: Sendable {
             // What this program opened itself closes on exec, what it was started with does not.
             guard fcntl(number, F_GETFD) & FD_CLOEXEC == 0 else { throw .notHandedOver(number) }
             return try FileDescriptorKeyProvider(descriptor: number)
+        }
+    }
+
+    /// The file or folder that keys come from; nil for a source without one.
+    public var path: FilePath? {
+        switch source {
+        case .file(let path), .directory(let path): path
+        case .environment, .descriptor, .command: nil
         }
     }
 

@@ -1,5 +1,6 @@
 import ArgumentParser
 import VaultErrors
+import VaultFileSystem
 import VaultKeys
 
 /// Where keys come from; several sources are asked in their order.
@@ -15,7 +16,14 @@ struct KeyOptions: ParsableArguments {
     func provider() throws(VaultError) -> (any KeyProvider)? {
         guard !specs.isEmpty else { return nil }
         SwapWarning.report()
-        let providers = try specs.map { text throws(VaultError) in try KeySpec(parsing: text).provider() }
+        let providers = try specs.map { text throws(VaultError) in
+            let spec = try KeySpec(parsing: text)
+            // Keys are read only when a pack needs them: a typing error would show much later.
+            if let path = spec.path, try !FileSystem.exists(path) {
+                Console.note("warning: --keys: \(path) does not exist")
+            }
+            return try spec.provider()
+        }
         return CachingKeyProvider(ChainedKeyProvider(providers))
     }
 

@@ -26,6 +26,16 @@ struct NothingToDoTests {
         #expect(try await workshop.status().values.allSatisfy { $0.state == "loaded" })
     }
 
+    /// A mistyped key file shows also where no pack needs a key.
+    @Test func aKeyFileThatDoesNotExist() async throws {
+        try await workshop.fetch().succeeded()
+        let result = try await Command.run(
+            "fetch", workshop.site, "--store", workshop.store, "--keys", "file:\(folder["nokey"])"
+        ).succeeded()
+        #expect(result.errorText.contains("warning: --keys: \(folder["nokey"]) does not exist"))
+        #expect(result.errorText.contains("up to date  one"))
+    }
+
     @Test func nothingIsFetchedByItself() async throws {
         try workshop.settings { settings in
             var packs = settings["packs"]?.members ?? [:]
