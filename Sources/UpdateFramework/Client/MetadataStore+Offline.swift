@@ -29,10 +29,15 @@ extension MetadataStore {
     /// believed. Throws `untrusted` or `unavailable` where a refresh was cut off, so that they don't hold together.
     public func storedChain() async throws(VaultError) -> TrustChain {
         let adopted = AdoptedMetadata(below: folder)
-        // Where it can't be ended, by a user who may only read for one, what is stored is as it is.
-        if try adopted.isThere, let chain = try? await refresh(from: adopted, now: .earliest) {
-            try? adopted.remove()
-            return chain
+        if try adopted.isThere {
+            do throws(VaultError) {
+                let chain = try await refresh(from: adopted, now: .earliest)
+                try? adopted.remove()
+                return chain
+            } catch {
+                // Refreshed from a host since: superseded. Any other error, such as that of a user who may only read, leaves it.
+                if error.category == .untrusted { try? adopted.remove() }
+            }
         }
         return try await refresh(from: asSource, now: .earliest)
     }

@@ -5,10 +5,10 @@ import VaultFileSystem
 
 /// A source that is asked once for each file, and never for a root that somebody vouches for.
 final class RecordingMetadataSource: MetadataSource {
-    private let source: StoredMetadata
+    private let source: any MetadataSource
     private let files: Mutex<[String: [UInt8]?]>
 
-    init(_ source: StoredMetadata, trusting root: VerifiedRoot?) {
+    init(_ source: any MetadataSource, trusting root: VerifiedRoot?) {
         self.source = source
         var files: [String: [UInt8]?] = [:]
         if let root { files[MetadataRole.root.hostedName(version: root.version)] = .some(root.bytes) }
