@@ -32,11 +32,11 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 ]),
         ])
 
-    /// Runs the command and ends the process with the code of what happened.
+    /// Runs the command and ends the process with its exit code.
     static func main() async {
         do {
             try ProcessHardening.apply()
-            // Whoever handles keys says what it has come to: see `SwapWarning`.
+            // Commands that read keys warn where this failed: see `SwapWarning`.
             SecureHeap.initialise(bytes: 1 << 20)
             try TerminationSignals.cleanUpAndExit()
             var command = try await asyncParseAsRoot(nil)
@@ -54,7 +54,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
         }
     }
 
-    /// Prints what `--help` and its like ask for, which quotes nothing from outside. Any other error is unexpected.
+    /// Prints the text of `--help` and the like, which contains no foreign names. Any other error is unexpected.
     private static func end(with error: any Error) -> Never {
         let code = exitCode(for: error)
         if code.isSuccess {

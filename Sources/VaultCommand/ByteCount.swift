@@ -6,7 +6,7 @@ struct ByteCount: ExpressibleByArgument, Equatable, CustomStringConvertible {
 
     init(bytes: UInt64) { self.bytes = bytes }
 
-    /// In the largest unit of 1024 that gives a whole number; without any up to 1023.
+    /// In the largest unit of 1024 that gives a whole number; without a unit up to 1023.
     var description: String {
         var (count, units) = (bytes, ["", "KiB", "MiB", "GiB", "TiB"])
         while count >= 1 << 10, count.isMultiple(of: 1 << 10), units.count > 1 {

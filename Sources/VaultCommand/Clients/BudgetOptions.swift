@@ -1,7 +1,7 @@
 import ArgumentParser
 import AssetVault
 
-/// What a run of the downloader may take.
+/// Limits of a run of the downloader.
 struct BudgetOptions: ParsableArguments {
     @OptionGroup var time: TimeOption
 
@@ -22,7 +22,7 @@ struct BudgetOptions: ParsableArguments {
             "Bytes that the other packs may take with the request 'install'.", valueName: "bytes"))
     var allowance: ByteCount?
 
-    /// A smaller number was meant in another unit.
+    /// A smaller number is a mistaken unit.
     private static let leastMemory = ByteCount(bytes: 64 << 10)
 
     func validate() throws {

@@ -3,7 +3,7 @@ import SealedPack
 import StrictJSON
 import VaultErrors
 
-/// What a fetch would download, for people and scripts.
+/// The cost of a fetch, as text and as JSON.
 struct DownloadReport {
     let costs: [DownloadCost]
 

@@ -8,9 +8,9 @@ import VaultFileSystem
 struct Downloader: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "downloader",
-        abstract: "Bring packs into shared storage, without any key, within a budget.",
+        abstract: "Download packs to shared storage, without any key, within a budget.",
         discussion: """
-            The background role beside an app: it may be killed and started again at any time, goes on where it stopped, and \
+            The background role beside an app: it may be killed and started again at any time, resumes where it stopped, and \
             leaves every pack, verified and sealed, to 'fetch' or 'unlock'. Essential packs come first with the requests \
             install and update, and like all others with periodic. Exit code 75 says that the time was up.
 
@@ -74,7 +74,7 @@ struct Downloader: AsyncParsableCommand {
         }
     }
 
-    /// Of every pack its ID and either its state or why it failed; what was refused, and what went away to make room.
+    /// The state or the error of every pack; refused packs, and packs that were removed for disk space.
     private func answer(_ outcome: Result<DownloaderReport, VaultError>, removed: [PackID]) -> JSONObject {
         var answer: JSONObject = ["removed": .array(removed.map { .string($0.description) })]
         switch outcome {

@@ -1,7 +1,7 @@
 import AssetVault
 import VaultErrors
 
-/// Why a fetch that succeeded had nothing to do and nothing to say about any pack.
+/// Explains why a fetch found no pack to fetch.
 enum EmptyFetch {
     static func explain(of layout: StoreLayout) async throws(VaultError) {
         let packs = try await VaultStore(layout).status().filter(\.isRemoved)

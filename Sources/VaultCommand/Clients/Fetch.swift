@@ -111,7 +111,7 @@ struct Fetch: AsyncParsableCommand {
         if progress.isSilent { try await EmptyFetch.explain(of: store.layout) }
     }
 
-    /// A tag that no pack has was mistyped.
+    /// A tag that no pack has is a typing error.
     private func requireTags(of client: VaultClient) async throws(VaultError) {
         guard !tags.isEmpty else { return }
         let known = Set(try await client.packs.flatMap(\.tags))

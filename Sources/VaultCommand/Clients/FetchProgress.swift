@@ -4,24 +4,24 @@ import Synchronization
 import VaultErrors
 import VaultTransport
 
-/// Turns a client's updates into one bar for each kind of step, and a line for each pack that is done. Failures are told at the
-/// end, one line each.
+/// Prints a client's updates: one bar for each kind of step, and a line for each finished pack. Failures are printed at
+/// the end, one line each.
 final class FetchProgress: Sendable {
     private struct Shown: ~Copyable {
         var fetching = PacksUnderWay("fetching")
         var opening = PacksUnderWay("opening")
-        /// What failed, and did not come right at another attempt.
+        /// Failures that no later attempt made up for.
         var failures: [(id: PackID, error: VaultError)] = []
         var removed: [PackID] = []
-        /// Packs that something was done for, and that are ready for use now.
+        /// Packs that were changed, and are ready for use now.
         var loaded: [PackID] = []
-        /// Whether it was told what became of any pack.
+        /// Whether any pack had a final update.
         var hasUpdates = false
-        /// Packs that something was done for.
+        /// Packs that were changed.
         var moved: Set<PackID> = []
-        /// Packs that none of the keys opens, and why.
+        /// Packs that none of the keys opens, with the error.
         var locked: [(id: PackID, error: VaultError)] = []
-        /// Packs of which all was sent, and by what name.
+        /// Packs that were sent as a whole, with the URL.
         var whole: [PackID: SiteLocation] = [:]
     }
 
@@ -73,7 +73,7 @@ final class FetchProgress: Sendable {
         shown.withLock { $0.locked.first { $0.id == id }?.error }
     }
 
-    /// It waits for a key: for one that is not among those given, or for any.
+    /// Its key is missing, or no key was given.
     private func reportWaiting(_ id: PackID) {
         if let error = lockError(of: id) {
             Console.note("verified  \(id): it waits in shared storage: \(error.problem)")
@@ -87,7 +87,7 @@ final class FetchProgress: Sendable {
         }
     }
 
-    /// The packs whose key is missing, and why they are not open.
+    /// The packs whose key is missing, with the error.
     var locked: [(id: PackID, error: VaultError)] { shown.withLock { $0.locked } }
 
     var firstMissingKey: VaultError? { locked.first?.error }
@@ -106,37 +106,37 @@ final class FetchProgress: Sendable {
         shown.withLock { $0.moved.remove(id) != nil }
     }
 
-    /// A host that sends no parts makes updates large.
+    /// Without Range requests updates are large.
     private func reportWhole(_ id: PackID) {
         guard let file = shown.withLock({ $0.whole.removeValue(forKey: id) }) else { return }
         Console.note("whole  \(id): the host sends no parts of files, so all of it is sent: \(file)")
     }
 
-    /// What went away, because the app took it out or to make room.
+    /// Packs that were removed: by the app, or for disk space.
     var removed: [PackID] { shown.withLock { $0.removed } }
 
-    /// What was brought into use.
+    /// Packs that were loaded.
     var loaded: [PackID] { shown.withLock { $0.loaded } }
 
-    /// Whether nothing was told of any pack.
+    /// Whether no pack had a final update.
     var isSilent: Bool { shown.withLock { !$0.hasUpdates } }
 
     private func forgetFailure(of id: PackID) {
         shown.withLock { $0.failures.removeAll { $0.id == id } }
     }
 
-    /// A line for each failure that `last`, which is told by itself, does not tell. What was given up has not failed.
+    /// Prints a line for each failure but `last`, which the caller prints. Cancelled work has not failed.
     func reportFailures(and others: [VaultError] = [], before last: VaultError) {
         finish()
-        var told = [last]
+        var printed = [last]
         for error in shown.withLock({ $0.failures.map(\.error) }) + others
-        where !error.isCancellation && !told.contains(error) {
+        where !error.isCancellation && !printed.contains(error) {
             Console.error(error)
-            told.append(error)
+            printed.append(error)
         }
     }
 
-    /// What the site lists in vain: the first of them, and how many more there are.
+    /// Prints the first packs that this release can't read, and the number of the others.
     private func tell(_ skipped: [SkippedPack]) {
         guard !skipped.isEmpty else { return }
         finish()
@@ -152,7 +152,7 @@ final class FetchProgress: Sendable {
 
     private static let skippedLimit = 4
 
-    /// Clears the line, for what is told next.
+    /// Clears the line before other output.
     func finish() {
         shown.withLock { shown in
             shown.fetching.clear()
@@ -168,7 +168,7 @@ final class FetchProgress: Sendable {
         }
     }
 
-    /// Shows what `work` tells, and at its end what else failed than the error that it throws.
+    /// Prints the updates of `work`, and at its end all failures but the error that it throws.
     func whileShowing<Value: Sendable>(
         _ work: (@escaping @Sendable (StatusUpdate) -> Void) async throws(VaultError) -> Value
     ) async throws(VaultError) -> Value {
@@ -183,14 +183,14 @@ final class FetchProgress: Sendable {
         }
     }
 
-    /// Two publishers began from the same state of the site.
+    /// Two publishers started from the same state of the site.
     static func warn(ofContested version: Int64) {
         Console.note(
             "warning: the site's version \(version) was published twice, with different contents; the one that was verified"
                 + " first is kept until the site has a higher version, so its publisher should publish again")
     }
 
-    /// The same for what a client does.
+    /// The same for the work of a client.
     func whileShowing<Value: Sendable>(
         _ configuration: VaultConfiguration,
         _ work: @Sendable (VaultClient) async throws(VaultError) -> Value
@@ -215,7 +215,7 @@ final class FetchProgress: Sendable {
 }
 
 extension StatusUpdate {
-    /// Whether it says what became of a pack.
+    /// Whether it is the final update of a pack.
     fileprivate var endsAPack: Bool {
         switch self {
         case .finished, .failed: true

@@ -1,7 +1,7 @@
 import ArgumentParser
 import AssetVault
 
-/// How packs are to stand in permanent storage.
+/// The form of packs in permanent storage.
 struct FormOptions: ParsableArguments {
     private enum Flag: EnumerableFlag {
         case opened, sealed
@@ -18,7 +18,7 @@ struct FormOptions: ParsableArguments {
     @ArgumentParser.Flag(exclusivity: .exclusive)
     private var chosen: Flag?
 
-    /// Nil lets a pack stand as it does; a new one is opened.
+    /// Nil keeps the form of the earlier version; a new pack is opened.
     var form: PackForm? {
         switch chosen {
         case .opened: .opened

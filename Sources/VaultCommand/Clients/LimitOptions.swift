@@ -1,7 +1,7 @@
 import ArgumentParser
 import AssetVault
 
-/// How much a client takes on.
+/// Limits of a client.
 struct LimitOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How many packs to work on at a time, at most.", valueName: "count"))
     var parallel = 4

@@ -10,7 +10,7 @@ struct NamedPacks: ParsableArguments {
 
     @OptionGroup var store: StoreOptions
 
-    /// Does something to each, and says so by one word.
+    /// Runs an operation for each, and prints one word for it.
     func each(
         _ done: String, _ work: (VaultStore, PackID) async throws(VaultError) -> Void
     ) async throws(VaultError) {

@@ -1,16 +1,16 @@
 import SealedPack
 
-/// The packs that one kind of step is done for at the same time, as one bar.
+/// The progress of all packs in one kind of step, as one bar.
 struct PacksUnderWay {
     private let verb: String
     private var measures: [PackID: ByteProgress] = [:]
     private var ended: Set<PackID> = []
     private var bar: ProgressBar?
 
-    /// - Parameter verb: what is done, such as `fetching`.
+    /// - Parameter verb: the kind of step, such as `fetching`.
     init(_ verb: String) { self.verb = verb }
 
-    /// - Parameter done: bytes; those of a pack's first call were there before.
+    /// - Parameter done: bytes; those of a pack's first call are from an earlier run.
     mutating func show(_ id: PackID, _ done: UInt64, of total: UInt64) {
         ended.remove(id)
         measures[id, default: ByteProgress(total: total, present: done)].done = done
@@ -19,7 +19,7 @@ struct PacksUnderWay {
         bar.show(sum, as: "\(verb) \(measures.count == 1 ? "\(id)" : "\(measures.count) packs")")
     }
 
-    /// What one pack was still counts as long as others go on; when all have ended, the next one begins a new bar.
+    /// A finished pack counts as long as others continue; when all have ended, the next one begins a new bar.
     mutating func end(_ id: PackID) {
         guard measures[id] != nil else { return }
         ended.insert(id)

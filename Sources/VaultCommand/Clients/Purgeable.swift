@@ -6,9 +6,9 @@ import VaultErrors
 struct Purgeable: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "purgeable",
-        abstract: "Let packs go away when room is needed.",
+        abstract: "Allow packs to be removed when disk space is needed.",
         discussion: """
-            Packs stay until they are removed, but for these: when a download or an opening lacks room, they are removed, unless \
+            Packs stay until they are removed, but for these: when a download or an opening needs disk space, they are removed, unless \
             somebody reads them. 'keep' takes it back.
 
             EXAMPLE

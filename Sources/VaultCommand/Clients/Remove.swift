@@ -6,7 +6,7 @@ import VaultErrors
 struct Remove: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove",
-        abstract: "Take packs out of a store.",
+        abstract: "Remove packs from a store.",
         discussion: """
             They come back only when 'fetch' names them, or with --all. A version that somebody reads goes away when it is free.
 

@@ -8,7 +8,7 @@ struct Repair: AsyncParsableCommand {
         commandName: "repair",
         abstract: "Read every byte of the packs in a store, and fetch damaged pieces again.",
         discussion: """
-            Packs kept sealed are proven without a key, opened ones with theirs; what is damaged is fetched again by itself, \
+            Packs kept sealed are verified without a key, opened ones with theirs; what is damaged is fetched again by itself, \
             from any mirror, also when the site's metadata have expired. Packs that wait for their key are looked at by 'fetch'.
 
             EXAMPLE
@@ -18,7 +18,7 @@ struct Repair: AsyncParsableCommand {
 
     @OptionGroup var site: SiteOptions
 
-    @Argument(help: ArgumentHelp("The packs to look at.", valueName: "id"), completion: .packsOfStore)
+    @Argument(help: ArgumentHelp("The packs to check.", valueName: "id"), completion: .packsOfStore)
     var ids: [String] = []
 
     @OptionGroup var store: StoreOptions

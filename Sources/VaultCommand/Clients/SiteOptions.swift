@@ -6,7 +6,7 @@ import VaultErrors
 import VaultFileSystem
 import VaultTransport
 
-/// Which site a client uses, and what it takes from it.
+/// The site that a client uses, and the packs that it fetches.
 struct SiteOptions: ParsableArguments {
     @Argument(
         help: ArgumentHelp("The site: https, http or file URL, or a folder.", valueName: "url"),
@@ -35,7 +35,7 @@ struct SiteOptions: ParsableArguments {
         return configuration
     }
 
-    /// Where no mirror could have what a mistyped folder lacks.
+    /// A mistyped folder is no site, and no mirror can help.
     private func location() throws(VaultError) -> SiteLocation {
         let location = try SiteLocation(url)
         if mirror.isEmpty, let folder = location.path { try folder.requireSite() }

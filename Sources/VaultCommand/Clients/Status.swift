@@ -35,7 +35,7 @@ struct Status: AsyncParsableCommand {
     }
 }
 
-/// What a store holds, for scripts.
+/// The packs of a store as JSON.
 struct StatusReport {
     let packs: [PackStatus]
 
@@ -43,7 +43,7 @@ struct StatusReport {
         packs = try await VaultStore(layout).status()
     }
 
-    /// - Parameter name: of the member that says for which packs the command did something.
+    /// - Parameter name: of the member with the packs that the command changed.
     func answer(with ids: [PackID] = [], as name: String? = nil) {
         var answer: JSONObject = ["packs": .array(packs.map { .object($0.json) })]
         if let name { answer[name] = .array(ids.map { .string($0.description) }) }
@@ -73,7 +73,7 @@ extension PackStatus {
 }
 
 extension PackState {
-    /// What there is to say beside the name.
+    /// Details beside the name of the state.
     fileprivate var details: String {
         switch self {
         case .failed(_, let reason): ", last attempt failed: \(reason)"

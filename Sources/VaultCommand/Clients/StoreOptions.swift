@@ -5,7 +5,7 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// Where a client keeps things.
+/// The areas of a store.
 struct StoreOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("Holds ephemeral/, shared/ and permanent/.", valueName: "dir"),
@@ -33,7 +33,7 @@ struct StoreOptions: ParsableArguments {
         return layout
     }
 
-    /// Does what names packs; where the store has none of such an ID, the error says which was probably meant.
+    /// Runs an operation on named packs; the error for an unknown ID suggests the nearest one.
     func naming<Value>(
         _ ids: [String], _ work: () async throws(VaultError) -> Value
     ) async throws(VaultError) -> Value {
@@ -44,13 +44,13 @@ struct StoreOptions: ParsableArguments {
         }
     }
 
-    /// The same, for what makes no store. Throws `.missing` where there is none.
+    /// The layout of an existing store. Throws `.missing` where there is none.
     func existingLayout() throws(VaultError) -> StoreLayout {
         try requireFolder(among: [layout.shared])
         return layout
     }
 
-    /// The same, also of a store that was only begun.
+    /// The same, also for a store without any pack yet.
     func begunLayout() throws(VaultError) -> StoreLayout {
         try requireFolder(among: [layout.shared, FilePath(store)])
         return layout

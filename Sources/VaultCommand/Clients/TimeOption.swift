@@ -1,14 +1,14 @@
 import ArgumentParser
 
-/// How long a client may run.
+/// The time limit of a client.
 struct TimeOption: ParsableArguments {
     @Option(
         name: .customLong("time"),
         help: ArgumentHelp(
-            "Stop after this time; what was begun goes on the next time.", valueName: "seconds"))
+            "Stop after this time; the next run resumes.", valueName: "seconds"))
     private var seconds: Double?
 
-    /// Nil for as long as it takes.
+    /// Nil for no limit.
     var duration: Duration? { seconds.map { .seconds($0) } }
 
     func validate() throws {

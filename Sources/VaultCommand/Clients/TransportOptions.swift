@@ -3,7 +3,7 @@ import SystemPackage
 import VaultErrors
 import VaultTransport
 
-/// How hosts are reached, and which.
+/// The allowed hosts, and how they are reached.
 struct TransportOptions: ParsableArguments {
     @Option(
         name: .customLong("allow-domain"),
@@ -18,7 +18,7 @@ struct TransportOptions: ParsableArguments {
 
     @Option(
         name: .customLong("ca-file"),
-        help: ArgumentHelp("Believe only the TLS authorities in this file.", valueName: "pem"),
+        help: ArgumentHelp("Trust only the TLS authorities in this file.", valueName: "pem"),
         completion: .file())
     var authorities: String?
 

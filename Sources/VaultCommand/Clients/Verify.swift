@@ -9,14 +9,14 @@ struct Verify: AsyncParsableCommand {
         commandName: "verify",
         abstract: "Read every byte of the packs in a store, without any network.",
         discussion: """
-            Packs kept sealed are proven without a key, opened ones with theirs. Nothing is changed; 'repair' fetches what is \
+            Packs kept sealed are verified without a key, opened ones with theirs. Nothing is changed; 'repair' fetches what is \
             damaged. Exit code 65 says that a pack is damaged, 77 that the key of an opened one is missing.
 
             EXAMPLE
               assetvault verify --store ~/.game --keys env:GAME_KEY
             """)
 
-    @Argument(help: ArgumentHelp("The packs to look at.", valueName: "id"), completion: .packsOfStore)
+    @Argument(help: ArgumentHelp("The packs to check.", valueName: "id"), completion: .packsOfStore)
     var ids: [String] = []
 
     @OptionGroup var store: StoreOptions

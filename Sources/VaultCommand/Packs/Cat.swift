@@ -13,7 +13,7 @@ struct Cat: AsyncParsableCommand {
               assetvault cat level-one.avpack maps/start.json --keys file:vault.jwks
             """)
 
-    /// So many names are compared with one that the pack does not have.
+    /// Number of names that are compared with a missing one.
     private static let comparedFiles = 10_000
 
     @OptionGroup var pack: PackArgument

@@ -3,7 +3,7 @@ public import SealedPack
 
 extension Compression: ExpressibleByArgument {}
 
-/// How hard to compress.
+/// The level of compression.
 struct CompressionOptions: ParsableArguments {
     @Option(
         help: """

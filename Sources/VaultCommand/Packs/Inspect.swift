@@ -8,10 +8,10 @@ import VaultKeys
 struct Inspect: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "inspect",
-        abstract: "Show what a pack says of itself; with a key, also its files.",
+        abstract: "Show the header and manifest of a pack; with a key, also its files.",
         discussion: """
             Reads header and footer, with a key the catalog too; whether every piece
-            is sound, 'assetvault audit' tells.
+            is sound, 'assetvault audit' reports.
 
             EXAMPLE
               assetvault inspect level-one.avpack

@@ -6,7 +6,7 @@ import VaultFileSystem
 import VaultKeys
 import VaultSite
 
-/// A pack on this machine, and where its manifest comes from.
+/// A local pack, and the source of its manifest.
 struct LocalPack {
     enum Origin {
         case beside
@@ -38,7 +38,7 @@ struct LocalPack {
         }
     }
 
-    /// Nil when none was named and none stands beside the pack.
+    /// Nil when none was named and none is beside the pack.
     private func manifest(of pack: OpenFileReference) async throws(VaultError) -> PackManifest? {
         switch origin {
         case .file(let path): return try PackManifestFile.read(path)
@@ -46,7 +46,7 @@ struct LocalPack {
         case .beside:
             guard let path = try manifestBeside else { return nil }
             let next = PackManifestFile.next(path)
-            // Left by a run that died when the pack had its name and the manifest had not.
+            // A run that was killed named the pack and not yet the manifest.
             if try FileSystem.exists(next), let manifest = try? PackManifestFile.read(next),
                 (try? PackFile(pack, as: manifest)) != nil
             {
@@ -59,7 +59,7 @@ struct LocalPack {
     /// The manifest's file beside the pack, if there is one.
     var manifestBeside: FilePath? {
         get throws(VaultError) {
-            // A client's `current` is a link; the manifest stands beside what it points to.
+            // A client's `current` is a link; the manifest is beside its target.
             for candidate in [try linkTarget, path] {
                 let beside = PackManifestFile.path(beside: candidate)
                 for found in [beside, PackManifestFile.next(beside)]

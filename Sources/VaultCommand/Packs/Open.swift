@@ -10,7 +10,7 @@ struct Open: AsyncParsableCommand {
         commandName: "open",
         abstract: "Open a pack into a folder, or as a tar.",
         discussion: """
-            All or nothing: the folder appears when every byte was decrypted and proven. The content key comes from \
+            All or nothing: the folder appears when every byte was decrypted and verified. The content key comes from \
             the manifest beside the pack, or from --manifest, or from a site's signed metadata. Files get mode 0644 or \
             0755, less what the umask takes away.
 

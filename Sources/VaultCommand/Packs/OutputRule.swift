@@ -2,9 +2,9 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// Files are overwritten only when asked to, folders never.
+/// Checks of outputs: files are overwritten only when asked to, folders never.
 enum OutputRule {
-    /// A folder that may be made: absent, or empty.
+    /// Throws unless the folder is absent or empty.
     static func requireNewFolder(_ path: FilePath) throws(VaultError) {
         try removeAbandonedScratch(beside: path.withoutTrailingSlash)
         guard let status = try FileSystem.status(of: path, followingLinks: true) else { return }
@@ -15,14 +15,14 @@ enum OutputRule {
         }
     }
 
-    /// A file that may be written: absent, or a regular file that may be replaced. What earlier runs left half-done
-    /// beside it is removed.
+    /// Throws unless the file is absent, or a regular file that may be replaced. Scratch that killed runs left beside
+    /// it is removed.
     static func requireWritableFile(_ path: FilePath, replacing: Bool) throws(VaultError) {
         try removeAbandonedScratch(beside: path)
         try DurableFile.requireWritable(path, replacing: replacing)
     }
 
-    /// Scratch has a lock while its maker lives, so only what a killed run left goes away.
+    /// A living process has its scratch locked, so only abandoned scratch is removed.
     static func removeAbandonedScratch(beside path: FilePath) throws(VaultError) {
         let folder = path.removingLastComponent()
         guard let folder = try? Folder(opening: folder.isEmpty ? "." : folder) else { return }

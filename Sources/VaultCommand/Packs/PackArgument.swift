@@ -16,7 +16,7 @@ struct PackArgument: ParsableArguments {
     }
 }
 
-/// Where the manifest of a pack comes from: a file, the file beside the pack, or a site's signed metadata.
+/// The source of a pack's manifest: a file, the file beside the pack, or a site's signed metadata.
 struct ManifestOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp("The pack's manifest, if it is not PACK.json.", valueName: "file"),

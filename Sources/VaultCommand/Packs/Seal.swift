@@ -14,7 +14,7 @@ struct Seal: AsyncParsableCommand {
         discussion: """
             Writes the pack and, beside it, its manifest PACK.json, which holds the content key wrapped for every \
             vault key that --keys yields. Links and devices are refused. With --previous the earlier version's content \
-            key is kept and its unchanged pieces are taken over, so that clients fetch only what changed.
+            key is kept and its unchanged pieces are reused, so that clients fetch only what changed.
 
             EXAMPLE
               assetvault seal level-one -o level-one.avpack --keys file:vault.jwks

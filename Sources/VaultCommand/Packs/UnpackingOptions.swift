@@ -1,7 +1,7 @@
 import ArgumentParser
 import VaultArchive
 
-/// How much an archive may unpack to.
+/// The limit of an archive's unpacked size.
 struct UnpackingOptions: ParsableArguments {
     @Option(
         help: ArgumentHelp(

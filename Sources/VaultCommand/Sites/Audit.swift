@@ -11,11 +11,11 @@ import VaultTransport
 struct Audit: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "audit",
-        abstract: "Prove a site or a pack: every hosted byte without a key, every file with one.",
+        abstract: "Verify a site or a pack: every hosted byte without a key, every file with one.",
         discussion: """
             A site is a URL or a folder that holds metadata/; anything else is a pack. All problems are listed; the exit \
-            code is that of the gravest: 76 when the metadata can't be trusted (then nothing below it is looked at), 65 \
-            for damage and for files that a folder lacks, 69 when a host fails or lacks a file, 77 for keys. Of a folder, \
+            code is that of the worst: 76 when the metadata can't be trusted (then nothing that it lists is read), 65 \
+            for damage and for missing files of a folder, 69 when a host fails or does not have a file, 77 for keys. Of a folder, \
             everything that the kept metadata lists is verified too: earlier versions that can be restored. A host's files \
             can't be listed, so there it is what the newest metadata lists.
 

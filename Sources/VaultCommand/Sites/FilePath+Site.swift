@@ -3,7 +3,7 @@ import VaultErrors
 import VaultFileSystem
 
 extension FilePath {
-    /// Throws `.missing` for whatever is no folder of a site.
+    /// Throws `.missing` for anything but a site's folder.
     func requireSite() throws(VaultError) {
         guard try FileSystem.status(of: appending("metadata"), followingLinks: true)?.kind != .folder else {
             return

@@ -33,7 +33,7 @@ struct Init: AsyncParsableCommand {
         try await VaultFolder(FilePath(vault)).create(for: role, now: .now)
         if let role {
             return Console.note(
-                "made \(vault): give \(vault)/\(role).pub.pem to whoever lists the packs, publish, and back up keys/"
+                "made \(vault): give \(vault)/\(role).pub.pem to the publisher of the site, publish, and back up keys/"
             )
         }
         Console.note(

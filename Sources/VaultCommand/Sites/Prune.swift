@@ -8,7 +8,7 @@ import VaultErrors
 struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "prune",
-        abstract: "Remove what no client can need any more from a site.",
+        abstract: "Remove files that no client needs any more from a site.",
         discussion: """
             What stays: every root; what unexpired metadata names; the last versions of each pack, with the metadata \
             that lists them, so that they can be restored; and what was live less than the grace time ago. Each file \
@@ -22,7 +22,7 @@ struct Prune: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
     var vault: String
 
-    @Option(help: ArgumentHelp("So many versions of each pack stay.", valueName: "n"))
+    @Option(help: ArgumentHelp("Number of versions of each pack to keep.", valueName: "n"))
     var keep = 3
 
     @Option(help: ArgumentHelp("How long what was live stays afterwards, in days.", valueName: "days"))
@@ -60,7 +60,7 @@ struct Prune: AsyncParsableCommand {
         Console.note("\(dryRun ? "would remove" : "removed") \(files), \(bytes) bytes")
     }
 
-    /// What is no longer published and stays all the same: how much for each reason.
+    /// Unlisted versions that are kept: how many for each reason.
     private func explain(_ kept: [SitePruning.Kept]) {
         if kept.isEmpty { return Console.note("every other file is part of what is published now") }
         var reasons: [KeepingReason] = []

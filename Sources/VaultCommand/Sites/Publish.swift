@@ -19,19 +19,19 @@ struct Publish: AsyncParsableCommand {
               "packs": { "levels/one": { "source": "../assets/one" } }
 
             A source is a folder or archive, relative to the vault. A pack may also have "policy" ("essential", \
-            "prefetch", the default, or "onDemand"), "include" and "exclude" (patterns: * stands for anything but /, ** \
-            for anything; one without / is held against names at any depth), "followLinks" (true packs what symbolic links in \
-            a folder lead to), "tags" (words that differ) and "traits" (strings, integers, true or false by name): \
-            both are public, for your own app to choose packs by; and "compression", as --compression, which overrules it. \
-            "expiry" states days a role; what has less than a quarter of them left is signed anew, so publish daily, from \
-            cron if need be. A pack that is taken out of vault.json is no longer listed; declared again, it begins at \
-            version 1 with a fresh content key.
+            "prefetch", the default, or "onDemand"), "include" and "exclude" (patterns: * matches anything but /, ** \
+            anything; one without / matches names at any depth), "followLinks" (true packs the targets of symbolic links in \
+            a folder), "tags" (distinct words) and "traits" (strings, integers, true or false by name): \
+            both are public, for your own app to choose packs by; and "compression", as --compression, which overrides it. \
+            "expiry" is in days for each role; metadata with less than a quarter of them left are signed again, so publish \
+            daily, for example from cron. A pack that is removed from vault.json is no longer listed; declared again, it gets \
+            a higher version than before and a new content key.
 
-            Of each pack that changes it is said what the update costs a client that has one of the last versions, \
-            sealed or opened with its key at hand: bytes and requests, metadata not counted. --dry-run says it before \
-            anything is signed, and changes nothing. --against needs no site/, as on a CI runner: it goes on from what the \
-            host has, of whose packs it reads index and catalog, and writes only what is new into site/; upload that before \
-            the next publication.
+            For each changed pack the cost of the update is printed, for a client that has one of the last versions, \
+            sealed, or opened with its key: bytes and requests, without metadata. --dry-run prints it before \
+            anything is signed, and changes nothing. --against needs no site/, as on a CI runner: it continues from the \
+            state of the host, reads index and catalog of its packs, and writes only new files into site/; upload these \
+            before the next publication.
 
             Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks; one of them must open \
             the previous versions. What must be signed by keys that are kept elsewhere waits in pending/ (exit code 77); see \
@@ -64,7 +64,7 @@ struct Publish: AsyncParsableCommand {
     @Option(
         name: .customLong("offline-until"),
         help: ArgumentHelp(
-            "Sign all metadata to be believed until the end of this day (UTC) at least, for media that travel offline.",
+            "Sign all metadata to be valid until the end of this day (UTC) at least, for offline media.",
             valueName: "yyyy-mm-dd"))
     var offlineUntil: String?
 
@@ -125,7 +125,7 @@ struct Publish: AsyncParsableCommand {
 }
 
 extension PublicationReport {
-    /// Answers with what was done, and notes what should be.
+    /// Prints the changes to standard output, and hints to standard error.
     func tell(asJSON isJSON: Bool) {
         for warning in warnings { Console.note("warning: \(warning)") }
         if isJSON { return Console.answer(bytes: JSONValue.object(json).pretty()) }
@@ -171,7 +171,7 @@ extension PublicationReport {
 }
 
 extension PublicationReport.Pack {
-    /// What the word for the change leaves open.
+    /// Details beside the word for the change.
     fileprivate var remark: String {
         switch change {
         case .resealed: ", for other keys"

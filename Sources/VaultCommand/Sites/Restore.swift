@@ -9,7 +9,7 @@ import VaultKeys
 struct Restore: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "restore",
-        abstract: "Put an earlier version of a pack live again.",
+        abstract: "List an earlier version of a pack again.",
         discussion: """
             The version that the site had before is listed again, under newer metadata, without being sealed again: \
             clients that have it download nothing. It stays live, whatever the source becomes, until \

@@ -1,8 +1,8 @@
-/// Bytes of a piece of work: how many there are in all, how many an earlier run left, and how many are done now.
+/// The progress of work in bytes: in all, left by an earlier run, and done now.
 struct ByteProgress: Equatable {
     /// 0 when it is not known.
     var total: UInt64
-    /// Done before this run began: it says nothing about how fast this run is.
+    /// Done before this run: not counted for its rate.
     var present: UInt64 = 0
     var done: UInt64 = 0
 
@@ -12,7 +12,7 @@ struct ByteProgress: Equatable {
         return Double(done - present) / seconds
     }
 
-    /// Seconds until all is done, at the rate of this run so far; nil when nothing can be said.
+    /// Estimated seconds until the end, at the rate of this run so far; nil without an estimate.
     func remaining(after seconds: Double) -> Double? {
         let rate = rate(after: seconds)
         guard total > done, rate > 0 else { return nil }
@@ -24,7 +24,7 @@ struct ByteProgress: Equatable {
 extension ByteProgress {
     private static let width = 30
 
-    /// For people: a bar, or the bytes where it is not known how many there will be; the rate, and the time that remains.
+    /// As text: a bar, or the bytes where the total is not known; the rate, and the remaining time.
     func shown(after seconds: Double) -> String {
         let rate = rate(after: seconds) / 1000
         let speed = rate < 10_000 ? "\(Int(rate)) kB/s" : "\(Int(rate / 1000)) MB/s"

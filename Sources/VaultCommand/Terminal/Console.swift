@@ -3,19 +3,19 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// Two voices: answers go to standard output, all other talk to standard error.
+/// Output: answers go to standard output, everything else to standard error.
 ///
-/// A line of text is escaped here, and only here: names that a site, a pack or a folder holds never drive the terminal, and
-/// a newline in one of them makes no line of its own. So an answer of several lines is several calls.
+/// Text is escaped here, and only here: names from a site, a pack or a folder can't send terminal controls, and a
+/// newline in a name can't forge a line. An answer of several lines is therefore several calls.
 enum Console {
-    /// The first answer that standard output did not take.
+    /// The first error of standard output.
     private static let lost = Mutex<VaultError?>(nil)
 
     static func answer(_ line: String) {
         answer(bytes: Array((line.escapingControls + "\n").utf8))
     }
 
-    /// An answer that is no text for people, such as JSON or a file's content, as it is.
+    /// An answer that is not a line of text, such as JSON or a file's content, unchanged.
     static func answer(bytes: [UInt8]) {
         do throws(VaultError) {
             try OutputRule.standardOutput().writeNext(bytes.span)
@@ -24,7 +24,7 @@ enum Console {
         }
     }
 
-    /// Throws when an answer was lost: a full disk is a failure here as anywhere.
+    /// Throws when an answer could not be written, for example to a full disk.
     static func requireAnswered() throws(VaultError) {
         if let error = lost.withLock({ $0 }) { throw error }
     }
@@ -37,7 +37,7 @@ enum Console {
         note("assetvault: \(error)")
     }
 
-    /// Puts a line of progress in the place of the one before it; an empty one clears it.
+    /// Replaces the line of progress; an empty one clears it.
     static func redraw(_ line: String) {
         write("\r\u{1B}[K" + line.escapingControls)
     }
@@ -48,7 +48,7 @@ enum Console {
 }
 
 extension Console {
-    /// Notes which metadata was written, and how it is to be uploaded.
+    /// Prints which metadata were written, and how to upload them.
     static func wrote(_ files: [String]) {
         guard !files.isEmpty else { return note("nothing changed") }
         let list = files.count > 12 ? "\(files.count) files of metadata" : files.joined(separator: ", ")

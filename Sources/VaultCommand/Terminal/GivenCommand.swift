@@ -1,4 +1,4 @@
-/// The command line that was given, as the beginning of one to try next: with the options that stood there.
+/// The command line of this run, changed into one to try next.
 enum GivenCommand {
     /// - Parameters:
     ///   - name: another subcommand to put in the place of the given one.
@@ -15,7 +15,7 @@ enum GivenCommand {
         return (["assetvault"] + (words + added).map(quoted)).joined(separator: " ")
     }
 
-    /// As a shell reads it as one word.
+    /// Quoted for a shell.
     private static func quoted(_ word: String) -> String {
         let isPlain = word.utf8.allSatisfy { byte in
             switch byte {

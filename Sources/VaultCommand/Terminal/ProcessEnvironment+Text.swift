@@ -1,7 +1,7 @@
 import VaultFileSystem
 
 extension ProcessEnvironment {
-    /// A variable that is no secret; nil where it is not set, or empty.
+    /// A variable that is not secret; nil where it is not set, or empty.
     static func text(of name: String) -> String? {
         let text = withValue(of: name) { bytes in
             var text: [UInt8] = []

@@ -1,6 +1,6 @@
 import Glibc
 
-/// A bar on standard error for work that lasts longer than a second; nothing where that is no terminal.
+/// A bar on standard error for work of more than a second; none where that is not a terminal.
 final class ProgressBar {
     private let isShown = isatty(STDERR_FILENO) == 1
     private let start = ContinuousClock.now
@@ -22,7 +22,7 @@ final class ProgressBar {
         show(measure, as: label)
     }
 
-    /// The same for work whose name and size change while it goes on.
+    /// The same for work whose name and size change.
     func show(_ measure: ByteProgress, as label: String) {
         guard isShown, ContinuousClock.now >= next else { return }
         next = ContinuousClock.now + .milliseconds(100)

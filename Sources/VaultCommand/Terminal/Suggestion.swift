@@ -1,9 +1,9 @@
 import SealedPack
 import VaultErrors
 
-/// Which known name somebody probably meant.
+/// The known name that a mistyped one probably means.
 enum Suggestion {
-    /// Longer names are not compared: their distance would take long, and nobody mistypes them.
+    /// Limit of compared names, in bytes: the distance of longer ones takes too long.
     private static let limit = 256
 
     /// The nearest of the known names; nil when none is near. A name without its folders is near, too.
@@ -27,7 +27,7 @@ enum Suggestion {
         nearest(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
     }
 
-    /// How many bytes are to be inserted, removed, replaced, or swapped with the next one.
+    /// The number of bytes to insert, remove, replace, or swap with the next one.
     private static func distance(_ left: [UInt8], _ right: [UInt8]) -> Int {
         var before: [Int] = []
         var last = Array(0...right.count)

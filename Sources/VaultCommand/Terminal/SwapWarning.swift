@@ -5,8 +5,8 @@ import VaultCrypto
 enum SwapWarning {
     private static let isReported = Mutex(false)
 
-    /// Notes once a run, before keys are read or made, that the system did not lock the memory for them. The work goes on:
-    /// machines without swap, and those that encrypt it, lose nothing.
+    /// Warns once a run, before keys are read or made, that the system did not lock the memory for them. The work
+    /// continues: machines without swap, or with encrypted swap, are not affected.
     static func report() {
         guard let reached = SecureHeap.reached, reached != .locked else { return }
         let isFirst = isReported.withLock { isReported in

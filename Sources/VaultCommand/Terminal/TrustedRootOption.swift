@@ -4,7 +4,7 @@ import UpdateFramework
 import VaultErrors
 import VaultFileSystem
 
-/// The root that whoever reads a site's metadata begins with.
+/// The root that the verification of a site's metadata begins with.
 struct TrustedRootOption: ParsableArguments {
     @Option(
         name: .customLong("trust"),

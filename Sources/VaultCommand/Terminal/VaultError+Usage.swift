@@ -2,8 +2,7 @@ import ArgumentParser
 import VaultErrors
 
 extension VaultError {
-    /// What the argument parser objects to, in one line like every other error; nil for what is no objection, such as
-    /// the text that `--help` asks for.
+    /// An error of the argument parser, in one line like every other error; nil for the text of `--help` and the like.
     init?(usage error: any Error) {
         guard AssetVaultCommand.exitCode(for: error) == .validationFailure else { return nil }
         let words = CommandLine.arguments.dropFirst().prefix { !$0.hasPrefix("-") }

@@ -1,7 +1,7 @@
 import ArgumentParser
 import UpdateFramework
 
-/// The top-level role that a change of trust is about.
+/// The top-level role that is changed.
 struct RoleArgument: ParsableArguments {
     private static let names = TopLevelRole.allCases.map(\.rawValue)
 

@@ -47,7 +47,7 @@ extension TrustChange.Report {
 struct TrustAddKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "add-key",
-        abstract: "Let one more key sign for a role.",
+        abstract: "Add a key to a role.",
         discussion: """
             EXAMPLE
               assetvault trust add-key my-game targets colleague.pub.pem
@@ -76,7 +76,7 @@ struct TrustAddKey: AsyncParsableCommand {
 struct TrustRemoveKey: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove-key",
-        abstract: "Let a key sign for a role no more.",
+        abstract: "Remove a key from a role.",
         discussion: """
             EXAMPLE
               assetvault trust remove-key my-game targets 5822582e7072996c

@@ -12,7 +12,7 @@ import VaultTransport
 struct TrustShow: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "show",
-        abstract: "Show who signs for a site, and for how long it is believed.",
+        abstract: "Show who signs for a site, and until when its metadata are valid.",
         discussion: """
             EXAMPLE
               assetvault trust show my-game
@@ -43,7 +43,7 @@ struct TrustShow: AsyncParsableCommand {
         }
         let site = try isVault ? SiteLocation(path: vault.site) : SiteLocation(subject)
         let pinned = try trust.root() ?? (isVault ? TrustedRootOption.root(at: vault.trustedRoot) : nil)
-        // What has expired is shown, too: that is what one wants to know.
+        // Expired metadata are shown, too.
         let tree = try await TargetTree.verifying(
             Site(site, transport: SchemeTransport()), pinnedRoot: pinned, now: .earliest)
         let lifetime = try isVault ? VaultSettings(reading: vault.settings).lifetime : MetadataLifetime()
@@ -82,7 +82,7 @@ extension TrustSummary {
 }
 
 extension VerifyingKey {
-    /// For people.
+    /// As text.
     fileprivate var kind: String {
         switch scheme {
         case .ed25519: "Ed25519"
