@@ -28,12 +28,10 @@ public struct Publication: Sendable {
         onPack: (PackID, UInt64) -> Void = { _, _ in }
     ) async throws(VaultError) -> PublicationReport {
         let lock = try vault.beginPublishing()
+        defer { withExtendedLifetime(lock) {} }
         var settings = try VaultSettings(reading: vault.settings)
         try edit?(&settings)
-        let report = try await Publication(of: vault, settings, order).run(
-            savingSettings: edit != nil, onPack)
-        _ = consume lock
-        return report
+        return try await Publication(of: vault, settings, order).run(savingSettings: edit != nil, onPack)
     }
 
     /// Tells what ``run(of:_:editing:onPack:)`` would do now: packs are sealed where they are thrown away, nothing is signed,

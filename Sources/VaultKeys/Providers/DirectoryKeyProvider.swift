@@ -10,24 +10,14 @@ import VaultFileSystem
 /// keys themselves say counts, not the name. Other secrets may stand beside them: a file that is no JSON
 /// object, or one about something else, is passed over unless its name ends in `.jwk` or `.jwks`. Modes are
 /// not checked, as such folders are guarded as a whole; folders inside are not entered.
-public struct DirectoryKeyProvider: KeyProvider {
+public struct DirectoryKeyProvider: RingKeyProvider {
     private let folder: SecretFolder
 
     public init(path: FilePath) {
         folder = SecretFolder(path: path)
     }
 
-    public func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
-        try ring().keys(for: id)
-    }
-
-    public func allKeys() async throws(VaultError) -> KeyRing {
-        try ring()
-    }
-
-    public func knownKeyIDs() async -> [KeyID]? { (try? ring())?.ids }
-
-    private func ring() throws(VaultError) -> KeyRing {
+    public func ring() throws(VaultError) -> KeyRing {
         try VaultError.aboutKeys { () throws(VaultError) in
             var ring = KeyRing()
             for name in try folder.names() {

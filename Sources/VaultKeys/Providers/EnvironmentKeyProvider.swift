@@ -6,24 +6,14 @@ import VaultFileSystem
 ///
 /// The variable is read at each ask and left as it is, so child processes inherit it, and on Linux the user's
 /// own processes can read it in `/proc`: prefer `file:`, `dir:` or `fd:` where there is a choice.
-public struct EnvironmentKeyProvider: KeyProvider {
+public struct EnvironmentKeyProvider: RingKeyProvider {
     private let name: String
 
     public init(variable name: String) {
         self.name = name
     }
 
-    public func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
-        try ring().keys(for: id)
-    }
-
-    public func allKeys() async throws(VaultError) -> KeyRing {
-        try ring()
-    }
-
-    public func knownKeyIDs() async -> [KeyID]? { (try? ring())?.ids }
-
-    private func ring() throws(VaultError) -> KeyRing {
+    public func ring() throws(VaultError) -> KeyRing {
         let place = "environment variable \(name)"
         let value = ProcessEnvironment.withValue(of: name) { SecretBytes(copying: $0) }
         guard let text = value, text.count > 0 else {

@@ -6,7 +6,7 @@ import VaultFileSystem
 
 /// A JWK or JWK Set that another process hands over by an open file descriptor, such as a pipe or standard
 /// input. It is read to its end at the first ask, and kept.
-public actor FileDescriptorKeyProvider: KeyProvider {
+public actor FileDescriptorKeyProvider: RingKeyProvider {
     private let place: String
     private var unread: OpenFile?
     private var outcome: Result<KeyRing, VaultError>?
@@ -24,17 +24,7 @@ public actor FileDescriptorKeyProvider: KeyProvider {
         unread = OpenFile(takingOwnershipOf: duplicate, named: FilePath(place))
     }
 
-    public func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
-        try ring().keys(for: id)
-    }
-
-    public func allKeys() async throws(VaultError) -> KeyRing {
-        try ring()
-    }
-
-    public func knownKeyIDs() async -> [KeyID]? { (try? ring())?.ids }
-
-    private func ring() throws(VaultError) -> KeyRing {
+    public func ring() throws(VaultError) -> KeyRing {
         if let file = unread.take() {
             do throws(VaultError) {
                 let text = try VaultError.aboutKeys { () throws(VaultError) in

@@ -7,24 +7,14 @@ import VaultFileSystem
 /// exchanged under a running program.
 ///
 /// Mode 0600 or stricter leaves the file to its owner and the administrator, so the owner needs no check.
-public struct FileKeyProvider: KeyProvider {
+public struct FileKeyProvider: RingKeyProvider {
     private let path: FilePath
 
     public init(path: FilePath) {
         self.path = path
     }
 
-    public func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
-        try ring().keys(for: id)
-    }
-
-    public func allKeys() async throws(VaultError) -> KeyRing {
-        try ring()
-    }
-
-    public func knownKeyIDs() async -> [KeyID]? { (try? ring())?.ids }
-
-    private func ring() throws(VaultError) -> KeyRing {
+    public func ring() throws(VaultError) -> KeyRing {
         let text = try VaultError.aboutKeys { () throws(VaultError) in
             let file = try OpenFile(reading: path)
             guard try file.status().permissions & 0o077 == 0 else {

@@ -1,22 +1,12 @@
 public import VaultErrors
 
 /// Keys that the program holds already.
-public struct InMemoryKeyProvider: KeyProvider {
-    private let ring: KeyRing
+public struct InMemoryKeyProvider: RingKeyProvider {
+    private let keys: KeyRing
 
-    public init(_ ring: KeyRing) {
-        self.ring = ring
-    }
+    public init(_ keys: KeyRing) { self.keys = keys }
 
-    public func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
-        ring.keys(for: id)
-    }
-
-    public func allKeys() async throws(VaultError) -> KeyRing {
-        ring
-    }
-
-    public func knownKeyIDs() async -> [KeyID]? { ring.ids }
+    public func ring() async throws(VaultError) -> KeyRing { keys }
 }
 
 /// Keys by a closure, such as a look-up in the platform's own key store.
