@@ -7,7 +7,7 @@ public struct AuditReport: Sendable {
     public enum Trust: String, Sendable {
         /// Signed metadata, verified from a root that the reader gave.
         case pinned
-        /// Signed metadata, verified from the site's own first root: consistent, but not proven whose it is.
+        /// Signed metadata, verified from the site's own first root: consistent, but nothing shows whose it is.
         case unpinned
         /// The metadata could not be verified; nothing that it says was believed.
         case failed
@@ -71,7 +71,7 @@ public struct AuditedPack: Sendable {
     /// Bytes, as its manifest states them, else those of the file.
     public internal(set) var length: UInt64 = 0
     public internal(set) var pieceCount: UInt32?
-    /// How many files and empty folders were proven; nil without a key.
+    /// How many files and empty folders were verified; nil without a key.
     public internal(set) var verifiedEntries: Int?
     public internal(set) var findings: [AuditFinding] = []
 

@@ -15,7 +15,7 @@ struct HostedFile {
     let scratch: FilePath
 
     /// The file where it lies in a folder; from a host a copy without a name, which is gone when it is closed, even if
-    /// this process is killed. The bytes are proven by nobody yet, only never more than are signed for.
+    /// this process is killed. The bytes are verified by nobody yet, only never more than are signed for.
     func open(progress: (UInt64) -> Void) async throws(VaultError) -> OpenFileReference {
         guard let path = location.path else { return try await download(progress) }
         do throws(VaultError) {

@@ -49,7 +49,7 @@ public struct PackAudit: Sendable {
             report.findings.append(
                 AuditFinding(
                     .note,
-                    "the manifest is not signed: the pack is the one that it describes, but not proven whose",
+                    "the manifest is not signed: the pack matches it, but nothing shows whose it is",
                     at: file.string, remedy: "give --site URL-or-DIR with --trust ROOT for signed metadata"))
         case .site(let site, let pinnedRoot):
             guard let tree = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {

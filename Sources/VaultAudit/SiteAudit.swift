@@ -7,7 +7,7 @@ public import VaultKeys
 public import VaultSite
 import VaultTransport
 
-/// Proves every file that a site's signed metadata lists, wherever the site is hosted, and with keys every file in its
+/// Verifies every file that a site's signed metadata lists, wherever the site is hosted, and with keys every file in its
 /// packs. What is wrong with one file never keeps the others from being looked at.
 public struct SiteAudit: Sendable {
     let site: Site

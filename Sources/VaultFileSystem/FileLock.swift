@@ -4,7 +4,7 @@ public import VaultErrors
 
 /// Exclusive or shared control between processes: `flock` on a lock file that is never removed.
 ///
-/// Held until the value goes away; the system gives it back when the process dies. Two values in one
+/// Held until the value is destroyed; the system gives it back when the process dies. Two values in one
 /// process exclude each other as two processes do.
 public struct FileLock: ~Copyable, Sendable {
     public enum Mode: Sendable, Hashable {

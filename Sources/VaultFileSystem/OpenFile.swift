@@ -2,7 +2,7 @@ internal import CVaultSystem
 public import SystemPackage
 public import VaultErrors
 
-/// A file that is open: one descriptor, closed when the value goes away.
+/// A file that is open: one descriptor, closed when the value is destroyed.
 ///
 /// Every open sets `O_CLOEXEC` and never waits for the other end of a pipe. Interrupted calls are
 /// repeated, short reads and writes go on until all is done. Offsets and sizes are bytes.

@@ -38,7 +38,7 @@ extension OpenHandle where Self: ~Copyable {
 
     /// Takes an advisory lock (`flock`) if nobody stands in the way.
     ///
-    /// It lasts until the value goes away or the process dies. Returns false when somebody else holds
+    /// It lasts until the value is destroyed or the process dies. Returns false when somebody else holds
     /// it; throws `.io` where the file system has no locks.
     public func tryLock(exclusive: Bool) throws(VaultError) -> Bool {
         let result = vault_try_lock(descriptor, exclusive ? 1 : 0)

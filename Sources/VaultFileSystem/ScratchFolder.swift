@@ -1,7 +1,7 @@
 public import SystemPackage
 public import VaultErrors
 
-/// A fresh folder (0700), removed with all it holds when the value goes away, unless it became final.
+/// A fresh folder (0700), removed with all it holds when the value is destroyed, unless it became final.
 public struct ScratchFolder: ~Copyable, Sendable {
     public let folder: Folder
     private var place: ScratchPlace

@@ -3,7 +3,7 @@ internal import Synchronization
 internal import SystemPackage
 internal import VaultErrors
 
-/// A name for something that is not final yet. Whatever stands there is removed when the value goes away
+/// A name for something that is not final yet. Whatever stands there is removed when the value is destroyed
 /// or the process is told to end, unless it was settled.
 struct ScratchPlace: ~Copyable, Sendable {
     let folder: Folder

@@ -15,7 +15,7 @@ public struct SiteFile: Sendable {
     }
 
     /// Hands the bytes of `wanted` to `take` as they arrive, each chunk with its offset in the file. A host that does not
-    /// do parts sends all of the file, from its beginning. The bytes are proven by nobody yet.
+    /// do parts sends all of the file, from its beginning. The bytes are verified by nobody yet.
     ///
     /// - Returns: whether all of the file was sent where a part was asked for.
     /// - Throws: `corrupt` for a file of another length, `unavailable`, and what `take` throws.

@@ -17,7 +17,7 @@ extension PackAssembly {
     /// - Parameters:
     ///   - bytes: what arrives. When reading it fails, what arrived before still counts.
     ///   - check: looks at a chunk before it is taken; what it throws ends this as a failure to read does.
-    ///   - progress: told ``presentCount``, as soon as a piece is there: not only when the next bytes arrive.
+    ///   - progress: called with ``presentCount`` for each verified piece, not only when the next bytes arrive.
     /// - Returns: how many pieces turned out wrong: they stay missing.
     /// - Throws: `.corrupt` after several wrong pieces in a row, `.io`, and what reading and `check` throw.
     public mutating func take(

@@ -9,7 +9,7 @@ extension PackAssembly {
         layout.comesAtOnce(besidesOthers: others)
     }
 
-    /// What the rest of the pack costs where other packs are as sound as their indexes say; nil before the tail is proven.
+    /// What the rest of the pack costs where other packs are as sound as their indexes say; nil before the tail is verified.
     ///
     /// - Parameter tail: the bytes of it that are to be counted.
     public func cost(holding others: [any PieceSource], countingTail tail: UInt64) throws(VaultError)

@@ -6,11 +6,11 @@ extension PackAssembly {
     /// are read, have the digest of this pack's index. Nothing else is believed of a pack that is damaged, cut short or
     /// changed meanwhile; what it does not give stays missing. Only packs of the same content key have equal pieces.
     ///
-    /// Nothing is done before the tail is proven. Memory: 33 bytes a piece, beside the pieces that are being copied.
+    /// Nothing is done before the tail is verified. Memory: 33 bytes a piece, beside the pieces that are being copied.
     ///
     /// - Parameters:
     ///   - next: the others, one after the other, those that promise most first; not asked for more than is needed.
-    ///   - progress: told ``presentCount``.
+    ///   - progress: called with ``presentCount``.
     /// - Throws: `.io` when this pack can't be written.
     public mutating func reuse(
         from next: () throws(VaultError) -> (any PieceSource)?, progress: (UInt64) -> Void

@@ -12,9 +12,9 @@ import VaultFileSystem
 public struct PackAssembly: ~Copyable, Sendable {
     public let pack: PackManifest
     let packFile: PackFile
-    /// Nil until the tail is proven.
+    /// Nil until the tail is verified.
     var places: PiecePlaces?
-    /// Which pieces are there, proven.
+    /// Which pieces are there, verified.
     var states = PieceStates(count: 0)
     var copies: DuplicatePieces?
     var arriving = IncomingPiece()
@@ -24,7 +24,7 @@ public struct PackAssembly: ~Copyable, Sendable {
     /// A tail that is all there and wrong is fetched as a whole.
     private var isTailWrong = false
 
-    /// Bytes that are there and proven, or in a tail that is still arriving.
+    /// Bytes that are there and verified, or in a tail that is still arriving.
     public internal(set) var presentCount: UInt64 = 0
 
     /// The same with the bytes of a piece that is still arriving.
@@ -119,7 +119,7 @@ public struct PackAssembly: ~Copyable, Sendable {
     /// Somebody else sends what follows.
     public mutating func changeSender() { arriving.changeSender() }
 
-    /// Counts bytes that can't be proven yet; the same ones again are nothing new.
+    /// Counts bytes that can't be verified yet; the same ones again are nothing new.
     mutating func noteUnverified(endingAt end: UInt64) {
         let isTail = end > tail.lowerBound && presentCount <= UInt64(tail.count)
         let count = isTail ? end - tail.lowerBound : end

@@ -1,6 +1,6 @@
 public import VaultErrors
 
-/// Some pieces of a pack whose index is proven, out of bytes that a host sends: each is written once all of it is there with
+/// Some pieces of a pack whose index is verified, out of bytes that a host sends: each is written once all of it is there with
 /// its digest. Anything else is dropped.
 public struct PieceReceiver: ~Copyable {
     private let places: PiecePlaces

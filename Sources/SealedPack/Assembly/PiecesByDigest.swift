@@ -3,7 +3,7 @@ import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
-/// Finds pieces of a pack by the digest of their ciphertext: 16 bytes a piece. Its index must have been proven.
+/// Finds pieces of a pack by the digest of their ciphertext: 16 bytes a piece. Its index must have been verified.
 struct PiecesByDigest: Sendable {
     private let pack: PackFile
     /// Sorted by the first bytes of the digest, then by number.
@@ -67,7 +67,7 @@ struct PiecesByDigest: Sendable {
 }
 
 extension PackFile {
-    /// What the index says of a piece; the index must have been proven.
+    /// What the index says of a piece; the index must have been verified.
     func digest(ofPiece number: Int) throws(VaultError) -> SHA256Digest {
         try indexRecord(ofPiece: number).digest
     }

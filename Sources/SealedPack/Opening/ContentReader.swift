@@ -26,7 +26,7 @@ public final class ContentReader: Sendable {
         self.content = content.clamped(to: 0..<pack.catalog.contentCount)
     }
 
-    /// The bytes of `range`, counted from the start of the content, all proven. Besides them a few pieces are in memory.
+    /// The bytes of `range`, counted from the start of the content, all verified. Besides them a few pieces are in memory.
     /// Throws `.usage` for a range beyond the content, `.corrupt` for a damaged piece.
     public func read(_ range: Range<UInt64>) async throws(VaultError) -> [UInt8] {
         guard range.upperBound <= content.upperBound - content.lowerBound else {

@@ -1,7 +1,7 @@
 public import VaultErrors
 
 extension OpenPack {
-    /// Hands the bytes of `content` to `deliver` in order, piece by proven piece; pieces are opened in parallel.
+    /// Hands the bytes of `content` to `deliver` in order, piece by verified piece; pieces are opened in parallel.
     /// Throws `.usage` for a range beyond the content, `.corrupt` for a damaged piece.
     public func read(_ content: Range<UInt64>, _ deliver: (Span<UInt8>) throws(VaultError) -> Void)
         async throws(VaultError)

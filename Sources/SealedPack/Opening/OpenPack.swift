@@ -5,7 +5,7 @@ import VaultFileSystem
 public import VaultKeys
 
 /// A pack read with its content key: its catalog is authentic and sound, its index is the one that the catalog names.
-/// Pieces are proven one by one as they are read. Many tasks may read at once.
+/// Pieces are verified one by one as they are read. Many tasks may read at once.
 public final class OpenPack: Sendable {
     public let catalog: Catalog
     public let id: PackID

@@ -4,7 +4,7 @@ import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 
-/// Proves a folder by the pack that it was opened from: it holds exactly the same, and nobody else may change it. Every step
+/// Verifies a folder by the pack that it was opened from: it holds exactly the same, and nobody else may change it. Every step
 /// goes through folder descriptors that follow no link. Throws `.corrupt` at the first difference.
 public struct TreeComparison: ContentSink, ~Copyable {
     private var walk: FolderWalk
@@ -41,7 +41,7 @@ public struct TreeComparison: ContentSink, ~Copyable {
         guard try compared.sha256() == written.finalize() else { throw Self.differs(compared.path) }
     }
 
-    /// The content of the entry that was begun last is proven otherwise.
+    /// The content of the entry that was begun last is verified otherwise.
     mutating func passContent() { file = nil }
 
     /// Once all entries are compared: whether there is anything else.

@@ -4,7 +4,7 @@ public import VaultFileSystem
 extension OpenPack {
     /// Writes everything into one folder, which must be empty and private to the writer. Every step goes through folder
     /// manifests that follow no link, and every file is created anew, so nothing is ever written elsewhere. Pieces are
-    /// opened and their files are written on all cores; a file gets no byte that was not proven. What is made is as readable
+    /// opened and their files are written on all cores; a file gets no byte that was not verified. What is made is as readable
     /// as the umask lets it be, 0644 or 0755 at most: it was secret. Throws `.corrupt`,
     /// `.unwritable`, `.io`, and leaves what was written so far.
     public func extract(

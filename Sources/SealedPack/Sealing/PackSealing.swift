@@ -18,7 +18,7 @@ public struct SealingRequest: Sendable {
     public var slots: [KeySlot]
     public var offer: PackOffer
     public var compression: Compression
-    /// The pack whose unchanged pieces are taken over. It must have been opened with the same content key.
+    /// The pack whose unchanged pieces are reused. It must have been opened with the same content key.
     public var previous: OpenPack?
 
     public init(
@@ -39,11 +39,11 @@ public struct SealingRequest: Sendable {
 /// What became of a source.
 public struct SealingResult: Sendable {
     public let manifest: PackManifest
-    /// Pieces taken over from the previous version.
+    /// Pieces reused from the previous version.
     public let reusedPieces: UInt32
-    /// Pieces that could not be taken over, and were sealed to the same bytes once more.
+    /// Pieces that could not be reused, and were sealed to the same bytes once more.
     public let repeatedPieces: UInt32
-    /// The numbers of those pieces of the previous version that could not be taken over, and whose content was sealed to
+    /// The numbers of those pieces of the previous version that could not be reused, and whose content was sealed to
     /// other bytes.
     public let missedPieces: [Int]
 

@@ -38,7 +38,7 @@ struct PackWriter: ~Copyable {
 
     /// Writes what follows the pieces and tells what has become of the pack.
     ///
-    /// - Parameter same: the same version of the same pack, whose catalog is taken over: another release of libzstd may
+    /// - Parameter same: the same version of the same pack, whose catalog is reused: another release of libzstd may
     ///   compress it in another way.
     consuming func finish(
         id: PackID, version: UInt64, offer: PackOffer, slots: [KeySlot], repeating same: OpenPack?

@@ -9,11 +9,11 @@ struct SealedPiece: Sendable {
     let digest: SHA256Digest
     let plainCount: Int
     let plainDigest: SHA256Digest
-    /// Whether it was taken over from the previous version.
+    /// Whether it was reused from the previous version.
     let isReused: Bool
     /// Whether it was sealed anew, to the very bytes that the previous version has.
     var isRepeated = false
-    /// The number of the piece of the previous version that holds the same in other bytes, and could not be taken over.
+    /// The number of the piece of the previous version that holds the same in other bytes, and could not be reused.
     var missed: Int? = nil
 }
 
@@ -23,7 +23,7 @@ struct PieceSealer: Sendable {
 
     let key: ContentKey
     let compression: Compression
-    /// The pack whose unchanged pieces are taken over byte for byte.
+    /// The pack whose unchanged pieces are reused byte for byte.
     let previous: PieceReuse?
 
     func seal(_ plain: [UInt8]) throws(VaultError) -> SealedPiece {

@@ -22,7 +22,7 @@ struct HostedPack: Sendable {
             throw VaultError(.corrupt, "it has no index", at: pack.id.description, remedy: "publish it anew")
         }
         isWhole = try await file.read(tail) { (bytes, offset) throws(VaultError) in
-            // Of a host that sends all of it, too, only what is proven next is kept.
+            // Of a host that sends all of it, too, only what is verified next is kept.
             let part = (offset..<(offset + UInt64(bytes.count))).clamped(to: tail)
             guard !part.isEmpty else { return }
             let first = Int(part.lowerBound - offset)

@@ -55,7 +55,7 @@ struct PackPublisher {
         if try await earlier.fetch(sealed.result.missedPieces) {
             sealed = try await UnnamedPack.seal(order, source.folder, in: folder, progress: progress)
         }
-        // What it was before is there, and was proven.
+        // What it was before is there, and was verified.
         guard sealed.result.manifest.sha256 != previous.sha256 else { return sealed.result }
         if let hosted = earlier.hosted { host?.keep(hosted, as: previous) }
         return try name(sealed)
