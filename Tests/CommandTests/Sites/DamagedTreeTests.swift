@@ -49,9 +49,10 @@ import Testing
         }
     }
 
-    @Test(arguments: ["changed", "cut", "longer", "gone", "added", "writable"]) func anOpenedOne(kind: String)
-        async throws
-    {
+    @Test(
+        arguments: ["changed", "cut", "longer", "gone", "added", "writable"].sample(
+            3, for: "DamagedTreeTests.anOpenedOne"))
+    func anOpenedOne(kind: String) async throws {
         try await workshop.fetch().succeeded()
         try await verify().succeeded()
         try await damage(kind)

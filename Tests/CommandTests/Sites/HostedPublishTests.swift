@@ -14,14 +14,14 @@ struct HostedPublishTests {
     init() async throws {
         workshop = try await Workshop()
         folder = workshop.folder
-        try folder.write("level/noise", Bytes.random(3 << 20, seed: 1))
-        for number in 0..<60 {
-            try folder.write(
-                "level/prose/\(number)", Self.prose(from: number * 1000, to: number * 1000 + 3000))
-        }
+        try folder.write("level/noise", Self.noise)
+        for (number, text) in Self.prose.enumerated() { try folder.write("level/prose/\(number)", text) }
         try folder.write("other/file", "another pack")
         try await workshop.publish("--pack", "level=\(folder["level"])", "--pack", "other=\(folder["other"])")
     }
+
+    private static let noise = Bytes.random(3 << 20, seed: 1)
+    private static let prose = (0..<60).map { prose(from: $0 * 1000, to: $0 * 1000 + 3000) }
 
     private static func prose(from first: Int, to last: Int) -> String {
         (first..<last).map { "line \($0 &* 2_654_435_761 % 9973)" }.joined(separator: "\n")

@@ -17,8 +17,8 @@ struct DiskFault: CustomStringConvertible {
     var description: String { "\(error) from \(call) \(number)" }
 
     /// The faults that a command can meet, by what it is seen to call: each call fails once, with each error. In a sample of
-    /// each kind one of the first, a middle and the last call fails, with one of the errors.
-    static func all(countedIn log: String, for test: String) -> [DiskFault] {
+    /// every other kind one of the first, a middle and the last call fails, with one of the errors; where `isOdd`, of the others.
+    static func all(countedIn log: String, isOdd: Bool, for test: String) -> [DiskFault] {
         var counts: [String: [Substring: Int]] = [:]
         for line in log.split(separator: "\n") {
             let words = line.split(maxSplits: 1) { $0 == " " }
@@ -36,7 +36,8 @@ struct DiskFault: CustomStringConvertible {
             }
         }
         var random = SeededGenerator(for: test)
-        return met.map { call, most in
+        let rest = (Sampling.seed + (isOdd ? 1 : 0)) % 2
+        return met.filter { UInt64(calls.firstIndex(of: $0.call) ?? 0) % 2 == rest }.map { call, most in
             let number = [1, (most + 1) / 2, most].randomElement(using: &random) ?? 1
             return DiskFault(call: call, error: errors.randomElement(using: &random) ?? "EIO", number: number)
         }
