@@ -10,6 +10,7 @@ import argparse
 import collections
 import os
 import pathlib
+import queue
 import re
 import signal
 import subprocess
@@ -35,7 +36,10 @@ WAITING = {
 }
 
 # The longest ones, so that none of them is left at the end.
-LONG = ["CommandTests.MountedAreaTests"]
+LONG = [
+    "CommandTests.MountedAreaTests", "CommandTests.BinTests", "CommandTests.KilledAtEachStepTests",
+    "CommandTests.DiskFaultTests", "judges-archive", "CommandTests.HostedPublishTests",
+]
 
 Job = collections.namedtuple("Job", "name command")
 
@@ -49,6 +53,8 @@ def jobs_of(binary):
     for test in listed.splitlines():
         module, _, rest = test.partition(".")
         names.add(module if module in WHOLE_MODULES else f"{module}.{rest.partition('/')[0]}")
+    if not names:
+        sys.exit("no tests were found")
 
     def job(name):
         order = [] if name in WAITING else ["--no-parallel"]
@@ -58,37 +64,42 @@ def jobs_of(binary):
 
 
 class Lanes:
-    """Jobs, each of which is taken by one thread."""
+    """Runs jobs, and keeps what failed."""
 
     def __init__(self, logs, limit):
         self.logs, self.limit = logs, limit
         self.lock = threading.Lock()
         self.running = set()
+        self.is_stopped = False
         self.failed = []
 
-    def run(self, jobs, lanes):
-        waiting = collections.deque(jobs)
-
-        def work():
-            while True:
-                with self.lock:
-                    if not waiting:
-                        return
-                    job = waiting.popleft()
-                self.run_one(job)
-
-        threads = [threading.Thread(target=work, daemon=True) for _ in range(lanes)]
+    def run(self, jobs, count):
+        """So many at once, in their order."""
+        waiting = queue.SimpleQueue()
+        for job in jobs:
+            waiting.put(job)
+        threads = [threading.Thread(target=self.work, args=(waiting,), daemon=True) for _ in range(count)]
         for thread in threads:
             thread.start()
         for thread in threads:
             thread.join()
 
+    def work(self, waiting):
+        while not self.is_stopped:
+            try:
+                job = waiting.get_nowait()
+            except queue.Empty:
+                return
+            self.run_one(job)
+
     def run_one(self, job):
         start = time.monotonic()
         with open(self.logs / f"{job.name}.log", "wb") as log:
-            process = subprocess.Popen(
-                job.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
             with self.lock:
+                if self.is_stopped:
+                    return
+                process = subprocess.Popen(
+                    job.command, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True)
                 self.running.add(process)
             try:
                 ending = f"exit code {code}" if (code := process.wait(self.limit)) else ""
@@ -105,6 +116,7 @@ class Lanes:
 
     def stop(self):
         with self.lock:
+            self.is_stopped = True
             for process in self.running:
                 end(process)
 

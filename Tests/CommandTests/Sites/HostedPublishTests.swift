@@ -21,7 +21,7 @@ struct HostedPublishTests {
     }
 
     private static let noise = Bytes.random(3 << 20, seed: 1)
-    private static let prose = (0..<60).map { prose(from: $0 * 1000, to: $0 * 1000 + 3000) }
+    private static let prose = (0..<20).map { prose(from: $0 * 1000, to: $0 * 1000 + 3000) }
 
     private static func prose(from first: Int, to last: Int) -> String {
         (first..<last).map { "line \($0 &* 2_654_435_761 % 9973)" }.joined(separator: "\n")

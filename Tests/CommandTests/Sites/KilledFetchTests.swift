@@ -75,7 +75,7 @@ struct KilledFetchTests {
         }
         var killed = 0
         var random = SeededGenerator(for: "KilledFetchTests.atRandomMoments")
-        let rounds = Sampling.rounds(12, whole: 40)
+        let rounds = Sampling.rounds(8, whole: 40)
         for round in 0..<rounds {
             let moment = Double.random(in: 0.005...1, using: &random) * (whole / .seconds(1))
             let result = try await tryOut(round % 2, round, server.url, through: Killing.after(moment))
@@ -89,7 +89,7 @@ struct KilledFetchTests {
     func atEveryStep(call: String) async throws {
         for start in [0, 1] {
             for number in Sampling.numbers(
-                1...60, each: 4, for: "KilledFetchTests.atEveryStep \(call) \(start)")
+                1...60, each: 6, for: "KilledFetchTests.atEveryStep \(call) \(start)")
             {
                 let result = try await tryOut(
                     start, number * 4, workshop.site, through: Killing.at(call, number: number))

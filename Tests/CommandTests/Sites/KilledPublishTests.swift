@@ -77,7 +77,7 @@ struct KilledPublishTests {
         }
         var killed = 0
         var random = SeededGenerator(for: "KilledPublishTests.atRandomMoments")
-        let rounds = Sampling.rounds(8, whole: 20)
+        let rounds = Sampling.rounds(6, whole: 20)
         for round in 0..<rounds {
             let moment = Double.random(in: 0.005...1, using: &random) * (whole / .seconds(1))
             if try await tryOut(round, through: Killing.after(moment)).exitCode == 137 { killed += 1 }
@@ -86,7 +86,7 @@ struct KilledPublishTests {
     }
 
     @Test(arguments: ["renameat2", "fsync"]) func atEveryStep(call: String) async throws {
-        for number in Sampling.numbers(1...60, each: 4, for: "KilledPublishTests.atEveryStep \(call)") {
+        for number in Sampling.numbers(1...60, each: 5, for: "KilledPublishTests.atEveryStep \(call)") {
             let result = try await tryOut(number, through: Killing.at(call, number: number))
             if result.exitCode == 0 {
                 #expect(number > 1, "\(call) was never called")
