@@ -74,7 +74,7 @@ class Lanes:
         self.failed = []
 
     def run(self, jobs, count):
-        """So many at once, in their order."""
+        """In their order, `count` at once."""
         waiting = queue.SimpleQueue()
         for job in jobs:
             waiting.put(job)

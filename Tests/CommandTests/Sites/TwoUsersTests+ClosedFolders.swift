@@ -12,7 +12,7 @@ extension TwoUsersTests {
 
     /// Closed to all others, or to changes; and where names can be listed, and nothing be looked up.
     static let closedFolders =
-        Sampling.pairs(closedPlaces, ["700", "755"], for: "closed places")
+        Sampling.pairs(closedPlaces, ["700", "755"], for: "closed places").sample(6, for: "closed folders")
         + Sampling.pairs(["shared/packs", "shared/packs/level"], ["000", "744"], for: "closed packs")
 
     @Test(arguments: closedFolders) func aClosedFolder(place: String, mode: String) async throws {

@@ -100,7 +100,7 @@ struct WholeWayTests {
             head -c \(Sampling.isWhole ? 300 : 150)M /dev/urandom > random
             head -c \(Sampling.isWhole ? 50 : 10)M /dev/urandom > part
             for copy in 1 2 3 4 5 6 7 8; do cat part; done > repeated
-            head -c 8M part | split -a 4 -b 4k - many/
+            head -c \(Sampling.isWhole ? 8 : 2)M part | split -a 4 -b 4k - many/
             rm part
             """
         try folder.write("make.sh", script)

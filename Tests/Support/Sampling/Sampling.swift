@@ -40,7 +40,7 @@ public enum Sampling {
 }
 
 extension Array {
-    /// So many elements at random, in their order; in a whole run all of them.
+    /// `count` elements at random, in their order; in a whole run all of them.
     public func sample(_ count: Int, for test: String) -> [Element] {
         guard !Sampling.isWhole, count < self.count else { return self }
         var random = SeededGenerator(for: test)
