@@ -12,7 +12,7 @@ import VaultErrors
         let json = report.json
         #expect(
             json.keys == [
-                "findings", "ok", "packs", "pinned", "problems", "verifiedBytes", "roles", "subject", "trust",
+                "findings", "ok", "packs", "pinned", "problems", "roles", "subject", "trust", "verifiedBytes",
             ])
         #expect(json["ok"] == true)
         #expect(json["pinned"] == true)
