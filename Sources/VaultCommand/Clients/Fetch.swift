@@ -108,6 +108,7 @@ struct Fetch: AsyncParsableCommand {
         }
         if json { try await StatusReport(of: store.layout).answer() }
         try outcome.get()
+        try keys.warnOfMissingFiles()
         if progress.isSilent { try await EmptyFetch.explain(of: store.layout) }
     }
 

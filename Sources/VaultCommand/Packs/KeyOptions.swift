@@ -16,15 +16,16 @@ struct KeyOptions: ParsableArguments {
     func provider() throws(VaultError) -> (any KeyProvider)? {
         guard !specs.isEmpty else { return nil }
         SwapWarning.report()
-        let providers = try specs.map { text throws(VaultError) in
-            let spec = try KeySpec(parsing: text)
-            // Keys are read only when a pack needs them: a typing error would show much later.
-            if let path = spec.path, try !FileSystem.exists(path) {
-                Console.note("warning: --keys: \(path) does not exist")
-            }
-            return try spec.provider()
-        }
+        let providers = try specs.map { text throws(VaultError) in try KeySpec(parsing: text).provider() }
         return CachingKeyProvider(ChainedKeyProvider(providers))
+    }
+
+    /// Keys are read only when a pack needs them: without this a typing error would show much later.
+    func warnOfMissingFiles() throws(VaultError) {
+        for text in specs {
+            guard let path = try KeySpec(parsing: text).path, try !FileSystem.exists(path) else { continue }
+            Console.note("warning: --keys: \(path) does not exist")
+        }
     }
 
     func required() throws(VaultError) -> any KeyProvider {
