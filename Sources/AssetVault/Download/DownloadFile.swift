@@ -28,7 +28,10 @@ struct DownloadFile {
     /// and the process that completes first names its file as finished.
     func takeOver() throws(VaultError) -> OpenFileReference {
         for place in layout.partialDownloads(of: pack).dropFirst() {
-            do throws(VaultError) { return try claim(place) } catch {
+            do throws(VaultError) {
+                if try isLeftByAnotherUser(place) { try discard(place) }
+                return try claim(place)
+            } catch {
                 guard error.category == .busy else { throw error }
             }
         }
@@ -49,6 +52,35 @@ struct DownloadFile {
             guard [.missing, .corrupt].contains(error.category) || found.mayBeClosed else { throw error }
             return nil
         }
+    }
+
+    /// Whether the first file is another user's that no process works on: it need not be waited for.
+    var isLeftByAnotherUser: Bool {
+        get throws(VaultError) {
+            let finished = layout.finishedDownload(of: pack)
+            let first = try FileSystem.exists(finished) ? finished : layout.partialDownload(of: pack)
+            return try isLeftByAnotherUser(first)
+        }
+    }
+
+    /// Whether any file of the download is another user's.
+    var isForeign: Bool {
+        layout.downloads(of: pack).contains { path in
+            guard let found = try? FileSystem.status(of: path) else { return false }
+            return !EphemeralName.isOurs(found)
+        }
+    }
+
+    /// A file that can't be opened is no download either: those of the other role are readable to the group.
+    private func isLeftByAnotherUser(_ path: FilePath) throws(VaultError) -> Bool {
+        guard let found = try FileSystem.status(of: path), !EphemeralName.isOurs(found) else { return false }
+        guard let file = try? EphemeralName.lockableFile(path) else { return true }
+        return (try? file.tryLock(exclusive: true)) != false
+    }
+
+    private func discard(_ path: FilePath) throws(VaultError) {
+        guard let name = path.lastComponent?.string else { return }
+        try Folder(opening: layout.ephemeral).discard(name)
     }
 
     /// Whether another process works on a file after this one: it continued because this one's owner was stalled.

@@ -13,7 +13,16 @@ struct ForegroundMark {
     func raise() throws(VaultError) -> FileLock? {
         try EphemeralName.discardForeign(path)
         let permissions = try AreaPermissions(of: layout.ephemeral).files
-        return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)
+        do throws(VaultError) {
+            return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)
+        } catch {
+            // Another user's file that is closed to this one is no mark, and only in the way.
+            guard let found = try FileSystem.status(of: path), found.mayBeClosed,
+                let name = path.lastComponent?.string
+            else { throw error }
+            try Folder(opening: layout.ephemeral).discard(name)
+            return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)
+        }
     }
 
     /// Returns when the mark is raised, or the task is cancelled.

@@ -28,7 +28,8 @@ extension PackStager {
         let download = try await beginDownload(of: listing, to: file)
         observer(.began(pack.id))
         let progress = DownloadProgress(of: pack, observer)
-        var deadline = ContinuousClock.now + Self.patience
+        let start = ContinuousClock.now
+        var deadline = start + Self.patience
         var raised: FileLock?
         var stalls = StallDetector()
         var isStalled = false
@@ -47,7 +48,10 @@ extension PackStager {
                 if try await isDone(listing) {
                     throw VaultError.takenByAnotherProcess(pack.id, in: store.layout)
                 }
+                // Another user's process could pretend progress for ever.
+                let isOverdue = ContinuousClock.now - start > Self.patience && file.isForeign
                 isStalled = try stalls.isStalled(file)
+                if isOverdue { isStalled = true }
                 if progress.count != before { deadline = ContinuousClock.now + Self.patience }
                 guard ContinuousClock.now < deadline else { throw error }
                 do { try await Task.sleep(for: .milliseconds(50)) } catch {
@@ -68,7 +72,8 @@ extension PackStager {
         var download = download
         let claimed: OpenFileReference
         do throws(VaultError) { claimed = try file.claim() } catch {
-            guard error.category == .busy, bypassing else { throw error }
+            let isLeft = try file.isLeftByAnotherUser
+            guard error.category == .busy, bypassing || isLeft else { throw error }
             if let whole = try file.finishedFile() { return whole }
             // It needs the space of the whole pack again.
             guard try space.fits(pack.length, in: store.layout.ephemeral) else { throw error }

@@ -133,7 +133,7 @@ struct PackRecords: Sendable {
             let text = String(decoding: name, as: UTF8.self)
             if text.hasPrefix("@") {
                 if let id = try? PackID(String(prefix.dropLast())) { found.insert(id) }
-            } else if (try? folder.status(of: name)?.kind) == .folder,
+            } else if (try? PackID(prefix + text)) != nil, (try? folder.status(of: name)?.kind) == .folder,
                 let inner = try? folder.openFolder(name)
             {
                 // A folder that can't be read does not keep the others from being listed.

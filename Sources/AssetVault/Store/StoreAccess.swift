@@ -32,7 +32,9 @@ struct StoreAccess: Sendable {
     func withExistingLock<Result>(_ body: () throws(VaultError) -> Result) async throws(VaultError) -> Result
     {
         var paths: [FilePath] = []
-        for path in layout.locks(of: role) where try FileSystem.exists(path) { paths.append(path) }
+        for path in layout.locks(of: role) where try FileSystem.exists(path) && isLockFile(path) {
+            paths.append(path)
+        }
         let lock = try await acquire(paths)
         defer { withExtendedLifetime(lock) {} }
         return try body()
@@ -42,7 +44,19 @@ struct StoreAccess: Sendable {
         try layout.makeShared(layout.shared)
         let permissions = try layout.permissions(of: role)
         try FileSystem.createFolders(layout.area(of: role), permissions: permissions.folders)
-        return try await acquire(layout.locks(of: role))
+        let paths = layout.locks(of: role)
+        // The app's own lock excludes other apps: what is in the place of the shared one must not keep it out.
+        if role == .app, let shared = paths.last, !isLockFile(shared), let name = shared.lastComponent?.string
+        {
+            try Folder(opening: layout.shared).discard(name)
+        }
+        return try await acquire(paths)
+    }
+
+    /// Whether a file can be a lock: an absent one, or a regular file that this user can open.
+    private func isLockFile(_ path: FilePath) -> Bool {
+        guard let found = try? FileSystem.status(of: path) else { return true }
+        return found.kind == .file && (try? EphemeralName.lockableFile(path)) != nil
     }
 
     private func acquire(_ paths: [FilePath]) async throws(VaultError) -> StoreLock {

@@ -44,7 +44,7 @@ struct AdoptedMetadata: MetadataSource {
     func write(_ read: RecordingMetadataSource, permissions: UInt16) throws(VaultError) {
         let scratch = try ScratchFolder(beside: folder)
         for (name, bytes) in read.found {
-            let file = try scratch.folder.createFile(name, permissions: permissions & 0o666)
+            let file = try scratch.folder.createFile(name, permissions: permissions & 0o644)
             try file.write(bytes.span, at: 0)
         }
         // Somebody's who died, or who is at it now: that one ends his own without it.

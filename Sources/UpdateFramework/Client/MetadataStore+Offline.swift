@@ -49,13 +49,19 @@ extension MetadataStore {
     ///   one may name keys that were revoked since.
     /// - Throws: `untrusted` for what does not hold, `unavailable` for what is missing.
     public func adopt(_ other: MetadataStore, trusting trustedRoot: [UInt8]? = nil) async throws(VaultError) {
+        // Without a root of its own it would trust the other store's.
+        guard let root = try kept(.root) else {
+            throw VaultError(
+                .untrusted, "this store has no root to verify them from", at: other.folder.string,
+                remedy: "give the site's root file")
+        }
         var files: [MetadataRole: [UInt8]] = [:]
         for role in [MetadataRole.timestamp, .snapshot, .targets] { files[role] = try kept(role) }
         let given = try vouchedFor(trustedRoot)
         // What was verified is what is kept: the other store may change meanwhile.
         let read = RecordingMetadataSource(other.asSource, trusting: given)
         let chain = try await TrustChain.verifying(
-            read, pinnedRoot: kept(.root), now: .earliest, notBefore: InMemoryTrust(files: files))
+            read, pinnedRoot: root, now: .earliest, notBefore: InMemoryTrust(files: files))
         if let given, given.version > chain.root.version {
             throw .untrusted(
                 "they are under root version \(chain.root.version), older than the given one",

@@ -42,7 +42,20 @@ extension MetadataStore {
         let given = try VerifiedRoot(vouchedFor: trustedRoot)
         var roots = try storedRootChain()
         let newest = roots.newest.version
-        guard given.version > newest else { return try await require(roots, toFollowFrom: given, source) }
+        guard given.version > newest else {
+            // An older root than the pin leads to it by roots that may be missing offline: then nothing can be compared either.
+            var way = RootChain(from: given)
+            while try storedRoots.root(version: way.newest.version) == nil, way.newest.version < newest {
+                let name = MetadataRole.root.hostedName(version: way.newest.version + 1)
+                var next = try storedRoots.root(version: way.newest.version + 1)
+                if next == nil {
+                    next =
+                        (try? await source.metadata(named: name, limit: MetadataRole.root.sizeLimit)) ?? nil
+                }
+                guard (try? way.append(next, at: folder.string)) != nil else { return }
+            }
+            return try await require(roots, toFollowFrom: given, source)
+        }
         guard given.version - newest <= TrustWorkflow.rootLimit else { return }
         while roots.newest.version + 1 < given.version {
             let name = MetadataRole.root.hostedName(version: roots.newest.version + 1)

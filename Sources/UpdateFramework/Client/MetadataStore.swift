@@ -82,7 +82,8 @@ public struct MetadataStore: Sendable {
             bytes.span, to: folder.appending(name), permissions: filePermissions, replacing: true)
     }
 
-    private var filePermissions: UInt16 { permissions & 0o666 }
+    /// Others may read a file where they may read the folder; only its owner ever writes it.
+    private var filePermissions: UInt16 { permissions & 0o644 }
 }
 
 extension MetadataStore: TrustStorage {

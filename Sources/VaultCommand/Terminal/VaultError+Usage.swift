@@ -25,7 +25,8 @@ extension VaultError {
         }
         self.init(
             .usage, AssetVaultCommand.message(for: error).split(separator: "\n").joined(separator: " "),
-            at: name.dropFirst().joined(separator: " "), remedy: "see '\(name.joined(separator: " ")) --help'"
+            at: name.count > 1 ? name.dropFirst().joined(separator: " ") : "arguments",
+            remedy: "see '\(name.joined(separator: " ")) --help'"
         )
     }
 }

@@ -60,9 +60,10 @@ public final class HTTPTransport: Transport {
                 remedy: "read folders with a file transport")
         }
         var followed = 0
+        // Redirects count: each could be delayed.
+        let asked = ContinuousClock.now
         while true {
             try requireAllowed(url, for: request)
-            let asked = ContinuousClock.now
             let response = try await execute(request, at: url)
             guard let target = try Redirect.target(of: response, from: url, for: request) else {
                 return try HTTPResponseHead(response, to: request, through: self, after: .now - asked)

@@ -1,0 +1,41 @@
+import Testing
+
+/// Names of the store that another user took: without a living process behind them they keep nobody out.
+extension TwoUsersTests {
+    private func digest() throws -> String {
+        let published = try workshop.publishedPack("level").split(separator: "/").last ?? ""
+        return String(try #require(published.split(separator: ".").first))
+    }
+
+    private func write(_ name: String, in area: String, mode: String, bytes: Int) async throws {
+        try await shell(
+            """
+            head -c \(bytes) /dev/zero > '\(workshop.store)/\(area)/\(name)'
+            chown \(downloader):\(group) '\(workshop.store)/\(area)/\(name)'
+            chmod \(mode) '\(workshop.store)/\(area)/\(name)'
+            """)
+    }
+
+    /// Dead files under all names of a download: they are removed, or downloaded beside.
+    @Test(arguments: ["640", "600"]) func allNamesOfADownload(mode: String) async throws {
+        let digest = try digest()
+        for name in ["avpack", "part", "2.part", "3.part", "4.part"] {
+            try await write("\(digest).\(name)", in: "ephemeral", mode: mode, bytes: 300_000)
+        }
+        try await write("\(digest).wanted", in: "ephemeral", mode: "600", bytes: 0)
+        try await fetch("--time", "60").succeeded()
+        try await expectLoaded(1)
+    }
+
+    /// What is no lock file in the place of the shared lock.
+    @Test(arguments: ["mkdir", "mkfifo", "ln -s /etc/hostname", "install -m 600 -o 64002 /dev/null"])
+    func theSharedLock(command: String) async throws {
+        try await fetch().succeeded()
+        let lock = "'\(workshop.store)/shared/@lock'"
+        try await shell("rm -f \(lock); \(command) \(lock); chown -h \(downloader):\(group) \(lock)")
+        try await run(["status", "--store", workshop.store], as: app).succeeded()
+        try await publish(2)
+        try await fetch("--time", "60").succeeded()
+        try await expectLoaded(2)
+    }
+}
