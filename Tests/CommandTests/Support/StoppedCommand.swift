@@ -21,17 +21,32 @@ enum StoppedCommand {
             try await wait { try isThere() && isWritten("pid", in: folder) }
             let text = try String(contentsOfFile: pid, encoding: .utf8)
             let process = try #require(pid_t(text.trimmingCharacters(in: .newlines)))
+            let shell = try #require(parent(of: process))
             kill(process, signal)
             try await wait { try isWritten("code", in: folder) || hasDied(process) }
             // strace may wait on; the shell learns the exit code from its end at the latest.
             strace.send(SIGKILL)
-            try await wait { try isWritten("code", in: folder) }
+            try await wait {
+                // strace may have died before it passed the signal of the command's end on.
+                kill(shell, SIGCHLD)
+                return try isWritten("code", in: folder)
+            }
         }
         #expect(try String(contentsOfFile: code, encoding: .utf8) == "\(128 + signal)\n")
     }
 
     private static func wait(until isReached: () throws -> Bool) async throws {
-        while try !isReached() { try await Task.sleep(for: .milliseconds(5)) }
+        let deadline = ContinuousClock.now + .seconds(120)
+        while try !isReached() {
+            try #require(ContinuousClock.now < deadline, "it was waited for two minutes in vain")
+            try await Task.sleep(for: .milliseconds(5))
+        }
+    }
+
+    private static func parent(of process: pid_t) -> pid_t? {
+        let status = try? String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
+        let line = status?.split(separator: "\n").first { $0.hasPrefix("PPid:") }
+        return line?.split(separator: "\t").last.flatMap { pid_t($0) }
     }
 
     private static func hasDied(_ process: pid_t) throws -> Bool {
