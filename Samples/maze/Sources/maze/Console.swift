@@ -7,15 +7,15 @@ enum Console {
     static func note(_ text: String) { write(text + "\n", to: .standardError) }
 
     static func write(_ text: String, to descriptor: FileDescriptor = .standardOutput) {
-        _ = try? manifest.writeAll(text.utf8)
+        _ = try? descriptor.writeAll(text.utf8)
     }
 
-    /// The keys that come by a manifest, until its end. A thread of its own waits for them.
+    /// The keys that come by a descriptor, until its end. A thread of its own waits for them.
     static func keys(from descriptor: FileDescriptor) -> AsyncStream<Character> {
         AsyncStream { continuation in
             DispatchQueue(label: "keys").async {
                 var byte: [UInt8] = [0]
-                while let count = unsafe byte.withUnsafeMutableBytes({ try? unsafe manifest.read(into: $0) }
+                while let count = unsafe byte.withUnsafeMutableBytes({ try? unsafe descriptor.read(into: $0) }
                 ),
                     count == 1
                 {
