@@ -238,7 +238,7 @@ struct HostedPublishTests {
         let server = try FaultServer(try await Runner(of: workshop, named: "none").host)
         try change()
         for number in [1]
-            + Sampling.numbers(2...60, each: 4, for: "HostedPublishTests.killedAtEachStep \(call)")
+            + Sampling.numbers(2...60, each: 8, for: "HostedPublishTests.killedAtEachStep \(call)")
         {
             let runner = try await Runner(of: workshop, named: "runner-\(number)")
             let result = try await runner.publish(server.url, through: Killing.at(call, number: number))

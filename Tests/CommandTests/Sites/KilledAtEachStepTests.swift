@@ -23,7 +23,7 @@ import Testing
         let step: StagingStep
     }
 
-    /// Every step of every way; in a sample every step in a quarter of the ways.
+    /// Every step of every way; in a sample every step in an eighth of the ways.
     private static let kills: Set<Kill> = {
         let all = KilledWay.allCases.flatMap { way in
             KilledWay.Start.allCases.flatMap { start in
@@ -31,7 +31,7 @@ import Testing
             }
         }
         let chosen = Dictionary(grouping: all, by: \.step).flatMap { step, kills in
-            kills.sample((kills.count + 3) / 4, for: "killed at \(step)")
+            kills.sample((kills.count + 7) / 8, for: "killed at \(step)")
         }
         return Set(chosen)
     }()
@@ -165,7 +165,8 @@ import Testing
         let stores = try await KilledStores(way, from: .loaded)
         let recovering =
             KilledWay.recovering + (way == .remove ? [.linkRemoved, .versionsRemoved, .waitingRemoved] : [])
-        for (step, second) in Sampling.pairs(first, recovering, for: "whileItRecovers \(way)") {
+        let pairs = Sampling.pairs(first, recovering, for: "whileItRecovers \(way)")
+        for (step, second) in pairs.sample(3, for: "pairs of \(way)") {
             let hint = "\(way), killed at \(step), then at \(second)"
             let store = try await stores.store("\(step)-\(second)")
             #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137, "\(hint)")

@@ -28,7 +28,7 @@ struct BinTests {
         try await workshop.publish()
     }
 
-    @Test(arguments: [4, Sampling.isWhole ? 256 : 32] as [Int64]) func onePackIsOneBin(count: Int64)
+    @Test(arguments: [4, Sampling.isWhole ? 256 : 16] as [Int64]) func onePackIsOneBin(count: Int64)
         async throws
     {
         let readers = try await Readers(of: workshop)
