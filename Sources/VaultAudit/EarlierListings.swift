@@ -15,10 +15,10 @@ struct EarlierListings {
     /// Kept metadata that can't be read.
     private(set) var findings: [AuditFinding] = []
 
-    init(in folder: MetadataFolder, of tree: TargetTree) {
+    init(in folder: MetadataFolder, of tree: TargetTree) async {
         // Without versions in the names nothing is kept.
         guard tree.chain.root.usesConsistentSnapshots, let files = try? folder.versions() else { return }
-        let roots = Self.roots(in: folder, leadingTo: tree.chain.root)
+        let roots = await Self.roots(in: folder, leadingTo: tree.chain.root)
         let signers = PackSigners(under: roots, of: tree)
         let newest = Dictionary(
             ([tree.chain.targets] + tree.delegatedRoles).map { ($0.document.role, $0.version) }
@@ -45,12 +45,10 @@ struct EarlierListings {
     }
 
     /// The roots from the first one on, if they lead to the one that was verified; else that one alone.
-    private static func roots(in folder: MetadataFolder, leadingTo newest: VerifiedRoot) -> [VerifiedRoot] {
-        let name = MetadataRole.root.hostedName(version: 1)
-        guard let bytes = try? folder.file(named: name, limit: MetadataRole.root.sizeLimit),
-            let first = try? VerifiedRoot(
-                pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: name)),
-            let history = try? RootHistory(in: folder, from: first),
+    private static func roots(in folder: MetadataFolder, leadingTo newest: VerifiedRoot) async
+        -> [VerifiedRoot]
+    {
+        guard let history = try? await RootHistory(ofWhole: folder),
             history.roots.contains(where: { $0.digest == newest.digest })
         else { return [newest] }
         return history.roots

@@ -48,7 +48,7 @@ public struct SiteAudit: Sendable {
         }
         report.findings += published.contested.map { AuditFinding(contested: $0, at: report.subject) }
         if let root = site.location.path {
-            let earlier = EarlierListings(in: MetadataFolder(root.appending("metadata")), of: tree)
+            let earlier = await EarlierListings(in: MetadataFolder(root.appending("metadata")), of: tree)
             await examine(earlier, in: tree.chain, &report, observe)
             report.findings += StrayFiles(below: root, of: tree, and: earlier).findings()
         }

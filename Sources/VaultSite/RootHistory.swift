@@ -1,20 +1,43 @@
 public import UpdateFramework
 public import VaultErrors
 
-/// All roots in a site's folder of metadata, from a given one on, each believed because of the one before it.
+/// The roots of a site from a given one on, each verified by the signatures of the one before it.
 public struct RootHistory: Sendable {
+    /// How many roots are read at most; a site that changes its root daily has as many after three years.
+    public static let limit = 1024
+
     public let roots: [VerifiedRoot]
 
-    public init(in folder: MetadataFolder, from first: VerifiedRoot) throws(VaultError) {
+    /// - Parameter last: the version to read up to; nil reads as many as there are.
+    /// - Throws: `untrusted` for a root that does not follow, `unavailable` when one before `last` is missing.
+    public init(
+        in source: any MetadataSource, from first: VerifiedRoot, upTo last: Int64? = nil
+    ) async throws(VaultError) {
         var newest = first
         var roots = [first]
-        while case let name = MetadataRole.root.hostedName(version: newest.version + 1),
-            let bytes = try folder.file(named: name, limit: MetadataRole.root.sizeLimit)
-        {
-            let next = try UnverifiedMetadata(parsing: bytes, as: .root, place: folder.place(of: name))
+        while newest.version < last ?? .max, roots.count < Self.limit {
+            let name = MetadataRole.root.hostedName(version: newest.version + 1)
+            guard let bytes = try await source.metadata(named: name, limit: MetadataRole.root.sizeLimit)
+            else {
+                guard last != nil else { break }
+                throw VaultError(
+                    .unavailable, "the host does not have it", at: source.place(of: name),
+                    remedy: "upload it again; a site always keeps all its roots")
+            }
+            let next = try UnverifiedMetadata(parsing: bytes, as: .root, place: source.place(of: name))
             newest = try newest.successor(verifying: next)
             roots.append(newest)
         }
         self.roots = roots
+    }
+
+    /// From the site's first root on, which its own `1.root.json` is. Nil where that is missing.
+    public init?(ofWhole source: any MetadataSource, upTo last: Int64? = nil) async throws(VaultError) {
+        let name = MetadataRole.root.hostedName(version: 1)
+        guard let bytes = try await source.metadata(named: name, limit: MetadataRole.root.sizeLimit) else {
+            return nil
+        }
+        let first = try UnverifiedMetadata(parsing: bytes, as: .root, place: source.place(of: name))
+        try await self.init(in: source, from: VerifiedRoot(pinning: first), upTo: last)
     }
 }

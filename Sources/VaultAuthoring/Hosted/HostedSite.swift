@@ -25,7 +25,12 @@ final class HostedSite: Sendable {
 
     /// - Throws: `untrusted` for a host whose metadata is not that of the vault's root, or older than what was published from
     ///   here; `unavailable`.
-    init(_ site: Site, of vault: VaultFolder) async throws(VaultError) {
+    init(_ site: Site, of vault: VaultFolder, _ settings: VaultSettings) async throws(VaultError) {
+        guard settings.structure.ownRole == nil else {
+            throw VaultError(
+                .usage, "a team's part has no timestamp, which tells what is newest", at: vault.path.string,
+                remedy: "publish it where its site/ is kept")
+        }
         let scratch = try ScratchFolder(beside: vault.site)
         let folder = scratch.path.appending("metadata")
         try FileSystem.createFolders(folder, permissions: 0o700)
@@ -35,15 +40,13 @@ final class HostedSite: Sendable {
                 .unavailable, "the host has no site there", at: site.place(of: timestamp.fileName),
                 remedy: "check the URL; the first time, publish without --against, and upload")
         }
-        let pinned = try DurableFile.read(vault.trustedRoot, limit: MetadataRole.root.sizeLimit)
-        let root = try VerifiedRoot(
-            pinning: UnverifiedMetadata(parsing: pinned, as: .root, place: vault.trustedRoot.string))
+        let pinned = try vault.pinnedRoot()
         // Expired metadata must be publishable again.
-        let tree = try await TargetTree.verifying(site, pinnedRoot: pinned, now: .earliest)
+        let tree = try await TargetTree.verifying(site, pinnedRoot: pinned.document.bytes, now: .earliest)
         // What a role lists that can't be read would be taken for new.
         if let refusal = tree.refusals.first(where: { BinnedListing.isOwn($0.role) }) { throw refusal.error }
         try vault.requireNoNewer(than: tree, at: site.place(of: timestamp.fileName))
-        let copy = try await MetadataCopy(of: tree, at: site, pinned: root, in: MetadataFolder(folder))
+        let copy = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(folder))
         for role in Self.ownRoles(of: tree) {
             try await copy.readUnfinished(after: role.version, of: role.document.role)
         }

@@ -32,20 +32,11 @@ struct MetadataCopy {
     private static func roots(
         of site: Site, through pinned: VerifiedRoot, to newest: VerifiedRoot
     ) async throws(VaultError) -> [VerifiedRoot] {
-        var roots: [VerifiedRoot] = []
-        for version in 1...newest.version {
-            let name = MetadataRole.root.hostedName(version: version)
-            guard let bytes = try await site.metadata(named: name, limit: MetadataRole.root.sizeLimit) else {
-                throw VaultError(
-                    .unavailable, "the host does not have it", at: site.place(of: name),
-                    remedy: "upload it again; a site always keeps all its roots")
-            }
-            let root = try UnverifiedMetadata(parsing: bytes, as: .root, place: site.place(of: name))
-            if let last = roots.last {
-                roots.append(try last.successor(verifying: root))
-            } else {
-                roots.append(try VerifiedRoot(pinning: root))
-            }
+        guard let roots = try await RootHistory(ofWhole: site, upTo: newest.version)?.roots else {
+            throw VaultError(
+                .unavailable, "the host does not have it",
+                at: site.place(of: MetadataRole.root.hostedName(version: 1)),
+                remedy: "upload it again; a site always keeps all its roots")
         }
         for known in [pinned, newest] where !roots.contains(where: { $0.digest == known.digest }) {
             let name = MetadataRole.root.hostedName(version: known.version)

@@ -12,46 +12,41 @@ public import VaultSite
 /// Readers see the old site or the new one: packs come first, under names that nobody knows yet, then the metadata,
 /// the timestamp last. With nothing changed nothing is written, except metadata that would soon expire.
 public struct Publication: Sendable {
-    private let vault: VaultFolder
-    private let settings: VaultSettings
     private let order: PublicationRequest
-    private let host: HostedSite?
+    private let session: AuthorSession
+    private let deliveries: [TeamDelivery]
 
     /// Publishes a vault. One publisher at a time: another one throws `.busy`.
     ///
     /// - Parameters:
     ///   - edit: a change of the settings, such as a pack to declare; saved when all was sealed.
-    ///   - onPack: told of each pack before it is sealed, and how many of its bytes are done.
+    ///   - onPack: called with each pack before it is sealed, and how many of its bytes are done.
     public static func run(
         of vault: VaultFolder, _ order: PublicationRequest,
         editing edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil,
         onPack: (PackID, UInt64) -> Void = { _, _ in }
     ) async throws(VaultError) -> PublicationReport {
-        let lock = try vault.beginPublishing()
-        defer { withExtendedLifetime(lock) {} }
-        var settings = try VaultSettings(reading: vault.settings)
-        try edit?(&settings)
-        return try await Publication(of: vault, settings, order).run(savingSettings: edit != nil, onPack)
+        try await vault.withPublisherLock { settings async throws(VaultError) in
+            try await Publication(order, session(of: vault, settings, order, edit))
+                .run(savingSettings: edit != nil, onPack)
+        }
     }
 
-    /// Tells what ``run(of:_:editing:onPack:)`` would do now: packs are sealed where they are thrown away, nothing is signed,
-    /// and no file of the vault changes.
+    /// Reports what ``run(of:_:editing:onPack:)`` would do now: packs are sealed into scratch, nothing is signed, and no file
+    /// of the vault changes.
     public static func preview(
         of vault: VaultFolder, _ order: PublicationRequest,
         editing edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil,
         onPack: (PackID, UInt64) -> Void = { _, _ in }
     ) async throws(VaultError) -> PublicationReport {
-        let lock = try vault.beginPublishing()
-        var settings = try VaultSettings(reading: vault.settings)
-        try edit?(&settings)
-        let publication = try await Publication(of: vault, settings, order)
-        let scratch = try ScratchFolder(beside: vault.site)
-        let state = try await publication.state
-        let proposal = try await publication.proposal(after: state, sealingInto: scratch.path, onPack)
-        try await publication.host?.requireUnchanged()
-        _ = consume scratch
-        _ = consume lock
-        return PublicationReport(packs: proposal.packs, written: [], warnings: proposal.warnings)
+        try await vault.withPublisherLock { settings async throws(VaultError) in
+            let publication = try await Publication(order, session(of: vault, settings, order, edit))
+            let scratch = try ScratchFolder(beside: vault.site)
+            let proposal = try await publication.proposal(sealingInto: scratch.path, onPack)
+            try await publication.session.host?.requireUnchanged()
+            _ = consume scratch
+            return PublicationReport(packs: proposal.packs, written: [], warnings: proposal.warnings)
+        }
     }
 
     /// Puts an earlier version of a pack live under newer metadata, without sealing it again. It stays until it is
@@ -63,67 +58,64 @@ public struct Publication: Sendable {
     public static func restore(
         _ id: PackID, to version: UInt64?, in vault: VaultFolder, _ order: PublicationRequest
     ) async throws(VaultError) -> PublicationReport {
-        let lock = try vault.beginPublishing()
-        var settings = try VaultSettings(reading: vault.settings)
-        let state = try await PublishedState(of: vault, settings, passphrase: order.passphrase)
-        let highest = try state.history.versions(of: id).first ?? 0
-        try settings.pin(id, to: version, above: highest)
-        let report = try await Publication(of: vault, settings, order).run(savingSettings: true) { _, _ in }
-        _ = consume lock
-        return report
+        try await vault.withPublisherLock { settings async throws(VaultError) in
+            var session = try await session(of: vault, settings, order)
+            let highest = try await session.history().versions(of: id).first ?? 0
+            try session.settings.pin(id, to: version, above: highest)
+            return try await Publication(order, session).run(savingSettings: true) { _, _ in }
+        }
     }
 
-    private init(
-        of vault: VaultFolder, _ settings: VaultSettings, _ order: PublicationRequest
-    ) async throws(VaultError) {
-        self.settings = settings
+    private static func session(
+        of vault: VaultFolder, _ settings: VaultSettings, _ order: PublicationRequest,
+        _ edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil
+    ) async throws(VaultError) -> AuthorSession {
+        var settings = settings
+        try edit?(&settings)
+        let period = SigningPeriod(
+            lifetime: settings.lifetime, now: order.now, offlineUntil: order.offlineUntil)
+        return try await AuthorSession(
+            of: vault, settings, period: period, passphrase: order.passphrase, at: order.host)
+    }
+
+    private init(_ order: PublicationRequest, _ session: AuthorSession) throws(VaultError) {
         self.order = order
-        guard let site = order.host else {
-            host = nil
-            self.vault = vault
-            return
-        }
-        guard settings.structure.ownRole == nil else {
-            throw VaultError(
-                .usage, "a team's part has no timestamp, which tells what is newest", at: vault.path.string,
-                remedy: "publish it where its site/ is kept")
-        }
-        let host = try await HostedSite(site, of: vault)
-        self.host = host
-        self.vault = host.vault
-    }
-
-    private var state: PublishedState {
-        get async throws(VaultError) {
-            try await PublishedState(of: vault, settings, passphrase: order.passphrase, at: host)
-        }
+        self.session = session
+        deliveries = try session.deliveries()
     }
 
     private func run(
         savingSettings isChanged: Bool, _ onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) -> PublicationReport {
-        let state = try await state
-        try PackPublisher.removeAbandonedScratch(
-            of: settings.packs.map(\.id) + state.ownListing.packs.map(\.pack.id), in: vault.targets)
+        let (vault, settings) = (session.vault, session.settings)
+        let listed = session.published.ownListing.packs.map(\.pack.id)
+        try PackPublisher.removeAbandonedScratch(of: settings.packs.map(\.id) + listed, in: vault.targets)
         try FileSystem.createFolders(vault.targets, permissions: 0o755)
-        let proposal = try await proposal(after: state, sealingInto: vault.targets, onPack)
-        try await host?.requireUnchanged()
-        try host?.removeSuperseded()
+        let proposal = try await proposal(sealingInto: vault.targets, onPack)
+        try await session.host?.requireUnchanged()
+        try session.host?.removeSuperseded()
         if isChanged { try settings.write(to: vault.settings) }
-        let outcome = try await state.update(to: proposal.records, settings, order)
+        let report: MetadataReport
+        switch session.published {
+        case .site(let site):
+            var publisher = try MetadataPublisher(for: session, site, delivered: deliveries)
+            report = try await publisher.run(listing: proposal.records)
+        case .part(let part):
+            report = try TeamPublisher(session: session, part: part).run(listing: proposal.records)
+        }
         return PublicationReport(
-            packs: proposal.packs, written: outcome.written, warnings: proposal.warnings + outcome.warnings)
+            packs: proposal.packs, written: report.written, warnings: proposal.warnings + report.warnings)
     }
 
     private func proposal(
-        after state: PublishedState, sealingInto output: FilePath, _ onPack: (PackID, UInt64) -> Void
+        sealingInto output: FilePath, _ onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) -> PublicationProposal {
         let publisher = PackPublisher(
-            vault: vault, keys: order.keys, compression: order.compression,
-            unpackingLimit: order.unpackingLimit, host: host, output: output)
+            vault: session.vault, keys: order.keys, compression: order.compression,
+            unpackingLimit: order.unpackingLimit, host: session.host, output: output)
         return try await PublicationProposal(
-            for: vault, settings, after: state, by: publisher,
-            acceptingRemovedKeys: order.acceptsRemovedKeys, onPack: onPack)
+            for: session, deliveries, by: publisher, acceptingRemovedKeys: order.acceptsRemovedKeys,
+            onPack: onPack)
     }
 }
 

@@ -16,25 +16,25 @@ struct PublicationProposal {
     private var slots: [KeySlot] = []
 
     init(
-        for vault: VaultFolder, _ settings: VaultSettings, after state: PublishedState,
-        by publisher: PackPublisher, acceptingRemovedKeys acceptsRemovedKeys: Bool,
-        onPack: (PackID, UInt64) -> Void
+        for session: AuthorSession, _ deliveries: [TeamDelivery], by publisher: PackPublisher,
+        acceptingRemovedKeys acceptsRemovedKeys: Bool, onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) {
-        let listing = state.ownListing
+        let (vault, settings) = (session.vault, session.settings)
+        let history = try await session.history()
+        let listing = session.published.ownListing
         try Self.checkSources(of: settings, in: vault)
         let waiting = try Self.waitingPacks(in: vault, settings)
         let publishedPacks = Dictionary(listing.packs.map { ($0.pack.id, $0.pack) }) { first, _ in first }
-        let history = try settings.packs.contains { $0.pin != nil } ? state.history : nil
         let earlier = try await Self.withdrawnVersions(
             of: settings.packs.map(\.id).filter { publishedPacks[$0] == nil && waiting[$0] == nil },
-            after: state, by: publisher)
+            after: session.published, history, by: publisher)
         var changed: [PackID: PackManifest] = [:]
         records = listing.foreign
         for var pack in settings.packs {
             onPack(pack.id, 0)
             let published = publishedPacks[pack.id]
             let result: SealingResult
-            if let version = pack.pin, let history {
+            if let version = pack.pin {
                 // What the vault lists itself, or would once it is signed, was accepted before.
                 let accepted = [published, waiting[pack.id]].compactMap(\.self)
                 let restored =
@@ -61,22 +61,22 @@ struct PublicationProposal {
         let declared = Set(settings.packs.map(\.id))
         for old in listing.packs where !declared.contains(old.pack.id) {
             packs.append(
-                Self.move(of: old.pack, in: vault, settings) ?? PublicationReport.Pack(removed: old.pack))
+                Self.move(of: old.pack, to: deliveries) ?? PublicationReport.Pack(removed: old.pack))
         }
-        try await warnOfRetiredKeys(after: state, by: publisher)
-        if !changed.isEmpty { try await addCosts(of: changed, after: state, by: publisher) }
+        try await warnOfRetiredKeys(after: listing.packs.map(\.pack), history, by: publisher)
+        if !changed.isEmpty { try await addCosts(of: changed, history, by: publisher) }
         warnings += publisher.host?.warnings ?? []
     }
 
     /// The highest versions of packs that are not listed now and may have been before: clients may still have these, so
     /// their numbers are not given to other bytes.
     private static func withdrawnVersions(
-        of ids: [PackID], after state: PublishedState, by publisher: PackPublisher
+        of ids: [PackID], after state: PublishedState, _ history: PackHistory, by publisher: PackPublisher
     ) async throws(VaultError) -> [PackID: UInt64] {
         guard !ids.isEmpty else { return [:] }
         let ids = Set(ids)
         try await publisher.host?.readHistory(of: ids)
-        var highest = try state.history.highestVersions(of: ids)
+        var highest = try history.highestVersions(of: ids)
         for id in ids {
             // What a team lists now, and the vault itself from now on.
             guard let version = state.listedVersion(of: id) else { continue }
@@ -87,14 +87,13 @@ struct PublicationProposal {
 
     /// A key that was given up may be in hands that it was given up for.
     private mutating func warnOfRetiredKeys(
-        after state: PublishedState, by publisher: PackPublisher
+        after published: [PackManifest], _ history: PackHistory, by publisher: PackPublisher
     ) async throws(VaultError) {
-        let published = state.ownListing.packs.map(\.pack)
         let current = Set(published.flatMap(\.slots).map(\.keyID))
         let new = Set(slots.map(\.keyID)).subtracting(current)
         guard !published.isEmpty, !new.isEmpty else { return }
         try await publisher.host?.readHistory(of: Set(published.map(\.id)))
-        for id in try state.history.keyIDs().intersection(new).sorted(by: { $0.description < $1.description })
+        for id in try history.keyIDs().intersection(new).sorted(by: { $0.description < $1.description })
         {
             warnings.append(
                 "the vault key '\(id)' was retired, and opens packs again: whoever kept it reads what is published now"
@@ -103,15 +102,10 @@ struct PublicationProposal {
     }
 
     /// A pack that a team has delivered, instead of the vault itself.
-    private static func move(of pack: PackManifest, in vault: VaultFolder, _ settings: VaultSettings)
-        -> PublicationReport.Pack?
-    {
-        for team in settings.structure.teams {
-            let delivery = try? TeamImport(
-                from: team, into: vault, listed: nil, versionsAreReset: false, now: .earliest)
-            if let listed = delivery?.pack(pack.id) {
-                return PublicationReport.Pack(moved: listed, to: team.role.name)
-            }
+    private static func move(of pack: PackManifest, to deliveries: [TeamDelivery]) -> PublicationReport.Pack? {
+        for delivery in deliveries {
+            guard let listed = delivery.pack(pack.id) else { continue }
+            return PublicationReport.Pack(moved: listed, to: delivery.team.role.name)
         }
         return nil
     }
@@ -120,15 +114,15 @@ struct PublicationProposal {
     private static let (versions, packLimit) = (3, 1000)
 
     private mutating func addCosts(
-        of changed: [PackID: PackManifest], after state: PublishedState, by publisher: PackPublisher
+        of changed: [PackID: PackManifest], _ history: PackHistory, by publisher: PackPublisher
     ) async throws(VaultError) {
         let ids = Set(changed.keys)
         try await publisher.host?.readHistory(of: ids)
-        let history = try state.history.latest(Self.versions, of: ids)
+        let latest = try history.latest(Self.versions, of: ids)
         for index in packs.indices {
             guard let pack = changed[packs[index].id] else { continue }
             let file = try await publisher.file(of: pack)
-            for earlier in history[pack.id] ?? [] where earlier.sha256 != pack.sha256 {
+            for earlier in latest[pack.id] ?? [] where earlier.sha256 != pack.sha256 {
                 // What is not kept any more tells nothing.
                 do throws(VaultError) {
                     let held = try await publisher.file(of: earlier)

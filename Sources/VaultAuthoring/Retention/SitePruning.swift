@@ -45,23 +45,22 @@ public struct SitePruning: Sendable {
 
     /// What would be removed.
     public func plan() async throws(VaultError) -> Plan {
-        let lock = try vault.beginPublishing()
-        let plan = try await planLocked()
-        _ = consume lock
-        return plan
+        try await vault.withPublisherLock { settings async throws(VaultError) in
+            try await plan(under: settings)
+        }
     }
 
     /// Removes: packs after the metadata that lists them, so that a run that is killed leaves nothing listed that is gone.
     public func run() async throws(VaultError) -> Plan {
-        let lock = try vault.beginPublishing()
-        let plan = try await planLocked()
-        for removal in plan.removals { try FileSystem.unlink(removal.path) }
-        _ = consume lock
-        return plan
+        try await vault.withPublisherLock { settings async throws(VaultError) in
+            let plan = try await plan(under: settings)
+            for removal in plan.removals { try FileSystem.unlink(removal.path) }
+            return plan
+        }
     }
 
-    private func planLocked() async throws(VaultError) -> Plan {
-        guard try VaultSettings(reading: vault.settings).structure.ownRole == nil else {
+    private func plan(under settings: VaultSettings) async throws(VaultError) -> Plan {
+        guard settings.structure.ownRole == nil else {
             throw VaultError(
                 .usage, "a team's vault has no snapshot, which tells what is needed", at: vault.path.string,
                 remedy: "prune the vault that lists the team's packs")
@@ -70,7 +69,7 @@ public struct SitePruning: Sendable {
         guard let tree = current.tree else { return Plan() }
         var metadata = try KeptMetadata(
             in: MetadataFolder(vault.metadata), tree: tree, now: now, versions: kept,
-            signedBy: PackSigners(under: try RootHistory(of: vault).roots, of: tree))
+            signedBy: PackSigners(under: try await RootHistory(of: vault).roots, of: tree))
         try metadata.keepTargets(listedIn: MetadataFolder(vault.pending))
         var plan = Plan()
         for file in metadata.files {

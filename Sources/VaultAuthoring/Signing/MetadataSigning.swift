@@ -3,21 +3,22 @@ import UpdateFramework
 import VaultErrors
 import VaultKeys
 
-/// Turns content into signed metadata: with the keys at hand, or with signatures that were made elsewhere.
+/// Makes signed metadata: with the keys at hand, or with signatures that were made elsewhere.
 struct MetadataSigning {
-    let keys: SigningKeys
+    var keys: SigningKeys
     let pending: PendingMetadata
     let versions: NextVersions
     let period: SigningPeriod
 
-    /// With the vault's keys as they are now.
-    init(
-        for vault: VaultFolder, passphrase: PassphraseSource?, period: SigningPeriod
-    ) throws(VaultError) {
-        keys = try SigningKeys(of: vault, passphrase: passphrase)
-        pending = PendingMetadata(vault: vault)
-        versions = try MetadataFolder(vault.metadata).nextVersions()
-        self.period = period
+    /// - Parameter keys: nil reads the vault's.
+    init(for session: AuthorSession, with keys: SigningKeys? = nil) throws(VaultError) {
+        self.keys =
+            if let keys { keys } else {
+                try SigningKeys(of: session.vault, passphrase: session.passphrase)
+            }
+        pending = PendingMetadata(vault: session.vault)
+        versions = try MetadataFolder(session.vault.metadata).nextVersions()
+        period = session.period
     }
 
     /// Metadata of a role as it would be with a version and an expiry.
@@ -39,29 +40,40 @@ struct MetadataSigning {
         return file
     }
 
-    /// Signs with the keys at hand, or takes the signatures that the same content got elsewhere meanwhile. Nil when more
-    /// are needed: then the file waits for them.
+    /// Signs with the keys at hand, or with the signatures that the same content in `pending/` got elsewhere.
     func signOrWait(
         _ role: MetadataRole, for trusts: [RoleTrust], _ content: Content
-    ) throws(VaultError) -> SignedMetadata? {
+    ) throws(VaultError) -> SigningOutcome {
         let file = try draft(role, for: trusts, content)
-        if try isMet(trusts, by: file) { return file }
+        if try isMet(trusts, by: file) { return .signed(file) }
         guard let waiting = try pending.file(of: role), try says(waiting, content) else {
-            try pending.write(file)
-            return nil
+            return try wait(file, for: trusts)
         }
-        let merged = try keys.sign(SignedMetadata(waiting), for: trusts)
-            .keeping(onlyValidSignaturesOf: trusts.flatMap(\.keys))
+        let merged = try adding(signaturesFor: trusts, to: waiting)
         let isMet = try isMet(trusts, by: merged)
         guard isMet, period.isDue(role, expiring: waiting.document.expires) else {
-            try pending.write(merged)
-            return isMet ? merged : nil
+            let outcome = try wait(merged, for: trusts)
+            return isMet ? .signed(merged) : outcome
         }
         try pending.write(file)
         throw VaultError(
             .untrusted,
             "it was signed too long ago: it would expire at \(waiting.document.expires), sooner than vault.json allows",
             at: pending.path(of: merged).string, remedy: "sign it once more: it was written anew")
+    }
+
+    /// Writes a file to `pending/`.
+    func wait(_ file: SignedMetadata, for trusts: [RoleTrust]) throws(VaultError) -> SigningOutcome {
+        try pending.write(file)
+        return .waiting(try WaitingMetadata(file, at: pending.path(of: file), for: trusts))
+    }
+
+    /// Signs what waits with the keys at hand, and drops signatures that are not valid.
+    func adding(
+        signaturesFor trusts: [RoleTrust], to waiting: UnverifiedMetadata
+    ) throws(VaultError) -> SignedMetadata {
+        try keys.sign(SignedMetadata(waiting), for: trusts)
+            .keeping(onlyValidSignaturesOf: trusts.flatMap(\.keys))
     }
 
     /// What waits with all its signatures, says the same and is to be believed for longer than what is published.

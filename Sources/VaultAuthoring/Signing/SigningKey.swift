@@ -1,26 +1,24 @@
-public import SystemPackage
+import SystemPackage
 import UpdateFramework
-public import VaultCrypto
-public import VaultErrors
+import VaultCrypto
+import VaultErrors
 import VaultFileSystem
-public import VaultKeys
+import VaultKeys
 
-/// A signing key, read from a PEM file (PKCS#8) and held until this goes away.
-public final class SigningKey: Sendable {
+/// A signing key, read from a PEM file (PKCS#8).
+final class SigningKey: Sendable {
     private static let limit = 1 << 16
 
-    public let path: FilePath
-    public let publicKey: VerifyingKey
+    let publicKey: VerifyingKey
     private let key: Ed25519PrivateKey
 
     /// - Parameter passphrase: of an encrypted file; asked for only then.
     /// - Throws: `key` when the file can't be read, may be read by others, is encrypted and no passphrase is given, or
     ///   holds no Ed25519 key.
-    public convenience init(reading path: FilePath, passphrase: PassphraseSource?) throws(VaultError) {
+    convenience init(reading path: FilePath, passphrase: PassphraseSource?) throws(VaultError) {
         let pem = try Self.naming(path) { () throws(VaultError) in try Self.read(path) }
         guard Ed25519PrivateKey.isEncrypted(pem: pem) else {
-            self.init(
-                try Self.naming(path) { () throws(VaultError) in try Ed25519PrivateKey(pem: pem) }, at: path)
+            self.init(try Self.naming(path) { () throws(VaultError) in try Ed25519PrivateKey(pem: pem) })
             return
         }
         guard let passphrase else {
@@ -28,16 +26,15 @@ public final class SigningKey: Sendable {
                 .key, "this signing key is encrypted", at: path.string,
                 remedy: "give its passphrase, such as --passphrase env:NAME")
         }
-        // Where no passphrase comes from, that place is to be named, not the key's.
+        // A failure to get it is not of this file.
         let secret = try passphrase.passphrase()
         self.init(
             try Self.naming(path) { () throws(VaultError) in
                 try Ed25519PrivateKey(pem: pem, passphrase: secret)
-            }, at: path)
+            })
     }
 
-    private init(_ key: consuming Ed25519PrivateKey, at path: FilePath) {
-        self.path = path
+    private init(_ key: consuming Ed25519PrivateKey) {
         publicKey = VerifyingKey(key.publicKey)
         self.key = key
     }
@@ -54,7 +51,7 @@ public final class SigningKey: Sendable {
         }
     }
 
-    /// Whatever is wrong is wrong with this key.
+    /// Makes any failure one of this key file.
     private static func naming<Value: ~Copyable>(
         _ path: FilePath, _ body: () throws(VaultError) -> Value
     ) throws(VaultError) -> Value {
@@ -63,8 +60,8 @@ public final class SigningKey: Sendable {
         }
     }
 
-    /// Makes a fresh key. Throws `unwritable` when the file is there.
-    public static func generate(at path: FilePath, passphrase: PassphraseSource?) throws(VaultError) {
+    /// Makes a key in a new file. Throws `unwritable` when the file exists.
+    convenience init(generatingAt path: FilePath, passphrase: PassphraseSource?) throws(VaultError) {
         let key = Ed25519PrivateKey()
         let pem: SecretBytes
         if let passphrase {
@@ -76,6 +73,7 @@ public final class SigningKey: Sendable {
         try pem.withBytes { bytes throws(VaultError) in
             try DurableFile.write(bytes, to: path, permissions: 0o600, replacing: false)
         }
+        self.init(key)
     }
 
     /// Adds this key's signature, under every ID that these roles name the key by; without any the file is as it was.

@@ -5,45 +5,63 @@ import VaultErrors
 import VaultFileSystem
 import VaultKeys
 
-/// The signing keys that a vault has at hand: every PEM file in `keys/`. For which role a key signs is said by the
-/// metadata that names it, not by the file's name.
+/// The signing keys in a vault's `keys/`, each PEM file read once. For which role a key signs is decided by the metadata
+/// that names it, not by the file's name.
 struct SigningKeys {
     private let vault: VaultFolder
-    private let keys: [SigningKey]
-    /// Files that are no use, and why.
-    private let failures: [(path: FilePath, error: VaultError)]
+    private let passphrase: PassphraseSource?
+    private var keys: [FilePath: SigningKey] = [:]
+    /// Files that could not be read.
+    private var failures: [FilePath: VaultError] = [:]
 
     init(of vault: VaultFolder, passphrase: PassphraseSource?) throws(VaultError) {
         self.vault = vault
-        var keys: [SigningKey] = []
-        var failures: [(path: FilePath, error: VaultError)] = []
+        self.passphrase = passphrase
         for name in try Folder(opening: vault.keys).names().map({ String(decoding: $0, as: UTF8.self) })
-            .sorted()
         where name.hasSuffix(".pem") {
             let path = vault.keys.appending(name)
             do throws(VaultError) {
-                keys.append(try SigningKey(reading: path, passphrase: passphrase))
+                keys[path] = try SigningKey(reading: path, passphrase: passphrase)
             } catch {
-                failures.append((path, error))
+                failures[path] = error
             }
         }
-        self.keys = keys
-        self.failures = failures
     }
 
     /// Signs with every key at hand that one of these names.
     func sign(_ file: SignedMetadata, for trusts: [RoleTrust]) throws(VaultError) -> SignedMetadata {
         var file = file
-        for key in keys { file = try key.sign(file, for: trusts) }
+        for (_, key) in keys.sorted(by: { $0.key.string < $1.key.string }) {
+            file = try key.sign(file, for: trusts)
+        }
         return file
+    }
+
+    /// The public key of a file; nil where there is no such file. Throws `key` for one that could not be read.
+    func publicKey(at path: FilePath) throws(VaultError) -> VerifyingKey? {
+        if let failure = failures[path] { throw failure }
+        return keys[path]?.publicKey
     }
 
     /// The key in the role's own file, as `init` makes them.
     func ownKey(of role: MetadataRole) throws(VaultError) -> VerifyingKey {
-        let path = vault.signingKey(of: role)
-        if let key = keys.first(where: { $0.path == path }) { return key.publicKey }
-        throw failures.first { $0.path == path }?.error
-            ?? missing(role, remedy: "restore it from your backup")
+        guard let key = try publicKey(at: vault.signingKey(of: role)) else {
+            throw missing(role, remedy: "restore it from your backup")
+        }
+        return key
+    }
+
+    /// Makes a key in a file that does not exist yet.
+    mutating func generate(at path: FilePath) throws(VaultError) -> VerifyingKey {
+        let key = try SigningKey(generatingAt: path, passphrase: passphrase)
+        keys[path] = key
+        return key.publicKey
+    }
+
+    mutating func move(_ path: FilePath, to other: FilePath, replacing: Bool) throws(VaultError) {
+        try FileSystem.move(path, to: other, replacing: replacing)
+        keys[other] = keys.removeValue(forKey: path)
+        failures[other] = failures.removeValue(forKey: path)
     }
 
     /// Why a role can't be signed with the keys at hand.
@@ -54,11 +72,12 @@ struct SigningKeys {
     func failure(for role: MetadataRole, namedBy delegator: String, remedy: String) -> VaultError {
         let path = vault.signingKey(of: role)
         // A file that can't be read may hold the key that is missed, whatever its name.
-        if let failure = failures.first(where: { $0.path == path }) ?? failures.first { return failure.error }
-        guard let key = keys.first(where: { $0.path == path }) else { return missing(role, remedy: remedy) }
+        let others = failures.sorted { $0.key.string < $1.key.string }.first?.value
+        if let failure = failures[path] ?? others { return failure }
+        guard keys[path] != nil else { return missing(role, remedy: remedy) }
         return VaultError(
             .key, "it is not a key, or not enough of them, that \(delegator) names for this role",
-            at: key.path.string, remedy: remedy)
+            at: path.string, remedy: remedy)
     }
 
     private func missing(_ role: MetadataRole, remedy: String) -> VaultError {

@@ -46,7 +46,7 @@ extension VaultFolder {
         try write(JSONValue.object(VaultSettings.fresh(for: team)).pretty(), to: settings, permissions: 0o644)
         if try !FileSystem.exists(vaultKeys) { try VaultKeyFile.generate(at: vaultKeys) }
         for role in signedRoles(team) where try !FileSystem.exists(signingKey(of: role)) {
-            try SigningKey.generate(at: signingKey(of: role), passphrase: nil)
+            _ = try SigningKey(generatingAt: signingKey(of: role), passphrase: nil)
         }
         try FileSystem.createFolders(metadata, permissions: 0o755)
         try FileSystem.createFolders(targets, permissions: 0o755)

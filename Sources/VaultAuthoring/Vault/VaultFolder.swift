@@ -50,21 +50,6 @@ public struct VaultFolder: Sendable {
         path.appending("site").appending("metadata")
     }
 
-    /// Throws `busy` while somebody else publishes.
-    func beginPublishing() throws(VaultError) -> FileLock {
-        _ = try VaultSettings(reading: settings)
-        guard let lock = try FileLock.tryAcquire(lock, .exclusive) else {
-            throw VaultError(
-                .busy, "somebody else is publishing this vault", at: path.string,
-                remedy: "wait until they are done")
-        }
-        // What those who died have left behind; of keys above all nothing is left lying about.
-        for folder in [path, keys, pending, site, metadata, targets] where try FileSystem.exists(folder) {
-            try Folder(opening: folder).removeAbandonedScratch()
-        }
-        return lock
-    }
-
     /// Of a team: what the vault that delegates to it needs.
     func publicKey(of team: MetadataRole) -> FilePath {
         path.appending("\(team).pub.pem")

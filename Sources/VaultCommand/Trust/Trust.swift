@@ -37,7 +37,7 @@ struct TrustOptions: ParsableArguments {
     }
 }
 
-extension TrustChange.Report {
+extension MetadataReport {
     func tell() {
         for warning in warnings { Console.note("warning: \(warning)") }
         if !written.isEmpty || warnings.isEmpty { Console.wrote(written) }

@@ -2,7 +2,7 @@ import UpdateFramework
 import VaultCrypto
 
 /// Whose signatures count for what a vault lists, and counted for what it listed before.
-struct ListingSigners {
+struct TargetsSignatureHistory {
     /// What the signatures of a file count for today.
     enum Standing: Hashable {
         /// The keys that signed it are still named for the targets.

@@ -10,9 +10,9 @@ import VaultSite
 struct PackHistory {
     private let vault: VaultFolder
     private let folder: MetadataFolder
-    private let signers: ListingSigners
+    private let signers: TargetsSignatureHistory
 
-    init(of vault: VaultFolder, signedBy signers: ListingSigners) {
+    init(of vault: VaultFolder, signedBy signers: TargetsSignatureHistory) {
         self.vault = vault
         self.signers = signers
         folder = MetadataFolder(vault.metadata)
@@ -150,7 +150,7 @@ struct PackHistory {
     /// The same, and whether those whose word counts today have signed it.
     private func listedTargets(
         in file: MetadataVersion
-    ) throws(VaultError) -> (targets: JSONObject, standing: ListingSigners.Standing)? {
+    ) throws(VaultError) -> (targets: JSONObject, standing: TargetsSignatureHistory.Standing)? {
         guard let metadata = try folder.metadata(in: file),
             case .object(let targets)? = metadata.document.signed["targets"],
             let standing = signers.standing(of: metadata)

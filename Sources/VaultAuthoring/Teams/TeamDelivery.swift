@@ -6,31 +6,39 @@ import VaultErrors
 import VaultFileSystem
 import VaultSite
 
-/// Takes over what a team has published: its newest metadata, verified against the keys that this vault knows the team
-/// by, and the files that it lists.
-struct TeamImport {
+/// What a team has published for a vault to list: its newest metadata, verified against the keys that this vault knows the
+/// team by, and the files that they list.
+struct TeamDelivery {
     let vault: VaultFolder
     let team: SiteStructure.Team
+    /// What the site lists of the team.
+    let listed: MetadataReference?
     /// What a host has already, which needs not be copied.
-    let hosted: TargetTree?
-    /// Whether clients forget which versions they have seen, with the root that is published together with this.
-    let versionsAreReset: Bool
-    let now: UTCTime
+    private let hosted: TargetTree?
+    private let now: UTCTime
     /// What the vault that lists the team's packs delegates to it.
     let delegation: Delegation
+    let folder: MetadataFolder
+    /// Of the team's metadata, the newest first.
+    let versions: [Int64]
+    /// The newest metadata that the team's keys have signed, whatever its version.
+    private(set) var newest: UnverifiedMetadata?
 
     private static let keyLimit = 1 << 16
-    /// Reads the team's public keys.
+
+    /// Reads the team's public keys, and its newest metadata.
     init(
-        from team: SiteStructure.Team, into vault: VaultFolder, listed hosted: TargetTree?,
-        versionsAreReset: Bool,
+        of team: SiteStructure.Team, to vault: VaultFolder, listed: MetadataReference?, hosted: TargetTree?,
         now: UTCTime
     ) throws(VaultError) {
+        self.listed = listed
         self.hosted = hosted
-        self.versionsAreReset = versionsAreReset
         self.vault = vault
         self.team = team
         self.now = now
+        folder = MetadataFolder(vault.path.pushing(team.site).appending("metadata"))
+        versions = try folder.versions().filter { $0.fileName == team.role.fileName }.map(\.version)
+            .sorted(by: >)
         var keys: [MetadataKey] = []
         for name in team.keys {
             let path = vault.path.pushing(name)
@@ -44,29 +52,29 @@ struct TeamImport {
         }
         delegation = Delegation(
             to: team.role, of: .paths(team.paths), trust: RoleTrust(keys, threshold: team.threshold))
+        newest = newestSigned(upTo: .max)
     }
 
-    /// What the team lists for nobody: outside of its paths.
+    private var targets: VerifiedTargets? {
+        newest.flatMap { try? VerifiedTargets(verifying: $0, as: delegation, by: .targets) }
+    }
+
+    /// Names targets outside of the team's paths, which no client finds.
     var warnings: [String] {
-        guard let targets = try? verified(newest(above: 0, upTo: .max)) else { return [] }
+        guard let targets else { return [] }
         let outside = targets.records.filter { !delegation.covers($0.path) }
         guard let first = outside.first else { return [] }
         return [
-            "the team '\(team.role)' lists \(outside.count) \(outside.count == 1 ? "target" : "targets") outside of \(team.paths.joined(separator: ", "));"
-                + " they exist for no client: \(first.path.beginning)"
+            "the team '\(team.role)' lists \(outside.count.counting("target")) outside of"
+                + " \(team.paths.joined(separator: ", ")), which no client finds: \(first.path.beginning)"
         ]
     }
 
     /// What the team has delivered under an ID, for clients to find.
     func pack(_ id: PackID) -> PackManifest? {
-        guard delegation.covers(id.targetPath), let targets = try? verified(newest(above: 0, upTo: .max)),
-            let record = targets[id.targetPath]
-        else { return nil }
+        guard delegation.covers(id.targetPath), let record = targets?[id.targetPath] else { return nil }
         return try? PublishedPacks.Listing(record).pack
     }
-
-    private var site: FilePath { vault.path.pushing(team.site) }
-    var folder: MetadataFolder { MetadataFolder(site.appending("metadata")) }
 
     private func verified(_ metadata: UnverifiedMetadata) throws(VaultError) -> VerifiedTargets {
         let place = folder.path.appending(metadata.document.hostedName).string
@@ -78,16 +86,18 @@ struct TeamImport {
         return try VerifiedTargets(verifying: metadata, as: delegation, by: .targets)
     }
 
-    /// The team's newest metadata, unless the site lists it already; its files are in the site then.
+    /// The team's newest metadata, unless the site lists it already; the files that it lists are copied to the site.
     ///
+    /// - Parameter versionsAreReset: whether clients forget which versions they have seen, with the root that is published
+    ///   together with this.
     /// - Throws: `untrusted` for metadata that the team did not sign, that is older than what the site lists, or that
     ///   has expired; `corrupt` for a file that is not the one that was signed for; `missing`.
-    func run(after listed: MetadataReference?) throws(VaultError) -> SignedMetadata? {
+    func files(versionsAreReset: Bool) throws(VaultError) -> SignedMetadata? {
         let last = listed?.version ?? 0
         let isOverruled = try listed.map { listed throws(VaultError) in try !isSigned(listed) } ?? false
         let goesBack = isOverruled && versionsAreReset
         let limit = last + Self.versionLimit
-        if isOverruled, !goesBack, let own = try newestSigned(upTo: limit), own.document.version < last {
+        if isOverruled, !goesBack, let own = newestSigned(upTo: limit), own.document.version < last {
             throw VaultError(
                 .untrusted,
                 "it is older than version \(last), which the site lists, and which another key has signed",
@@ -118,18 +128,18 @@ struct TeamImport {
                 remedy: "let the team publish again")
         }
         // What the team lists besides exists for no client.
-        for record in targets.records where delegation.covers(record.path) { try copy(record, from: site) }
+        for record in targets.records where delegation.covers(record.path) { try copy(record) }
         return listed == file.reference ? nil : file
     }
 
-    private func copy(_ record: TargetRecord, from site: FilePath) throws(VaultError) {
+    private func copy(_ record: TargetRecord) throws(VaultError) {
         // A path that leads anywhere else than into the folder of targets is no pack's.
         guard let id = PackID(targetPath: record.path) else { return }
         let folder = vault.targets.appending(id.targetPath).removingLastComponent()
         let target = vault.targets.appending(record.hostedPath)
         if let listed = try? hosted?.record(at: record.path), listed.hashes == record.hashes { return }
         if try FileSystem.exists(target) { return }
-        let source = site.appending("targets").appending(record.hostedPath)
+        let source = vault.path.pushing(team.site).appending("targets").appending(record.hostedPath)
         try FileSystem.createFolders(folder, permissions: 0o755)
         try FileMove.copy(source, of: record.length, to: target, permissions: 0o644) {
             copy throws(VaultError) in

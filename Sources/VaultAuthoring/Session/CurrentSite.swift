@@ -12,28 +12,28 @@ struct CurrentSite {
     let root: VerifiedRoot
     /// Whether the host replaced what was published from here by another content of the same version: clients of the first
     /// take neither before there is a higher version.
-    var isReplacement = false
+    let isReplacement: Bool
 
     init(of vault: VaultFolder) async throws(VaultError) {
         let metadata = MetadataFolder(vault.metadata)
-        let pinned = try DurableFile.read(vault.trustedRoot, limit: MetadataRole.root.sizeLimit)
+        let pinned = try vault.pinnedRoot()
         if try FileSystem.exists(vault.metadata.appending(MetadataRole.timestamp.fileName)) {
-            let tree = try await TargetTree.verifying(metadata, pinnedRoot: pinned, now: .earliest)
+            let tree = try await TargetTree.verifying(metadata, pinnedRoot: pinned.document.bytes, now: .earliest)
             self.tree = tree
             root = tree.chain.root
         } else {
             tree = nil
-            root = try VerifiedRoot(
-                pinning: UnverifiedMetadata(parsing: pinned, as: .root, place: vault.trustedRoot.string))
+            root = pinned
         }
+        isReplacement = false
         try vault.requireNewest(tree)
     }
 
-    /// What was verified at a host.
-    init(at host: HostedSite) {
-        tree = host.tree
-        root = host.tree.chain.root
-        isReplacement = host.isReplacement
+    /// What was verified at a host, or just published.
+    init(_ tree: TargetTree, isReplacement: Bool) {
+        self.tree = tree
+        root = tree.chain.root
+        self.isReplacement = isReplacement
     }
 
     /// The roles that the vault signs itself: the top-level targets and the bins below them. Those of teams, also of a team

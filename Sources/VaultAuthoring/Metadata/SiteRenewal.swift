@@ -14,8 +14,8 @@ struct SiteRenewal {
     var isReplacement = false
     /// What should be done before long, each a sentence.
     private(set) var warnings: [String] = []
-    /// The files that must be signed elsewhere before anything else is.
-    private(set) var waiting: [String] = []
+    /// Files that must be signed elsewhere before anything is published.
+    private(set) var waiting: [WaitingMetadata] = []
 
     init(current: TargetTree?, root: VerifiedRoot, successor: VerifiedRoot?, signing: MetadataSigning) {
         self.current = current
@@ -36,10 +36,10 @@ struct SiteRenewal {
     /// - Parameters:
     ///   - listings: the roles that this vault signs, the top-level targets among them.
     ///   - imports: roles that others signed.
-    /// - Returns: nil when something has to be signed elsewhere first.
+    /// - Returns: all files to publish; they can't be published while ``waiting`` holds any.
     mutating func files(
         listing listings: [Listing], importing imports: [SignedMetadata]
-    ) throws(VaultError) -> [SignedMetadata]? {
+    ) throws(VaultError) -> [SignedMetadata] {
         var files = imports
         var references: [MetadataRole: MetadataReference] = [:]
         for file in imports { references[file.draft.role] = file.reference }
@@ -50,21 +50,26 @@ struct SiteRenewal {
                 references[listing.role] = file.reference
             } else if let old, try !isDue(old, listing) {
                 references[listing.role] = old.reference
-            } else if let file = try sign(listing, after: old) {
-                files.append(file)
-                references[listing.role] = file.reference
-            } else if let old, try !mustChange(old, listing), signing.period.now < old.expires,
-                signing.period.offlineUntil == nil
-            {
-                references[listing.role] = old.reference
-                warnings.append(
-                    "\(listing.role) version \(old.version) expires at \(old.expires): sign what waits in"
-                        + " \(signing.pending.folder) before then")
             } else {
-                waiting.append(listing.role.hostedName(version: signing.versions[listing.role]))
+                switch try sign(listing, after: old) {
+                case .signed(let file):
+                    files.append(file)
+                    references[listing.role] = file.reference
+                case .waiting(let file):
+                    guard let old, try !mustChange(old, listing), signing.period.now < old.expires,
+                        signing.period.offlineUntil == nil
+                    else {
+                        waiting.append(file)
+                        continue
+                    }
+                    references[listing.role] = old.reference
+                    warnings.append(
+                        "\(listing.role) version \(old.version) expires at \(old.expires): sign what waits in"
+                            + " \(signing.pending.folder) before then")
+                }
             }
         }
-        guard waiting.isEmpty else { return nil }
+        guard waiting.isEmpty else { return files }
         let changed = references.filter { current?.chain.snapshot[$0.key] != $0.value }
         var snapshot = current?.chain.snapshot.reference
         var isSnapshotDue = !changed.isEmpty || isReplacement
@@ -113,7 +118,7 @@ struct SiteRenewal {
         return Dictionary(roles.map { ($0.document.role, $0) }) { $1 }
     }
 
-    private func sign(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError) -> SignedMetadata? {
+    private func sign(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError) -> SigningOutcome {
         try requireHigherVersion(listing.role, than: old?.version)
         return try signing.signOrWait(listing.role, for: listing.trusts, content(listing, after: old))
     }

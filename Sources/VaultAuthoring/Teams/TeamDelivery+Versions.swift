@@ -3,8 +3,8 @@ import UpdateFramework
 import VaultErrors
 import VaultFileSystem
 
-/// Which of the versions in a team's site is to be taken over.
-extension TeamImport {
+/// Which of the versions in a team's site is published.
+extension TeamDelivery {
     /// How far a team's version may be above the one that is listed. No team publishes a million times between two
     /// publications of the site; whoever has stolen its key could otherwise take the last version there is (2^53-1), after which
     /// the team could never publish again, and clients would refuse any lower version.
@@ -13,13 +13,12 @@ extension TeamImport {
     /// The team's metadata of the highest version that may follow what is listed: a file that a thief of an earlier key
     /// left there hides no newer one of the team's. Where there is none it is the highest of all, whatever is wrong with it.
     func newest(above last: Int64, upTo limit: Int64) throws(VaultError) -> UnverifiedMetadata {
-        let versions = try folder.versions().filter { $0.fileName == team.role.fileName }.map(\.version)
-        guard let highest = versions.max() else {
+        guard let highest = versions.first else {
             throw VaultError(
                 .missing, "the team '\(team.role)' has published nothing there", at: folder.path.string,
                 remedy: "correct its \"site\" in \(vault.settings.string), or let the team publish first")
         }
-        if let signed = try newestSigned(upTo: limit), signed.document.version > last { return signed }
+        if let signed = newestSigned(upTo: limit), signed.document.version > last { return signed }
         guard highest <= limit else {
             throw VaultError(
                 .untrusted,
@@ -31,10 +30,10 @@ extension TeamImport {
         return try metadata(version: highest)
     }
 
-    /// What the team's keys of now have signed, of the highest version.
-    func newestSigned(upTo limit: Int64) throws(VaultError) -> UnverifiedMetadata? {
-        let versions = try folder.versions().filter { $0.fileName == team.role.fileName }.map(\.version)
-        for version in versions.sorted(by: >) where version <= limit {
+    /// What the team's present keys have signed, of the highest version.
+    func newestSigned(upTo limit: Int64) -> UnverifiedMetadata? {
+        if let newest, newest.document.version <= limit { return newest }
+        for version in versions where version <= limit {
             guard let metadata = try? metadata(version: version), delegation.trust.isMet(by: metadata) else {
                 continue
             }
@@ -55,7 +54,7 @@ extension TeamImport {
         return metadata
     }
 
-    /// Whether what the site lists of the team is signed by the keys that this vault knows the team by now.
+    /// Whether what the site lists of the team is signed by the keys that this vault knows the team by.
     func isSigned(_ listed: MetadataReference) throws(VaultError) -> Bool {
         let name = team.role.hostedName(version: listed.version)
         guard let bytes = try MetadataFolder(vault.metadata).file(named: name, limit: team.role.sizeLimit),

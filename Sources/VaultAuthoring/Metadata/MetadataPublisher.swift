@@ -1,0 +1,133 @@
+import SystemPackage
+import UpdateFramework
+import VaultErrors
+import VaultFileSystem
+import VaultKeys
+
+/// The metadata files that a command wrote to a site.
+public struct MetadataReport: Sendable {
+    public internal(set) var written: [String] = []
+    /// What should be done soon, each a sentence.
+    public internal(set) var warnings: [String] = []
+}
+
+/// Publishes a site's metadata: signs what changed or would soon expire, and writes it.
+struct MetadataPublisher {
+    private let session: AuthorSession
+    private var site: CurrentSite
+    private var roots: RootRenewal
+    private let deliveries: [TeamDelivery]
+    private var vault: VaultFolder { session.vault }
+    private var signing: MetadataSigning { roots.signing }
+
+    /// - Parameter roots: nil signs with the vault's keys as they are, and no change of the root.
+    init(
+        for session: AuthorSession, _ site: CurrentSite, _ roots: RootRenewal? = nil,
+        delivered deliveries: [TeamDelivery]
+    ) throws(VaultError) {
+        self.session = session
+        self.site = site
+        self.roots =
+            if let roots { roots } else {
+                try RootRenewal(of: site.root, with: MetadataSigning(for: session))
+            }
+        self.deliveries = deliveries
+    }
+
+    /// - Parameter records: what the vault itself lists.
+    /// - Throws: `key` when a file must be signed elsewhere first; it waits in `pending/` then.
+    mutating func run(listing records: [TargetRecord]) async throws(VaultError) -> MetadataReport {
+        var report = MetadataReport()
+        var root = try roots.run()
+        if case .signed(let file)? = root, try await publishAlone(file) {
+            report.written.append(file.hostedName)
+            root = try roots.run()
+        }
+        var newRoot: SignedMetadata?
+        switch root {
+        case .signed(let file)?: newRoot = file
+        case .waiting(let file)?:
+            report.warnings.append(
+                "\(file.path) waits for signatures by \(file.missing): sign it where these keys are kept ('assetvault trust"
+                    + " sign'), then publish again; the root expires at \(site.root.expires)")
+        case nil: break
+        }
+        let successor = try newRoot.map { file throws(VaultError) in
+            try site.root.successor(verifying: try file.unverified)
+        }
+        var renewal = SiteRenewal(
+            current: site.tree, root: site.root, successor: successor, signing: signing)
+        renewal.isReplacement = site.isReplacement
+        let imports = try TeamImports(
+            of: deliveries, versionsAreReset: renewal.resetsVersions && !vault.followsHost)
+        let listings = try listings(of: records, under: renewal)
+        let signed = try renewal.files(listing: listings, importing: imports.files)
+        guard renewal.waiting.isEmpty else {
+            let names = renewal.waiting.map { "\($0.path) (\($0.missing))" }.joined(separator: ", ")
+            throw signing.keys.failure(
+                for: .targets, namedBy: renewal.rootName,
+                remedy: "sign \(names) where these keys are kept ('assetvault trust sign'), then publish again")
+        }
+        let files = signed + (newRoot.map { [$0] } ?? [])
+        let tree = files.isEmpty ? site.tree : try await vault.publish(files, now: session.period.now)
+        if let tree { try vault.remember(tree) }
+        for role in [MetadataRole.root] + listings.map(\.role)
+        where files.contains(where: { $0.draft.role == role }) {
+            try signing.pending.remove(role)
+        }
+        report.written += files.map(\.hostedName)
+        report.warnings += renewal.warnings + imports.warnings + teamWarnings(tree)
+        return report
+    }
+
+    /// Publishes a root under which the published metadata stays valid, as when it only names more keys: it needs no other
+    /// signatures. False for any other root.
+    private mutating func publishAlone(_ root: SignedMetadata) async throws(VaultError) -> Bool {
+        // A root that is due for renewal itself would be replaced at once.
+        guard site.tree != nil, !session.period.isDue(.root, expiring: root.draft.expires) else { return false }
+        let tree: TargetTree
+        do throws(VaultError) {
+            // Expired metadata below it does not keep a root back.
+            tree = try await vault.publish([root], now: .earliest)
+        } catch {
+            guard error.category == .untrusted else { throw error }
+            return false
+        }
+        try signing.pending.remove(.root)
+        site = CurrentSite(tree, isReplacement: site.isReplacement)
+        roots = try RootRenewal(of: site.root, with: signing)
+        return true
+    }
+
+    /// What only the teams can repair.
+    private func teamWarnings(_ tree: TargetTree?) -> [String] {
+        let teams = Set(deliveries.map(\.team.role))
+        let due = (tree?.delegatedRoles ?? []).filter {
+            teams.contains($0.document.role) && session.period.isDue($0.document.role, expiring: $0.expires)
+        }
+        let refused = (tree?.refusals ?? []).filter { teams.contains($0.role) }
+        return due.map { "the team '\($0.document.role)' must publish again before \($0.expires)" }
+            + refused.map { "clients refuse the team '\($0.role)': \($0.error.problem)" }
+    }
+
+    /// Which role lists what: teams their own, the bins or the top-level targets all else.
+    private func listings(
+        of records: [TargetRecord], under renewal: SiteRenewal
+    ) throws(VaultError) -> [SiteRenewal.Listing] {
+        let trusts = renewal.trusts(of: .targets)
+        var delegations = deliveries.map(\.delegation)
+        for record in records {
+            guard let team = delegations.first(where: { $0.covers(record.path) }) else { continue }
+            throw VaultError(
+                .usage, "it is within the paths of the team '\(team.role)'", at: "target \(record.path)",
+                remedy: "give the pack another ID, or the team other paths")
+        }
+        let newest = (renewal.successor ?? renewal.root).trust(in: .targets)
+        let bins = BinnedListing(bits: session.settings.structure.binBits, trust: newest)
+        if let bins { delegations.append(bins.delegation) }
+        let top = SiteRenewal.Listing(
+            role: .targets, records: bins == nil ? records : [],
+            delegations: delegations.isEmpty ? nil : .roles(delegations), trusts: trusts)
+        return (bins?.listings(of: records) ?? []) + [top]
+    }
+}

@@ -1,0 +1,80 @@
+import UpdateFramework
+import VaultCrypto
+import VaultErrors
+
+/// The published root, and the one that is to follow it: what waits in `pending/`, or the same content before it expires.
+struct RootRenewal {
+    let root: VerifiedRoot
+    var signing: MetadataSigning
+    /// The root in `pending/`, read once.
+    private(set) var waiting: UnverifiedMetadata?
+
+    init(of root: VerifiedRoot, with signing: MetadataSigning) throws(VaultError) {
+        self.root = root
+        self.signing = signing
+        waiting = try signing.pending.file(of: .root)
+        if waiting?.document.version != root.version + 1 { waiting = nil }
+    }
+
+    /// Nil while the published root stays. What is signed has a threshold of signatures of the old keys and of the new ones.
+    ///
+    /// - Throws: `key` when the root has expired and can't be signed.
+    func run() throws(VaultError) -> SigningOutcome? {
+        let file: SignedMetadata
+        if let waiting {
+            file = try signing.adding(signaturesFor: trusts(of: waiting), to: waiting)
+        } else {
+            try signing.pending.remove(.root)
+            guard signing.period.isDue(.root, expiring: root.expires) else { return nil }
+            file = try next(naming: trusts())
+        }
+        let metadata = try file.unverified
+        if (try? root.successor(verifying: metadata)) != nil { return .signed(file) }
+        let outcome = try signing.wait(file, for: trusts(of: metadata))
+        guard case .waiting(let file) = outcome, signing.period.now >= root.expires else { return outcome }
+        throw signing.keys.failure(
+            for: .root, namedBy: "root version \(root.version)",
+            remedy:
+                "the root has expired: sign \(file.path) where its key is kept ('assetvault trust sign'), then publish again"
+        )
+    }
+
+    /// Writes the root that follows the published one with this change, on top of changes that wait already. A change that
+    /// waits itself, after an attempt that did not end, stays as it is.
+    mutating func change(_ change: RootChange) throws(VaultError) {
+        var roles = trusts()
+        if let waiting {
+            for role in TopLevelRole.allCases { roles[role] = try waiting.rootTrust(in: role) }
+        }
+        if let trust = roles[change.role] {
+            let waits = change.isMade(in: trust) && !change.isMade(in: root.trust(in: change.role))
+            if !waits { roles[change.role] = try change.apply(to: trust) }
+        }
+        let file = try next(naming: roles)
+        try signing.pending.write(file)
+        waiting = try file.unverified
+    }
+
+    /// Whether the root that waits names a key for a role that the published one does not.
+    func waits(for key: VerifyingKey, in role: TopLevelRole) throws(VaultError) -> Bool {
+        guard !root.trust(in: role).keys.contains(where: { $0.key == key }), let waiting else { return false }
+        return try waiting.rootTrust(in: role).keys.contains { $0.key == key }
+    }
+
+    private func trusts() -> [TopLevelRole: RoleTrust] {
+        Dictionary(uniqueKeysWithValues: TopLevelRole.allCases.map { ($0, root.trust(in: $0)) })
+    }
+
+    private func trusts(of next: UnverifiedMetadata) throws(VaultError) -> [RoleTrust] {
+        [root.trust(in: .root), try next.rootTrust(in: .root)]
+    }
+
+    /// The root that follows the published one, signed with the keys at hand that either names.
+    private func next(naming roles: [TopLevelRole: RoleTrust]) throws(VaultError) -> SignedMetadata {
+        let file = SignedMetadata(
+            try .root(
+                version: root.version + 1, expires: signing.period.expiry(of: .root), roles: roles,
+                carrying: root.json))
+        return try signing.keys.sign(file, for: trusts(of: try file.unverified))
+    }
+}

@@ -1,0 +1,100 @@
+import SealedPack
+import SystemPackage
+import UpdateFramework
+import VaultErrors
+import VaultFileSystem
+import VaultKeys
+import VaultSite
+
+/// What one command on a vault works with. Each part is read and verified once, under the publisher's lock.
+struct AuthorSession {
+    let vault: VaultFolder
+    var settings: VaultSettings
+    let period: SigningPeriod
+    /// Of encrypted signing keys.
+    let passphrase: PassphraseSource?
+    /// Has the site, where the vault's own folder lacks it.
+    let host: HostedSite?
+    let published: PublishedState
+
+    init(
+        of vault: VaultFolder, _ settings: VaultSettings, period: SigningPeriod, passphrase: PassphraseSource?,
+        at site: Site? = nil
+    ) async throws(VaultError) {
+        let host: HostedSite? =
+            if let site { try await HostedSite(site, of: vault, settings) } else { nil }
+        self.vault = host?.vault ?? vault
+        self.settings = settings
+        self.period = period
+        self.passphrase = passphrase
+        self.host = host
+        if let host {
+            published = .site(CurrentSite(host.tree, isReplacement: host.isReplacement))
+        } else if let role = settings.structure.ownRole {
+            published = .part(try TeamPart(of: role, in: vault, passphrase: passphrase))
+        } else {
+            published = .site(try await CurrentSite(of: vault))
+        }
+    }
+
+    /// Earlier versions of the vault's packs.
+    func history() async throws(VaultError) -> PackHistory {
+        let signers =
+            switch published {
+            case .site: TargetsSignatureHistory(under: try await RootHistory(of: vault).roots)
+            case .part(let part): TargetsSignatureHistory(part.trust)
+            }
+        return PackHistory(of: vault, signedBy: signers)
+    }
+
+    /// What the teams have delivered, by the settings.
+    func deliveries() throws(VaultError) -> [TeamDelivery] {
+        guard case .site(let site) = published else { return [] }
+        return try settings.structure.teams.map { team throws(VaultError) in
+            try TeamDelivery(
+                of: team, to: vault, listed: site.tree?.chain.snapshot[team.role],
+                hosted: host == nil ? nil : site.tree, now: period.now)
+        }
+    }
+}
+
+/// What a vault has published: a site, or a team's part of one.
+enum PublishedState {
+    case site(CurrentSite)
+    case part(TeamPart)
+
+    /// What the vault itself lists.
+    var ownListing: OwnListing {
+        switch self {
+        case .site(let site): site.ownListing
+        case .part(let part): OwnListing(of: part.targets?.records ?? [])
+        }
+    }
+
+    /// The version of a pack that the site lists, whichever role does.
+    func listedVersion(of id: PackID) -> UInt64? {
+        guard case .site(let site) = self, let record = try? site.tree?.record(at: id.targetPath)
+        else { return nil }
+        return try? PublishedPacks.Listing(record).pack.version
+    }
+}
+
+extension VaultFolder {
+    /// Runs `body`, with the settings, as the only publisher of this vault. Throws `busy` while another process publishes.
+    func withPublisherLock<Result>(
+        _ body: (VaultSettings) async throws(VaultError) -> Result
+    ) async throws(VaultError) -> Result {
+        let settings = try VaultSettings(reading: self.settings)
+        guard let lock = try FileLock.tryAcquire(lock, .exclusive) else {
+            throw VaultError(
+                .busy, "another process is publishing this vault", at: path.string,
+                remedy: "wait until it is done")
+        }
+        defer { withExtendedLifetime(lock) {} }
+        // A killed process may have left copies of keys.
+        for folder in [path, keys, pending, site, metadata, targets] where try FileSystem.exists(folder) {
+            try Folder(opening: folder).removeAbandonedScratch()
+        }
+        return try await body(settings)
+    }
+}
