@@ -50,7 +50,7 @@ let package = Package(
         .package(url: "https://github.com/swiftlang/swift-subprocess", from: "1.0.2"),
     ],
     targets: [
-        // System libraries and inline shims, each imported by exactly one module.
+        // System libraries and inline shims.
         .systemLibrary(
             name: "CVaultOpenSSL", pkgConfig: "libcrypto", providers: [.apt(["libssl-dev"])]),
         .systemLibrary(
@@ -64,7 +64,11 @@ let package = Package(
         module("VaultFileSystem", uses: ["VaultErrors", "CVaultSystem"], packages: [system]),
         module("VaultCrypto", uses: ["VaultErrors", "VaultBytes", "CVaultOpenSSL"]),
         module(
-            "VaultArchive", uses: ["VaultErrors", "VaultBytes", "VaultFileSystem", "CVaultArchive"],
+            "VaultContent", uses: ["VaultErrors", "VaultBytes", "VaultFileSystem", "CVaultArchive"],
+            packages: [system]),
+        module(
+            "VaultArchive",
+            uses: ["VaultErrors", "VaultBytes", "VaultFileSystem", "VaultContent", "CVaultArchive"],
             packages: [system]),
         module(
             "VaultKeys", uses: ["VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
@@ -74,10 +78,16 @@ let package = Package(
         module(
             "SealedPack",
             uses: [
-                "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive",
+                "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent",
                 "VaultKeys",
             ],
             packages: [system]),
+        module(
+            "PackSealing",
+            uses: [
+                "VaultErrors", "VaultBytes", "VaultFileSystem", "VaultCrypto", "VaultContent", "VaultArchive",
+                "SealedPack",
+            ], packages: [system]),
         module(
             "UpdateFramework",
             uses: ["VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
@@ -109,29 +119,28 @@ let package = Package(
         module(
             "AssetVault",
             uses: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
-                "SealedPack",
-                "UpdateFramework", "VaultTransport", "VaultSite",
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent", "VaultKeys",
+                "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite",
             ], packages: [system, .product(name: "DequeModule", package: "swift-collections")]),
         // Apart, so that who does without all of Foundation needs not carry it.
         module("AssetVaultFoundation", uses: ["AssetVault"], packages: [system]),
         module(
             "VaultAuthoring",
             uses: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
-                "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite",
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent", "VaultArchive",
+                "VaultKeys", "SealedPack", "PackSealing", "UpdateFramework", "VaultTransport", "VaultSite",
             ], packages: [system]),
         module(
             "VaultAudit",
             uses: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent", "VaultKeys",
                 "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite",
             ], packages: [system]),
         .executableTarget(
             name: "VaultCommand",
             dependencies: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
-                "SealedPack",
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent", "VaultArchive",
+                "VaultKeys", "SealedPack", "PackSealing",
                 "UpdateFramework", "VaultTransport", "VaultSite", "VaultAuthoring", "AssetVault",
                 "VaultAudit", "DevelopmentServer", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
@@ -145,6 +154,9 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "NIOSSL", package: "swift-nio-ssl"),
             ], path: "Tests/Support/FaultServer", swiftSettings: settings),
+        .target(
+            name: "TestFiles", dependencies: [system], path: "Tests/Support/TestFiles",
+            swiftSettings: settings),
         .target(name: "Sampling", path: "Tests/Support/Sampling", swiftSettings: settings),
 
         // Tests. The peers speak for their module to the outside judges in Tests/Interop.
@@ -152,7 +164,11 @@ let package = Package(
         tests("StrictJSON", uses: ["VaultErrors", "VaultBytes"]),
         tests("VaultFileSystem", uses: ["VaultErrors", "Sampling"], packages: [system]),
         tests("VaultCrypto", uses: ["VaultErrors"]),
-        tests("VaultArchive", uses: ["VaultErrors", "VaultFileSystem", "Sampling"], packages: [system]),
+        tests("VaultContent", uses: ["VaultErrors", "VaultFileSystem", "TestFiles"], packages: [system]),
+        tests(
+            "VaultArchive",
+            uses: ["VaultErrors", "VaultFileSystem", "VaultContent", "Sampling", "TestFiles"],
+            packages: [system]),
         tests(
             "VaultKeys", uses: ["VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
             packages: [system]),
@@ -169,27 +185,28 @@ let package = Package(
         tests(
             "VaultAudit",
             uses: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive", "VaultKeys",
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent", "VaultKeys",
                 "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite", "VaultAuthoring",
             ], packages: [system]),
         tests(
             "AssetVault",
             uses: [
                 "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultKeys", "SealedPack",
-                "UpdateFramework", "VaultTransport", "VaultAuthoring", "FaultServer", "Sampling",
+                "PackSealing", "UpdateFramework", "VaultTransport", "VaultAuthoring", "FaultServer",
+                "Sampling",
                 "AssetVaultFoundation",
             ], packages: [system]),
         tests(
             "SealedPack",
             uses: [
-                "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultArchive",
-                "VaultKeys", "Sampling",
+                "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent",
+                "VaultArchive", "VaultKeys", "PackSealing", "Sampling",
             ], packages: [system]),
         .testTarget(
             name: "CommandTests",
             dependencies: [
                 "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "SealedPack",
-                "AssetVault",
+                "PackSealing", "AssetVault",
                 "VaultCommand", "FaultServer", "Sampling",
                 system,
                 .product(name: "Subprocess", package: "swift-subprocess"),

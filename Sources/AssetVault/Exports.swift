@@ -16,6 +16,6 @@
 @_exported public import enum StrictJSON.JSONValue
 @_exported public import struct UpdateFramework.TrustChain
 @_exported public import struct UpdateFramework.UTCTime
-@_exported public import struct VaultArchive.EntryPath
+@_exported public import struct VaultContent.EntryPath
 @_exported public import struct VaultCrypto.SHA256Digest
 @_exported public import struct VaultCrypto.SecretBytes

@@ -1,5 +1,6 @@
 import CVaultArchive
 import Glibc
+import VaultContent
 import VaultErrors
 
 /// What an archive says of one entry, as far as it matters here.

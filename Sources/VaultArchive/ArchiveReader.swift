@@ -1,5 +1,6 @@
 import CVaultArchive
 import Glibc
+import VaultContent
 import VaultErrors
 
 /// One of libarchive's readers, with exactly one format and at most one filter.

@@ -1,5 +1,6 @@
 import CVaultArchive
 public import SystemPackage
+import VaultContent
 public import VaultErrors
 public import VaultFileSystem
 

@@ -1,5 +1,6 @@
 import Glibc
 public import SystemPackage
+public import VaultContent
 public import VaultErrors
 import VaultFileSystem
 

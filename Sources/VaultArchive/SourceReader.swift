@@ -1,4 +1,5 @@
 import SystemPackage
+import VaultContent
 public import VaultErrors
 public import VaultFileSystem
 

@@ -1,4 +1,5 @@
 import SystemPackage
+import VaultContent
 import VaultErrors
 import VaultFileSystem
 

@@ -1,3 +1,4 @@
+import VaultContent
 import VaultErrors
 import VaultFileSystem
 

@@ -1,4 +1,5 @@
 import VaultBytes
+import VaultContent
 import VaultErrors
 
 /// The central directory of a zip archive (APPNOTE.TXT 6.3.10, 4.3.12 to 4.3.16), as far as libarchive

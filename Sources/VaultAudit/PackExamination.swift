@@ -1,5 +1,5 @@
 import SealedPack
-import VaultArchive
+import VaultContent
 import VaultCrypto
 import VaultErrors
 import VaultFileSystem

@@ -1,8 +1,9 @@
 import Testing
-import VaultArchive
+import VaultContent
 import VaultCrypto
 import VaultErrors
 
+@testable import PackSealing
 @testable import SealedPack
 
 /// What a client could not hold in memory is not sealed.

@@ -1,4 +1,5 @@
 import Foundation
+import PackSealing
 import SealedPack
 import SystemPackage
 import Testing

@@ -1,3 +1,4 @@
+import PackSealing
 import SealedPack
 import StrictJSON
 import SystemPackage

@@ -1,6 +1,6 @@
 import SealedPack
 import Testing
-import VaultArchive
+import VaultContent
 import VaultErrors
 
 /// Catalogs made by someone who holds the content key: encrypted and hashed as they should be, and hostile.

@@ -1,7 +1,7 @@
 import Foundation
 import SealedPack
 import Testing
-import VaultArchive
+import VaultContent
 import VaultErrors
 
 /// Pieces and indexes made by someone who holds the content key, below a catalog that looks right.

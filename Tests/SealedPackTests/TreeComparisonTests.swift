@@ -3,6 +3,7 @@ import SealedPack
 import SystemPackage
 import Testing
 import VaultArchive
+import VaultContent
 import VaultErrors
 import VaultFileSystem
 

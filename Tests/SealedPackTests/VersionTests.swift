@@ -1,3 +1,4 @@
+import PackSealing
 import Sampling
 import SealedPack
 import Testing

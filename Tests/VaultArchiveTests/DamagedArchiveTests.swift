@@ -1,6 +1,8 @@
 import Sampling
+import TestFiles
 import Testing
 import VaultArchive
+import VaultContent
 import VaultErrors
 
 @Suite struct DamagedArchiveTests {

@@ -1,5 +1,6 @@
 import Foundation
 import SystemPackage
+import TestFiles
 import Testing
 import VaultArchive
 import VaultErrors

@@ -1,6 +1,8 @@
 import SystemPackage
+import TestFiles
 import Testing
 import VaultArchive
+import VaultContent
 import VaultErrors
 import VaultFileSystem
 

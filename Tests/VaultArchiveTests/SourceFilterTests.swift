@@ -1,7 +1,9 @@
 import Foundation
 import SystemPackage
+import TestFiles
 import Testing
 import VaultArchive
+import VaultContent
 import VaultErrors
 
 @Suite struct SourceFilterTests {

@@ -1,8 +1,10 @@
 import Foundation
 import Glibc
 import SystemPackage
+import TestFiles
 import Testing
 import VaultArchive
+import VaultContent
 import VaultErrors
 
 @Suite struct SourceRefusalTests {

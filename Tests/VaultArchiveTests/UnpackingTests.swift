@@ -1,4 +1,5 @@
 import SystemPackage
+import TestFiles
 import Testing
 import VaultArchive
 import VaultErrors

@@ -1,12 +1,13 @@
 import StrictJSON
 import SystemPackage
 import Testing
-import VaultArchive
 import VaultAudit
+import VaultContent
 import VaultErrors
 import VaultFileSystem
 import VaultKeys
 
+@testable import PackSealing
 @testable import SealedPack
 
 /// Whoever holds a content key can make a pack whose every digest is right, and whose pieces are not what its catalog

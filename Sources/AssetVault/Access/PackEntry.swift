@@ -1,5 +1,5 @@
 public import SealedPack
-public import VaultArchive
+public import VaultContent
 public import VaultErrors
 import VaultFileSystem
 

@@ -1,6 +1,6 @@
 public import SealedPack
 public import SystemPackage
-public import VaultArchive
+public import VaultContent
 public import VaultErrors
 
 #if canImport(FoundationEssentials)

@@ -1,7 +1,7 @@
 public import SealedPack
 import Synchronization
 public import SystemPackage
-public import VaultArchive
+public import VaultContent
 public import VaultErrors
 import VaultFileSystem
 

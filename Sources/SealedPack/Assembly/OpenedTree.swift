@@ -1,6 +1,6 @@
 public import SystemPackage
-import VaultArchive
 import VaultBytes
+import VaultContent
 import VaultCrypto
 public import VaultErrors
 public import VaultFileSystem

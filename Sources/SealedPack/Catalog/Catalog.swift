@@ -1,5 +1,5 @@
-public import VaultArchive
 import VaultBytes
+public import VaultContent
 import VaultErrors
 
 /// The verified list of a pack's files, searched in place: it is held as the bytes that were decrypted.
@@ -78,7 +78,7 @@ public struct Catalog: Sendable {
     }
 
     /// The piece, entry and path tables: all that is said about the content.
-    var tables: ArraySlice<UInt8> { bytes[piecesOffset...] }
+    package var tables: ArraySlice<UInt8> { bytes[piecesOffset...] }
 
     private func pieceEnd(_ index: Int) -> UInt64 {
         index < 0 ? 0 : load(UInt64.self, at: piecesOffset + index * CatalogFormat.pieceRecordCount)

@@ -6,8 +6,8 @@
 /// A piece record is `stream end u64 | SHA-256 of the plaintext 32`; an entry record is `path end u32 | kind u8 |
 /// zero 3 | stream end u64`. Each record states where its part *ends*; it begins where the one before it ended,
 /// so parts can neither overlap nor leave a gap, and both tables can be searched in place.
-enum CatalogFormat {
-    static let fixedCount = 56
+package enum CatalogFormat {
+    package static let fixedCount = 56
     static let pieceRecordCount = 40
     static let entryRecordCount = 16
 }

@@ -1,20 +1,20 @@
-import VaultArchive
 import VaultBytes
+import VaultContent
 import VaultCrypto
-import VaultErrors
+package import VaultErrors
 import VaultFileSystem
 
 /// The catalog as a Cobblestone message, in a context that binds the header: codec 0 and the catalog's bytes, or codec 1,
 /// their number as u32, and a zstd frame that expands to them.
-enum CatalogMessage {
+package enum CatalogMessage {
     private static let headCount = 5
 
-    static func context(header: PackHeader) -> [UInt8] {
+    package static func context(header: PackHeader) -> [UInt8] {
         Array("assetvault/v1/catalog".utf8) + header.bytes
     }
 
     /// The message of a catalog that is given in parts.
-    static func make(of parts: [[UInt8]]) throws(VaultError) -> [UInt8] {
+    package static func make(of parts: [[UInt8]]) throws(VaultError) -> [UInt8] {
         let count = parts.reduce(0) { $0 + $1.count }
         var message = [PieceCodec.zstd.rawValue]
         message.appendBigEndian(UInt32(truncatingIfNeeded: count))

@@ -1,5 +1,5 @@
-import VaultArchive
 import VaultBytes
+import VaultContent
 import VaultCrypto
 import VaultErrors
 

@@ -1,15 +1,15 @@
 import VaultBytes
-import VaultCrypto
+package import VaultCrypto
 import VaultErrors
 
 /// One record of the index: `ciphertext length u32 | SHA-256 of the ciphertext 32`.
-struct IndexRecord: Equatable, Sendable {
-    static let count = 36
+package struct IndexRecord: Equatable, Sendable {
+    package static let count = 36
 
     let ciphertextCount: UInt32
     let digest: SHA256Digest
 
-    init(ciphertextCount: UInt32, digest: SHA256Digest) {
+    package init(ciphertextCount: UInt32, digest: SHA256Digest) {
         self.ciphertextCount = ciphertextCount
         self.digest = digest
     }
@@ -28,7 +28,7 @@ struct IndexRecord: Equatable, Sendable {
         self.init(ciphertextCount: count, digest: digest)
     }
 
-    func append(to bytes: inout [UInt8]) {
+    package func append(to bytes: inout [UInt8]) {
         bytes.appendBigEndian(ciphertextCount)
         digest.append(to: &bytes)
     }

@@ -1,17 +1,17 @@
 import VaultBytes
-import VaultCrypto
+package import VaultCrypto
 import VaultErrors
 
 /// The last 128 bytes of a pack: `index offset u64 | piece count u32 | zero u32 | catalog offset u64 |
 /// catalog length u64 | SHA-256 of the index 32 | SHA-256 of the catalog's ciphertext 32 | zero 24 | magic 8`.
-struct PackFooter: Sendable {
-    static let count = 128
+package struct PackFooter: Sendable {
+    package static let count = 128
 
-    let layout: PackLayout
-    let indexDigest: SHA256Digest
-    let catalogDigest: SHA256Digest
+    package let layout: PackLayout
+    package let indexDigest: SHA256Digest
+    package let catalogDigest: SHA256Digest
 
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(Self.count)
         bytes.appendBigEndian(layout.indexOffset)
@@ -26,7 +26,7 @@ struct PackFooter: Sendable {
         return bytes
     }
 
-    init(layout: PackLayout, indexDigest: SHA256Digest, catalogDigest: SHA256Digest) {
+    package init(layout: PackLayout, indexDigest: SHA256Digest, catalogDigest: SHA256Digest) {
         self.layout = layout
         self.indexDigest = indexDigest
         self.catalogDigest = catalogDigest

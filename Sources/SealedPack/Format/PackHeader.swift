@@ -3,8 +3,8 @@ import VaultErrors
 
 /// The first 64 bytes of a pack: `magic 8 | version u16 | suite u16 | header length u32 |
 /// content key ID 16 | zero 32`.
-struct PackHeader: Equatable, Sendable {
-    static let count = 64
+package struct PackHeader: Equatable, Sendable {
+    package static let count = 64
     static let magic: [UInt8] = [0x89, 0x41, 0x56, 0x50, 0x0D, 0x0A, 0x1A, 0x0A]
     static let version: UInt16 = 1
     /// Cobblestone-256 pieces, SHA-256 digests.
@@ -12,9 +12,9 @@ struct PackHeader: Equatable, Sendable {
 
     let contentKeyID: ContentKeyID
 
-    init(contentKeyID: ContentKeyID) { self.contentKeyID = contentKeyID }
+    package init(contentKeyID: ContentKeyID) { self.contentKeyID = contentKeyID }
 
-    var bytes: [UInt8] {
+    package var bytes: [UInt8] {
         var bytes = Self.magic
         bytes.appendBigEndian(Self.version)
         bytes.appendBigEndian(Self.suite)

@@ -1,18 +1,20 @@
-import VaultErrors
+package import VaultErrors
 
 /// Where the parts of a pack lie: a pure function of its length, its number of pieces and its catalog's length.
-struct PackLayout: Equatable, Sendable {
-    let packCount: UInt64
-    let pieceCount: UInt32
-    let catalogCount: UInt64
+package struct PackLayout: Equatable, Sendable {
+    package let packCount: UInt64
+    package let pieceCount: UInt32
+    package let catalogCount: UInt64
     let indexOffset: UInt64
-    let catalogOffset: UInt64
-    let footerOffset: UInt64
+    package let catalogOffset: UInt64
+    package let footerOffset: UInt64
 
     static let piecesOffset = UInt64(PackHeader.count)
 
     /// Throws `.corrupt` when the numbers can't belong to one pack or pass the limits.
-    init(packCount: UInt64, pieceCount: UInt32, catalogCount: UInt64, place: String) throws(VaultError) {
+    package init(packCount: UInt64, pieceCount: UInt32, catalogCount: UInt64, place: String)
+        throws(VaultError)
+    {
         func refuse(_ problem: String) -> VaultError {
             VaultError(.corrupt, problem, at: place, remedy: "fetch the pack and its manifest again")
         }

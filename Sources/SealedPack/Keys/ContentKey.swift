@@ -1,5 +1,5 @@
 import VaultBytes
-import VaultCrypto
+package import VaultCrypto
 public import VaultErrors
 
 /// The key of one pack ID, and the keys derived from it: `HKDF-Expand-SHA-512(content key,
@@ -11,10 +11,10 @@ public final class ContentKey: Sendable {
     let secret: SecretBytes
     /// Cobblestone input keys.
     let pieceKey: SecretBytes
-    let catalogKey: SecretBytes
+    package let catalogKey: SecretBytes
     /// HMAC-SHA-256 keys.
     let saltKey: SecretBytes
-    let cutKey: SecretBytes
+    package let cutKey: SecretBytes
 
     /// Throws `.key` unless `secret` has 32 bytes.
     init(_ secret: consuming SecretBytes) throws(VaultError) {

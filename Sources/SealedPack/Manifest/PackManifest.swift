@@ -31,6 +31,18 @@ public struct PackManifest: Sendable, Hashable {
 }
 
 extension PackManifest {
+    /// What is known of a pack that was just sealed.
+    package init(
+        of footer: PackFooter, sha256: SHA256Digest, id: PackID, version: UInt64, contentKeyID: ContentKeyID,
+        entryCount: UInt32, openedSize: UInt64, offer: PackOffer, slots: [KeySlot]
+    ) {
+        self.init(
+            length: footer.layout.packCount, sha256: sha256, id: id, version: version,
+            contentKeyID: contentKeyID, pieceCount: footer.layout.pieceCount, entryCount: entryCount,
+            indexDigest: footer.indexDigest, catalogCount: footer.layout.catalogCount,
+            catalogDigest: footer.catalogDigest, openedSize: openedSize, offer: offer, slots: slots)
+    }
+
     public var policy: PackPolicy { offer.policy }
     /// What the publisher calls it, for apps to choose packs by.
     public var tags: [String] { offer.tags }

@@ -1,4 +1,4 @@
-import VaultArchive
+import VaultContent
 import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
@@ -11,7 +11,7 @@ public final class OpenPack: Sendable {
     public let id: PackID
     public let version: UInt64
     public let pack: PackFile
-    let key: ContentKey
+    package let key: ContentKey
 
     public var manifest: PackManifest? { pack.manifest }
 

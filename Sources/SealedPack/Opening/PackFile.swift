@@ -15,11 +15,11 @@ public final class OpenFileReference: Sendable {
 public final class PackFile: Sendable {
     public let manifest: PackManifest?
     let header: PackHeader
-    let footer: PackFooter
-    let place: String
+    package let footer: PackFooter
+    package let place: String
     let reference: OpenFileReference
 
-    var file: OpenFile { _read { yield reference.file } }
+    package var file: OpenFile { _read { yield reference.file } }
 
     public var contentKeyID: ContentKeyID { header.contentKeyID }
     public var pieceCount: UInt32 { footer.layout.pieceCount }

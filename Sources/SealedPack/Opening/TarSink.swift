@@ -1,4 +1,4 @@
-import VaultArchive
+import VaultContent
 public import VaultErrors
 public import VaultFileSystem
 

@@ -1,5 +1,5 @@
 public import SystemPackage
-import VaultArchive
+import VaultContent
 import VaultCrypto
 public import VaultErrors
 import VaultFileSystem

@@ -1,5 +1,5 @@
 import Synchronization
-import VaultArchive
+import VaultContent
 import VaultErrors
 import VaultFileSystem
 

@@ -66,7 +66,8 @@ struct MetadataPublisher {
             let names = renewal.waiting.map { "\($0.path) (\($0.missing))" }.joined(separator: ", ")
             throw signing.keys.failure(
                 for: .targets, namedBy: renewal.rootName,
-                remedy: "sign \(names) where these keys are kept ('assetvault trust sign'), then publish again")
+                remedy:
+                    "sign \(names) where these keys are kept ('assetvault trust sign'), then publish again")
         }
         let files = signed + (newRoot.map { [$0] } ?? [])
         let tree = files.isEmpty ? site.tree : try await vault.publish(files, now: session.period.now)
@@ -84,7 +85,9 @@ struct MetadataPublisher {
     /// signatures. False for any other root.
     private mutating func publishAlone(_ root: SignedMetadata) async throws(VaultError) -> Bool {
         // A root that is due for renewal itself would be replaced at once.
-        guard site.tree != nil, !session.period.isDue(.root, expiring: root.draft.expires) else { return false }
+        guard site.tree != nil, !session.period.isDue(.root, expiring: root.draft.expires) else {
+            return false
+        }
         let tree: TargetTree
         do throws(VaultError) {
             // Expired metadata below it does not keep a root back.

@@ -1,3 +1,4 @@
+import PackSealing
 import SealedPack
 import StrictJSON
 import SystemPackage
@@ -93,8 +94,7 @@ struct PublicationProposal {
         let new = Set(slots.map(\.keyID)).subtracting(current)
         guard !published.isEmpty, !new.isEmpty else { return }
         try await publisher.host?.readHistory(of: Set(published.map(\.id)))
-        for id in try history.keyIDs().intersection(new).sorted(by: { $0.description < $1.description })
-        {
+        for id in try history.keyIDs().intersection(new).sorted(by: { $0.description < $1.description }) {
             warnings.append(
                 "the vault key '\(id)' was retired, and opens packs again: whoever kept it reads what is published now"
             )
@@ -102,7 +102,8 @@ struct PublicationProposal {
     }
 
     /// A pack that a team has delivered, instead of the vault itself.
-    private static func move(of pack: PackManifest, to deliveries: [TeamDelivery]) -> PublicationReport.Pack? {
+    private static func move(of pack: PackManifest, to deliveries: [TeamDelivery]) -> PublicationReport.Pack?
+    {
         for delivery in deliveries {
             guard let listed = delivery.pack(pack.id) else { continue }
             return PublicationReport.Pack(moved: listed, to: delivery.team.role.name)

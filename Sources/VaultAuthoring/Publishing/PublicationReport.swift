@@ -1,3 +1,4 @@
+import PackSealing
 public import SealedPack
 public import VaultKeys
 

@@ -1,3 +1,4 @@
+import PackSealing
 import SealedPack
 import SystemPackage
 import VaultArchive

@@ -1,4 +1,5 @@
-public import SealedPack
+public import PackSealing
+import SealedPack
 public import SystemPackage
 public import VaultArchive
 public import VaultErrors

@@ -18,7 +18,8 @@ struct AuthorSession {
     let published: PublishedState
 
     init(
-        of vault: VaultFolder, _ settings: VaultSettings, period: SigningPeriod, passphrase: PassphraseSource?,
+        of vault: VaultFolder, _ settings: VaultSettings, period: SigningPeriod,
+        passphrase: PassphraseSource?,
         at site: Site? = nil
     ) async throws(VaultError) {
         let host: HostedSite? =

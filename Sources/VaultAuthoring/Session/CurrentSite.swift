@@ -18,7 +18,8 @@ struct CurrentSite {
         let metadata = MetadataFolder(vault.metadata)
         let pinned = try vault.pinnedRoot()
         if try FileSystem.exists(vault.metadata.appending(MetadataRole.timestamp.fileName)) {
-            let tree = try await TargetTree.verifying(metadata, pinnedRoot: pinned.document.bytes, now: .earliest)
+            let tree = try await TargetTree.verifying(
+                metadata, pinnedRoot: pinned.document.bytes, now: .earliest)
             self.tree = tree
             root = tree.chain.root
         } else {

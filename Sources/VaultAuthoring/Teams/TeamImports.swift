@@ -15,7 +15,9 @@ struct TeamImports {
             do throws(VaultError) {
                 if let file = try delivery.files(versionsAreReset: versionsAreReset) { files.append(file) }
             } catch {
-                guard let listed = delivery.listed, !error.isOfStorage, !error.isCancellation else { throw error }
+                guard let listed = delivery.listed, !error.isOfStorage, !error.isCancellation else {
+                    throw error
+                }
                 warnings.append(
                     "the team '\(delivery.team.role)' stays at version \(listed.version): \(error.place): \(error.problem);"
                         + " \(error.remedy)"

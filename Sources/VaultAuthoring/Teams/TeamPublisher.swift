@@ -69,7 +69,8 @@ struct TeamPublisher {
         }
         try FileSystem.createFolders(vault.metadata, permissions: 0o755)
         try DurableFile.write(
-            file.bytes.span, to: vault.metadata.appending(file.hostedName), permissions: 0o644, replacing: false)
+            file.bytes.span, to: vault.metadata.appending(file.hostedName), permissions: 0o644,
+            replacing: false)
         return MetadataReport(written: [file.hostedName])
     }
 }

@@ -1,6 +1,6 @@
 import ArgumentParser
 import SealedPack
-import VaultArchive
+import VaultContent
 import VaultErrors
 import VaultFileSystem
 

@@ -2,6 +2,7 @@ import ArgumentParser
 import SealedPack
 import StrictJSON
 import VaultArchive
+import VaultContent
 import VaultErrors
 import VaultKeys
 

@@ -1,8 +1,10 @@
 import ArgumentParser
+import PackSealing
 import SealedPack
 import SystemPackage
 import VaultArchive
 import VaultAuthoring
+import VaultContent
 import VaultErrors
 import VaultFileSystem
 import VaultKeys

@@ -4,6 +4,7 @@ import Sampling
 import Testing
 
 @testable import AssetVault
+@testable import PackSealing
 @testable import SealedPack
 
 /// Every step of every way, killed right when it is done: what is in use stays whole, the same command once more ends

@@ -4,6 +4,7 @@ import StrictJSON
 import SystemPackage
 import Testing
 import VaultArchive
+import VaultContent
 import VaultErrors
 import VaultFileSystem
 import VaultKeys

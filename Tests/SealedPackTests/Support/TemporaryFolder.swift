@@ -1,6 +1,7 @@
 import Foundation
 import SystemPackage
 import VaultArchive
+import VaultContent
 import VaultFileSystem
 
 /// A folder for one test, removed with all it holds.

@@ -11,6 +11,7 @@
 import Glibc
 import SystemPackage
 import VaultArchive
+import VaultContent
 import VaultErrors
 import VaultFileSystem
 

@@ -3,12 +3,12 @@ import VaultCrypto
 import VaultErrors
 
 /// Finds pieces of the previous version by the digest of their plaintext: 4 bytes a piece.
-struct PieceReuse: Sendable {
+package struct PieceReuse: Sendable {
     private let previous: OpenPack
     /// Piece numbers, sorted by plaintext digest.
     private let order: [UInt32]
 
-    init(_ previous: OpenPack) {
+    package init(_ previous: OpenPack) {
         self.previous = previous
         let catalog = previous.catalog
         order = (0..<UInt32(catalog.pieceCount)).sorted { left, right in

@@ -1,5 +1,5 @@
 import Testing
-import VaultArchive
+import VaultContent
 import VaultErrors
 
 @Suite struct EntryPathTests {

@@ -27,7 +27,7 @@ extension EntryPath {
     }
 
     /// The first rule that one segment, without slashes, breaks.
-    static func brokenRule(ofName name: Span<UInt8>) -> StaticString? {
+    package static func brokenRule(ofName name: Span<UInt8>) -> StaticString? {
         let dot = UInt8(ascii: ".")
         switch name.count {
         case 0: return "the path has an empty segment"
@@ -59,7 +59,7 @@ extension EntryPath {
     }
 
     /// A path that may break every rule, cut and escaped for an error.
-    static func quoted(_ path: Span<UInt8>) -> String {
+    package static func quoted(_ path: Span<UInt8>) -> String {
         let shown = path.extracting(first: 200)
         let text = String(decoding: shown.indices.map { shown[$0] }, as: UTF8.self)
         return "'\(text.escapingControls)\(shown.count < path.count ? "…" : "")'"

@@ -1,5 +1,6 @@
+import TestFiles
 import Testing
-import VaultArchive
+import VaultContent
 import VaultErrors
 
 @Suite struct HostileZstdTests {

@@ -1,4 +1,6 @@
+import SealedPack
 import VaultArchive
+import VaultContent
 import VaultErrors
 import VaultFileSystem
 

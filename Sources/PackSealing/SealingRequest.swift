@@ -1,3 +1,4 @@
+public import SealedPack
 public import VaultArchive
 public import VaultErrors
 import VaultFileSystem

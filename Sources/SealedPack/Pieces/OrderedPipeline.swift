@@ -1,14 +1,14 @@
-import VaultErrors
+package import VaultErrors
 
 /// What whoever is asked for the next input says.
-enum Supply<Input> {
+package enum Supply<Input> {
     case input(Input)
     /// Nothing before more has been read.
     case later
     case end
 
     /// Nil is the end.
-    init(_ input: Input?) { self = input.map(Self.input) ?? .end }
+    package init(_ input: Input?) { self = input.map(Self.input) ?? .end }
 }
 
 /// Runs `work` on several inputs at once and hands its results on in the order of the inputs.
@@ -23,7 +23,7 @@ enum Supply<Input> {
 ///   - read: what is done when `next` says `later`, before it is asked again: in a task of its own, so that what is done is
 ///     delivered however long it takes. It is cancelled when the pipeline ends.
 ///   - memory: the bytes that the work on an input takes at its most, roughly.
-func runInOrder<Input: Sendable, Output: Sendable>(
+package func runInOrder<Input: Sendable, Output: Sendable>(
     width: Int = 8, budget: Int = 48 << 20,
     read: @escaping @Sendable () async -> Void = {},
     next: () async throws(VaultError) -> Supply<Input>,

@@ -1,13 +1,13 @@
 import CVaultArchive
 import Glibc
-import VaultErrors
+package import VaultErrors
 
 /// The character set under which every call of libarchive runs.
 ///
 /// libarchive converts names through the thread's locale. Where `LANG` is unset, as under cron and
 /// systemd, non-ASCII names of zip and 7z read as null and its pax writer crashes. Changing the
 /// process's locale would not be a library's business, so only the calling thread's is set, and set back.
-enum ThreadLocale {
+package enum ThreadLocale {
     /// For everything but reading tar.
     case utf8
     /// For reading tar: where it can't convert a name, libarchive gives the bytes as they stand; where it
@@ -19,7 +19,7 @@ enum ThreadLocale {
     nonisolated(unsafe) private static let byteLocale: locale_t? = unsafe cvault_locale("C")
 
     /// Runs `body` under this character set.
-    func run<Result: ~Copyable>(
+    package func run<Result: ~Copyable>(
         _ body: () throws(VaultError) -> Result
     ) throws(VaultError) -> Result {
         guard let locale = unsafe self == .utf8 ? Self.utf8Locale : Self.byteLocale else {

@@ -1,5 +1,6 @@
-import VaultArchive
+import SealedPack
 import VaultBytes
+import VaultContent
 import VaultCrypto
 import VaultErrors
 

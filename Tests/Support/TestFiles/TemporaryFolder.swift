@@ -1,11 +1,11 @@
 import Foundation
-import SystemPackage
+public import SystemPackage
 
 /// A folder for one test, removed with all it holds.
-final class TemporaryFolder {
-    let path: FilePath
+public final class TemporaryFolder {
+    public let path: FilePath
 
-    init() throws {
+    public init() throws {
         let url = URL(fileURLWithPath: NSTemporaryDirectory()).appendingPathComponent(
             "archive-\(UUID().uuidString)")
         try FileManager.default.createDirectory(at: url, withIntermediateDirectories: false)
@@ -18,7 +18,7 @@ final class TemporaryFolder {
 
     /// Writes a file and makes the folders above it.
     @discardableResult
-    func write(_ name: String, _ bytes: [UInt8], permissions: Int = 0o644) throws -> FilePath {
+    public func write(_ name: String, _ bytes: [UInt8], permissions: Int = 0o644) throws -> FilePath {
         let file = path.appending(name)
         try makeFolder(file.removingLastComponent())
         try Data(bytes).write(to: URL(fileURLWithPath: file.string))
@@ -27,15 +27,15 @@ final class TemporaryFolder {
     }
 
     @discardableResult
-    func makeFolder(_ name: String) throws -> FilePath {
+    public func makeFolder(_ name: String) throws -> FilePath {
         try makeFolder(path.appending(name))
     }
 
-    func bytes(_ name: String) throws -> [UInt8] {
+    public func bytes(_ name: String) throws -> [UInt8] {
         [UInt8](try Data(contentsOf: URL(fileURLWithPath: path.appending(name).string)))
     }
 
-    func names() throws -> [String] {
+    public func names() throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: path.string).sorted()
     }
 
@@ -47,7 +47,7 @@ final class TemporaryFolder {
 }
 
 /// Bytes that no compressor can make smaller, the same in every run (xorshift64*).
-func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
+public func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
     return (0..<count).map { _ in
         state ^= state >> 12
@@ -58,7 +58,7 @@ func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
 }
 
 /// Bytes like those of a scene description: they compress about sixfold.
-func prose(_ count: Int) -> [UInt8] {
+public func prose(_ count: Int) -> [UInt8] {
     let words = ["node", "mesh", "light", "texture", "0.25", "-1.5", "\n"]
     let choices = noise(count / 4 + 1)
     var bytes: [UInt8] = []

@@ -1,3 +1,4 @@
+import SealedPack
 import SystemPackage
 import VaultCrypto
 import VaultErrors
@@ -54,14 +55,11 @@ struct PackWriter: ~Copyable {
         let layout = try PackLayout(
             packCount: written + UInt64(PackFooter.count), pieceCount: catalog.pieceCount,
             catalogCount: written - beforeCatalog, place: output.file.path.string)
-        try write(
-            PackFooter(layout: layout, indexDigest: indexDigest, catalogDigest: catalogDigest).bytes.span)
-        let sha256 = packDigest.finalize()
+        let footer = PackFooter(layout: layout, indexDigest: indexDigest, catalogDigest: catalogDigest)
+        try write(footer.bytes.span)
         return PackManifest(
-            length: written, sha256: sha256, id: id, version: version, contentKeyID: key.id,
-            pieceCount: catalog.pieceCount, entryCount: catalog.entryCount, indexDigest: indexDigest,
-            catalogCount: layout.catalogCount, catalogDigest: catalogDigest, openedSize: catalog.contentCount,
-            offer: offer, slots: slots)
+            of: footer, sha256: packDigest.finalize(), id: id, version: version, contentKeyID: key.id,
+            entryCount: catalog.entryCount, openedSize: catalog.contentCount, offer: offer, slots: slots)
     }
 
     private mutating func copyCatalog(of pack: PackFile) throws(VaultError) -> SHA256Digest {

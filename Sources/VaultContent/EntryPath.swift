@@ -44,7 +44,7 @@ public struct EntryPath: Sendable, Hashable {
     }
 
     /// For bytes that passed the rules before.
-    init(checked bytes: [UInt8]) {
+    package init(checked bytes: [UInt8]) {
         utf8Bytes = bytes
     }
 

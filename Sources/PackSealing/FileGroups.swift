@@ -1,5 +1,7 @@
+import SealedPack
 import VaultArchive
 import VaultBytes
+import VaultContent
 import VaultCrypto
 import VaultErrors
 

@@ -1,3 +1,4 @@
+import SealedPack
 import VaultBytes
 import VaultCrypto
 import VaultErrors

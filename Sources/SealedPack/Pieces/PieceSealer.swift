@@ -1,24 +1,24 @@
-import VaultArchive
 import VaultBytes
-import VaultCrypto
-import VaultErrors
+import VaultContent
+package import VaultCrypto
+package import VaultErrors
 
 /// A piece as it stands in the pack, with what index and catalog say of it.
-struct SealedPiece: Sendable {
-    let ciphertext: [UInt8]
-    let digest: SHA256Digest
-    let plainCount: Int
-    let plainDigest: SHA256Digest
+package struct SealedPiece: Sendable {
+    package let ciphertext: [UInt8]
+    package let digest: SHA256Digest
+    package let plainCount: Int
+    package let plainDigest: SHA256Digest
     /// Whether it was reused from the previous version.
-    let isReused: Bool
+    package let isReused: Bool
     /// Whether it was sealed anew, to the very bytes that the previous version has.
-    var isRepeated = false
+    package var isRepeated = false
     /// The number of the piece of the previous version that holds the same in other bytes, and could not be reused.
-    var missed: Int? = nil
+    package var missed: Int? = nil
 }
 
 /// Turns the plaintext of a piece into its ciphertext, the same one each time.
-struct PieceSealer: Sendable {
+package struct PieceSealer: Sendable {
     static let context = Array("assetvault/v1/piece".utf8)
 
     let key: ContentKey
@@ -26,7 +26,13 @@ struct PieceSealer: Sendable {
     /// The pack whose unchanged pieces are reused byte for byte.
     let previous: PieceReuse?
 
-    func seal(_ plain: [UInt8]) throws(VaultError) -> SealedPiece {
+    package init(key: ContentKey, compression: Compression, previous: PieceReuse?) {
+        self.key = key
+        self.compression = compression
+        self.previous = previous
+    }
+
+    package func seal(_ plain: [UInt8]) throws(VaultError) -> SealedPiece {
         let plainDigest = SHA256.hash(plain.span)
         let earlier = previous?.piece(of: plainDigest)
         if let earlier, let ciphertext = try previous?.ciphertext(ofPiece: earlier, holding: plain) {
@@ -81,8 +87,10 @@ struct PieceSealer: Sendable {
 /// The deterministic salt of a message: the first 24 bytes of HMAC-SHA-256(salt key,
 /// u64be(length of context) || context || codec || SHA-256(data)), data being exactly the bytes that are encrypted.
 /// Two different messages under one content key never share a salt, so they never share a key and nonce.
-enum MessageSalt {
-    static func make(context: [UInt8], codec: UInt8, dataDigest: SHA256Digest, key: ContentKey) -> [UInt8] {
+package enum MessageSalt {
+    package static func make(context: [UInt8], codec: UInt8, dataDigest: SHA256Digest, key: ContentKey)
+        -> [UInt8]
+    {
         var input: [UInt8] = []
         input.reserveCapacity(8 + context.count + 1 + 32)
         input.appendBigEndian(UInt64(context.count))
