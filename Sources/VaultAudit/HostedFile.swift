@@ -3,7 +3,6 @@ import SystemPackage
 import UpdateFramework
 import VaultErrors
 import VaultFileSystem
-import VaultSite
 import VaultTransport
 
 /// Gets at a target's file wherever it is hosted.
@@ -30,8 +29,9 @@ struct HostedFile {
 
     /// The file grows with what arrives. Its length is not reserved: an unpinned site may claim any.
     private func download(_ progress: (UInt64) -> Void) async throws(VaultError) -> OpenFileReference {
-        let file = try namelessFile()
-        let hosted = SiteFile(location, length: target.length, transport: transport)
+        let file = try OpenFile(namelessIn: scratch)
+        let hosted = RemoteFile(
+            location, length: target.length, transport: transport, remedy: "upload the publisher's copy of it")
         try await hosted.read(0..<target.length) { (bytes, offset) throws(VaultError) in
             try file.write(bytes.span, at: offset)
             progress(offset + UInt64(bytes.count))
@@ -39,9 +39,12 @@ struct HostedFile {
         return OpenFileReference(file)
     }
 
-    /// A file in a private folder that is removed at once: only the descriptor is left.
-    private func namelessFile() throws(VaultError) -> OpenFile {
-        let folder = try ScratchFolder(in: scratch)
-        return try folder.folder.createFile("pack", permissions: 0o600)
+    /// Throws `corrupt` unless the file has its signed length and digest.
+    static func verify(_ file: OpenFileReference, as target: TargetRecord, at place: String) throws(VaultError) {
+        guard try file.file.hasContent(length: target.length, target.hashes.sha256) else {
+            throw VaultError(
+                .corrupt, "the file is not the one that was signed for", at: place,
+                remedy: "put the publisher's copy of it there again")
+        }
     }
 }

@@ -63,12 +63,7 @@ extension SiteAudit {
             return await PackExamination(place: place, manifest: pack, keys: nil).run(on: file, observe)
                 .findings
         }
-        guard try file.file.status().size == target.length, try file.file.sha256() == target.hashes.sha256
-        else {
-            throw VaultError(
-                .corrupt, "the file is not the one that was signed for", at: place,
-                remedy: "put the publisher's copy of it there again")
-        }
+        try HostedFile.verify(file, as: target, at: place)
         return []
     }
 }

@@ -84,12 +84,7 @@ public struct SiteAudit: Sendable {
             let location = try site.location(of: target, in: chain)
             place = location.description
             let file = try await open(target, at: location, observe)
-            guard try file.file.status().size == target.length, try file.file.sha256() == target.hashes.sha256
-            else {
-                throw VaultError(
-                    .corrupt, "the file is not the one that was signed for", at: place,
-                    remedy: "put the publisher's copy of it there again")
-            }
+            try HostedFile.verify(file, as: target, at: place)
             report.verifiedBytes += target.length
             let isOurs = PackManifest.format(of: target.json) == PackManifest.format
             report.findings.append(

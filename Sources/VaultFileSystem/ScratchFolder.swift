@@ -56,3 +56,11 @@ public struct ScratchFolder: ~Copyable, Sendable {
         return ScratchFolder(folder: folder, place: place)
     }
 }
+
+extension OpenFile {
+    /// A new file without a name, in the file system of an existing folder: it is gone when it is closed, even if this process
+    /// is killed.
+    public init(namelessIn folder: FilePath) throws(VaultError) {
+        self = try ScratchFolder(in: folder).folder.createFile("file", permissions: 0o600)
+    }
+}

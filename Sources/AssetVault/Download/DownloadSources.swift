@@ -90,12 +90,3 @@ struct DownloadSources {
         current %= sources.count
     }
 }
-
-/// Why a transfer ended early.
-struct TransferFailure: Error {
-    let error: VaultError
-    /// Whether the same mirror would give the same answer again.
-    var isLasting = false
-    /// How long the host asks to wait.
-    var retryAfter: Duration?
-}

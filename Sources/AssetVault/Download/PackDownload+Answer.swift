@@ -5,7 +5,7 @@ import VaultTransport
 /// Processing the response to a request.
 extension PackDownload {
     mutating func take(
-        _ answer: Answer, for wanted: Range<UInt64>, into assembly: inout PackAssembly,
+        _ answer: RemoteFile.Content, for wanted: Range<UInt64>, into assembly: inout PackAssembly,
         progress: (UInt64) -> Void
     ) async throws(TransferFailure) {
         do throws(VaultError) {
@@ -18,7 +18,7 @@ extension PackDownload {
             // Zeros look like a hole in the file.
             guard try assembly.wanted() != wanted else { throw refusal("nothing of what was asked for came") }
         } catch {
-            throw TransferFailure(error: error)
+            throw TransferFailure(error)
         }
     }
 
@@ -67,10 +67,6 @@ extension PackDownload {
         guard UInt64(bytes.count) <= range.upperBound - position else {
             throw refusal("more bytes than the \(range.count) declared")
         }
-    }
-
-    func wrongLength(_ count: UInt64) -> VaultError {
-        refusal("the file has \(count) bytes, not the \(pack.length) declared")
     }
 
     private func refusal(_ problem: String) -> VaultError {

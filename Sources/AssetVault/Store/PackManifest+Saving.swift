@@ -22,7 +22,6 @@ extension PackManifest {
 
     /// Whether a file is this pack, by its length and its SHA-256.
     func isVerified(by file: borrowing OpenFile) throws(VaultError) -> Bool {
-        guard try file.status().size == length else { return false }
-        return try file.sha256() == sha256
+        try file.hasContent(length: length, sha256)
     }
 }

@@ -8,6 +8,12 @@ extension OpenFile {
         try sha256(of: 0..<status().size)
     }
 
+    /// Whether the file has this length and digest.
+    public func hasContent(length: UInt64, _ sha256: SHA256Digest?) throws(VaultError) -> Bool {
+        guard try status().size == length else { return false }
+        return try self.sha256() == sha256
+    }
+
     /// SHA-256 of a part of the file, as far as the file goes.
     func sha256(of range: Range<UInt64>) throws(VaultError) -> SHA256Digest {
         var digest = SHA256()

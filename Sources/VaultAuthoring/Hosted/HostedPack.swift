@@ -2,7 +2,6 @@ import SealedPack
 import SystemPackage
 import VaultErrors
 import VaultFileSystem
-import VaultSite
 import VaultTransport
 
 /// A version of a pack at its host. Header and footer follow from what was signed; index and catalog are fetched and have
@@ -12,11 +11,10 @@ struct HostedPack: Sendable {
     let pack: PackFile
     /// Whether the host sends all of it, since it does not do parts.
     let isWhole: Bool
-    private let file: SiteFile
+    private let file: RemoteFile
 
-    init(_ pack: PackManifest, at file: SiteFile, scratch: FilePath) async throws(VaultError) {
-        let folder = try ScratchFolder(in: scratch)
-        let content = OpenFileReference(try folder.folder.createFile("pack", permissions: 0o600))
+    init(_ pack: PackManifest, at file: RemoteFile, scratch: FilePath) async throws(VaultError) {
+        let content = OpenFileReference(try OpenFile(namelessIn: scratch))
         var assembly = try PackAssembly(content, of: pack)
         guard let tail = try assembly.wanted() else {
             throw VaultError(.corrupt, "it has no index", at: pack.id.description, remedy: "publish it anew")

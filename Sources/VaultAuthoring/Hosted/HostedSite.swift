@@ -6,6 +6,7 @@ import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 import VaultSite
+import VaultTransport
 
 /// A vault's site as its host has it, to publish on a machine that lacks the site's folder: the metadata in a private copy,
 /// verified from the vault's trusted root, and of packs as much as is needed.
@@ -72,8 +73,9 @@ final class HostedSite: Sendable {
     func pack(_ pack: PackManifest) async throws(VaultError) -> HostedPack {
         if let known = kept.withLock({ $0[pack.sha256] }) { return known }
         let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
-        let file = SiteFile(
-            try site.location(of: record, in: tree.chain), length: pack.length, transport: site.transport)
+        let file = RemoteFile(
+            try site.location(of: record, in: tree.chain), length: pack.length, transport: site.transport,
+            remedy: "upload the publisher's copy of it")
         let hosted = try await HostedPack(pack, at: file, scratch: scratch.path)
         if hosted.isWhole { wholePacks.withLock { $0 += 1 } }
         return hosted

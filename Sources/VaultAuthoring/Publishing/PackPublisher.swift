@@ -164,7 +164,7 @@ struct PackPublisher {
         let path = try path(of: pack)
         guard try FileSystem.exists(path) else { throw missing(path) }
         let file = OpenFileReference(try OpenFile(reading: path))
-        guard try file.file.status().size == pack.length, try file.file.sha256() == pack.sha256 else {
+        guard try file.file.hasContent(length: pack.length, pack.sha256) else {
             throw VaultError(
                 .corrupt, "the published pack is damaged", at: path.string,
                 remedy: "restore it from your host or backup, then publish again")

@@ -143,7 +143,7 @@ struct TeamDelivery {
         try FileSystem.createFolders(folder, permissions: 0o755)
         try FileMove.copy(source, of: record.length, to: target, permissions: 0o644) {
             copy throws(VaultError) in
-            guard try copy.status().size == record.length, try copy.sha256() == record.hashes.sha256 else {
+            guard try copy.hasContent(length: record.length, record.hashes.sha256) else {
                 throw VaultError(
                     .corrupt, "it is not the file that the team signed for", at: source.string,
                     remedy: "get the team's site again")
