@@ -187,6 +187,7 @@ let package = Package(
             uses: [
                 "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent", "VaultKeys",
                 "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite", "VaultAuthoring",
+                "VaultCommand",
             ], packages: [system]),
         tests(
             "AssetVault",

@@ -128,7 +128,8 @@ extension ArchiveUnpacking {
                 try unpack(entry, of: reader, into: tree)
             } catch {
                 let place = error.place.hasPrefix("entry ") ? "\(reader.name): \(error.place)" : error.place
-                throw VaultError(error.category, error.problem, at: place, remedy: error.remedy)
+                throw VaultError(
+                    error.category, error.problem, at: place, remedy: error.remedy, hint: error.hint)
             }
         }
         try directory?.checkCount(count)

@@ -92,9 +92,8 @@ struct SourceScan {
         guard followLinks else {
             throw error(
                 "is a symbolic link", name,
-                remedy:
-                    "leave it out, or pack what it leads to: 'seal --follow-links', or \"followLinks\": true in"
-                    + " vault.json")
+                remedy: "leave it out, or pack what it leads to"
+            ).hinting(.followingLinks)
         }
         let path = folder.path.appending(String(decoding: name, as: UTF8.self))
         guard let status = try FileSystem.status(of: path, followingLinks: true) else {

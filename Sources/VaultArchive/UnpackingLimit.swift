@@ -55,7 +55,8 @@ final class UnpackedSize {
                 maximum == limit.total
                     ? "it unpacks to more than \(maximum) bytes"
                     : "it unpacks to more than \(maximum) bytes, \(maximum / max(1, length)) times its own length",
-                at: source.name, remedy: "if you trust the archive, allow more with --max-unpacked BYTES")
+                at: source.name, remedy: "if you trust the archive, allow more",
+                hint: .unpackingLimit)
         }
     }
 }

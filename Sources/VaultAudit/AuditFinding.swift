@@ -27,8 +27,11 @@ public struct AuditFinding: Sendable, Equatable {
     public let problem: String
     /// What the reader can do, as a clause without a full stop.
     public let remedy: String
+    /// See ``VaultErrors/VaultError/hint``.
+    public let hint: Hint?
 
-    init(_ severity: Severity, _ problem: String, at place: String, remedy: String) {
+    init(_ severity: Severity, _ problem: String, at place: String, remedy: String, hint: Hint? = nil) {
+        self.hint = hint
         self.severity = severity
         self.place = place
         self.problem = problem
@@ -37,13 +40,15 @@ public struct AuditFinding: Sendable, Equatable {
 
     /// The finding that `error` is. What is read from a scratch file is told of the `place` that it came from.
     init(_ error: VaultError, at place: String? = nil) {
-        self.init(.error(error.category), error.problem, at: place ?? error.place, remedy: error.remedy)
+        self.init(
+            .error(error.category), error.problem, at: place ?? error.place, remedy: error.remedy,
+            hint: error.hint)
     }
 
-    /// For an error: what it would be, thrown.
-    var error: VaultError? {
+    /// The error that a finding of an error would be, thrown.
+    public var error: VaultError? {
         guard case .error(let category) = severity else { return nil }
-        return VaultError(category, problem, at: place, remedy: remedy)
+        return VaultError(category, problem, at: place, remedy: remedy, hint: hint)
     }
 }
 

@@ -22,13 +22,12 @@ extension AuditReport {
             return nil
         }
         trust = pinnedRoot == nil ? .unpinned : .pinned
-        let chain = tree.chain
-        roles = [
-            AuditedRole(chain.root, now: now), AuditedRole(chain.timestamp, now: now),
-            AuditedRole(chain.snapshot, now: now), AuditedRole(chain.targets, now: now),
-        ]
-        roles += tree.delegatedRoles.map { AuditedRole($0, now: now) }
-        findings += roles.compactMap { $0.renewalWarning(now: now) }
+        roles = TrustSummary(of: tree, now: now).roles
+        findings += roles.filter(\.isDue).map {
+            AuditFinding(
+                .warning, "version \($0.version) expires at \($0.expires), in \($0.daysLeft) days",
+                at: $0.role.fileName, remedy: "publish again before then, or clients refuse the site")
+        }
         findings += tree.refusals.map { AuditFinding($0.error.asMissingFile(in: site)) }
         return tree
     }

@@ -1,5 +1,6 @@
 public import SealedPack
 public import VaultErrors
+public import VaultSite
 
 /// What an audit looked at, and what it found.
 public struct AuditReport: Sendable {
@@ -18,7 +19,7 @@ public struct AuditReport: Sendable {
     /// The site or pack, as it was named.
     public let subject: String
     public internal(set) var trust = Trust.unsigned
-    public internal(set) var roles: [AuditedRole] = []
+    public internal(set) var roles: [TrustSummary.Role] = []
     public internal(set) var packs: [AuditedPack] = []
     /// What was found about the subject as a whole; findings about one pack stand with it.
     public internal(set) var findings: [AuditFinding] = []

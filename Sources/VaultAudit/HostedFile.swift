@@ -31,7 +31,8 @@ struct HostedFile {
     private func download(_ progress: (UInt64) -> Void) async throws(VaultError) -> OpenFileReference {
         let file = try OpenFile(namelessIn: scratch)
         let hosted = RemoteFile(
-            location, length: target.length, transport: transport, remedy: "upload the publisher's copy of it")
+            location, of: target.path, length: target.length, transport: transport,
+            remedy: "upload the publisher's copy of it")
         try await hosted.read(0..<target.length) { (bytes, offset) throws(VaultError) in
             try file.write(bytes.span, at: offset)
             progress(offset + UInt64(bytes.count))
@@ -40,7 +41,9 @@ struct HostedFile {
     }
 
     /// Throws `corrupt` unless the file has its signed length and digest.
-    static func verify(_ file: OpenFileReference, as target: TargetRecord, at place: String) throws(VaultError) {
+    static func verify(_ file: OpenFileReference, as target: TargetRecord, at place: String)
+        throws(VaultError)
+    {
         guard try file.file.hasContent(length: target.length, target.hashes.sha256) else {
             throw VaultError(
                 .corrupt, "the file is not the one that was signed for", at: place,

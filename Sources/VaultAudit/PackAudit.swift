@@ -43,14 +43,14 @@ public struct PackAudit: Sendable {
             report.findings.append(
                 AuditFinding(
                     .note, "no manifest: not bound to anything signed", at: path.string,
-                    remedy: "give --manifest FILE, or --site URL-or-DIR with --trust ROOT"))
+                    remedy: "give its manifest, or its site", hint: .evidence))
         case .manifest(let file):
             manifest = try PackManifestFile.read(file)
             report.findings.append(
                 AuditFinding(
                     .note,
                     "the manifest is not signed: the pack matches it, but nothing shows whose it is",
-                    at: file.string, remedy: "give --site URL-or-DIR with --trust ROOT for signed metadata"))
+                    at: file.string, remedy: "give its site for signed metadata", hint: .evidence))
         case .site(let site, let pinnedRoot):
             guard let tree = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
                 return report

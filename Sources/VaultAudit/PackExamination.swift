@@ -119,7 +119,7 @@ struct PackExamination {
             guard error.category == .key, manifest == nil else { throw error }
             throw VaultError(
                 .missing, "there is no manifest, so the pack's key can't be unwrapped", at: place,
-                remedy: "give --manifest FILE, or --site URL-or-DIR with --trust ROOT for signed metadata")
+                remedy: "give its manifest, or its site for signed metadata", hint: .evidence)
         }
     }
 

@@ -38,9 +38,10 @@ extension SiteAudit {
                 notes.append(
                     AuditFinding(
                         .note,
-                        "an earlier version, kept for 'assetvault restore'; \(listing.metadata) lists it",
+                        "an earlier version, which can be restored; \(listing.metadata) lists it",
                         at: place,
-                        remedy: "'assetvault prune' removes it when no client can need it any more"))
+                        remedy: "prune the site: it goes when no client can need it any more", hint: .pruning)
+                )
             } catch {
                 report.findings.append(AuditFinding(error, at: place))
             }
@@ -51,7 +52,7 @@ extension SiteAudit {
             AuditFinding(
                 .note, "\(notes.count - Self.limit) more files that only earlier metadata lists",
                 at: report.subject,
-                remedy: "'assetvault prune' removes them when no client can need them any more"))
+                remedy: "prune the site: they go when no client can need them any more", hint: .pruning))
     }
 
     /// Every byte is held against what was signed. Keys are no help: those of that time may be others.

@@ -61,7 +61,8 @@ struct StrayFiles {
                     AuditFinding(
                         .note, "nothing in the metadata names it",
                         at: "\(path)/\(String(decoding: name, as: UTF8.self))",
-                        remedy: "'assetvault prune' removes it when no client can need it any more"))
+                        remedy: "prune the site: it goes when no client can need it any more", hint: .pruning)
+                )
             }
         }
         guard strays.count > Self.limit else { return strays }
@@ -70,7 +71,7 @@ struct StrayFiles {
                 .note,
                 "\(strays.count - Self.limit) more files and folders that nothing in the metadata names",
                 at: root.string,
-                remedy: "'assetvault prune' removes them when no client can need them any more")
+                remedy: "prune the site: they go when no client can need them any more", hint: .pruning)
         ]
     }
 }

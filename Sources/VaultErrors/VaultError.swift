@@ -40,11 +40,17 @@ public struct VaultError: Error, Sendable, Equatable {
     /// What the reader can do, as a clause without a full stop.
     public let remedy: String
 
-    public init(_ category: Category, _ problem: String, at place: String, remedy: String) {
+    /// What the remedy needs, for programs that have words of their own for it.
+    public let hint: Hint?
+
+    public init(
+        _ category: Category, _ problem: String, at place: String, remedy: String, hint: Hint? = nil
+    ) {
         self.category = category
         self.problem = problem
         self.place = place
         self.remedy = remedy
+        self.hint = hint
     }
 }
 

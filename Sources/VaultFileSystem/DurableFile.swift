@@ -25,7 +25,7 @@ public enum DurableFile {
         guard replacing else {
             throw VaultError(
                 .unwritable, "it exists already", at: target.string,
-                remedy: "choose another name, or replace it with --force")
+                remedy: "choose another name, or replace it", hint: .replacing)
         }
     }
 

@@ -101,11 +101,11 @@ extension VaultError {
     private static let kinds = "env:NAME, file:PATH, fd:N, dir:PATH or exec:COMMAND"
 
     fileprivate static let unknownSpec = VaultError(
-        .usage, "unknown key source", at: "--keys",
+        .usage, "unknown key source", at: "key source",
         remedy: "use \(kinds); a key itself never belongs there")
 
     fileprivate static let literalKey = VaultError(
-        .usage, "this looks like a key on the command line, where other users can read it", at: "--keys",
+        .usage, "this looks like a key on the command line, where other users can read it", at: "key source",
         remedy: "put it into a file with mode 600 and use \(kinds); replace the key if it was a real one")
 
     fileprivate static func notHandedOver(_ number: Int32) -> VaultError {

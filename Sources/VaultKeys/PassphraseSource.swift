@@ -102,6 +102,6 @@ private final class KnownPassphrase: Sendable {
 
 extension VaultError {
     fileprivate static let noPassphraseSource = VaultError(
-        .usage, "that is no way to give a passphrase", at: "--passphrase",
+        .usage, "that is no way to give a passphrase", at: "passphrase source",
         remedy: "use env:NAME, file:PATH or fd:N; the passphrase itself never belongs there")
 }

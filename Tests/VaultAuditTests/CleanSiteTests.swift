@@ -7,6 +7,8 @@ import VaultFileSystem
 import VaultSite
 import VaultTransport
 
+@testable import VaultCommand
+
 @Suite struct CleanSiteTests {
     @Test func verifiesEveryHostedByteWithoutAKey() async throws {
         let vault = try await TestVault.published()
@@ -36,7 +38,7 @@ import VaultTransport
         #expect(report.trust == .unpinned)
         #expect(!report.isPinned)
         #expect(report.failure == nil)
-        #expect(report.description.contains("not pinned"))
+        #expect(report.lines[0].contains("not pinned"))
     }
 
     @Test func reportsVersionsAndExpiry() async throws {

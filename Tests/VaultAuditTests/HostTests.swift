@@ -60,7 +60,7 @@ import VaultTransport
         let report = try await audit(vault, host, scratch: scratch)
         #expect(report.allFindings.isEmpty)
         #expect(host.packRequests.count == 3)
-        #expect(host.packRequests[1].range == ByteRange((length / 2)...))
+        #expect(host.packRequests[1].range == ByteRange((length / 2)...(length - 1)))
         #expect(try scratch.folder.names().isEmpty)
     }
 

@@ -8,6 +8,8 @@ import VaultFileSystem
 import VaultSite
 import VaultTransport
 
+@testable import VaultCommand
+
 @Suite struct PackAuditTests {
     private func copy(_ pack: PackManifest, of vault: TestVault) throws -> VaultPath {
         let path = try vault.write(try vault.read(try vault.file(of: pack)), to: "copy.avpack")
@@ -29,7 +31,7 @@ import VaultTransport
         #expect(report.trust == .unsigned)
         #expect(report.findings(.note).map(\.problem) == ["no manifest: not bound to anything signed"])
         #expect(report.packs.first?.id == nil)
-        #expect(report.description.hasSuffix("bytes checked, none of them signed"))
+        #expect(report.lines.last?.hasSuffix("bytes checked, none of them signed") == true)
     }
 
     @Test func checksAPackAgainstItsDescriptor() async throws {

@@ -5,6 +5,8 @@ import Testing
 import VaultAudit
 import VaultErrors
 
+@testable import VaultCommand
+
 @Suite struct ReportTests {
     @Test func jsonOfACleanSite() async throws {
         let vault = try await TestVault.published()
@@ -60,13 +62,13 @@ import VaultErrors
     @Test func textEndsWithTheVerdict() async throws {
         let vault = try await TestVault.published()
         let clean = try await vault.audit()
-        #expect(clean.description.hasSuffix("\nok: 2 packs, \(clean.verifiedBytes) bytes verified"))
+        #expect(clean.lines.last == "ok: 2 packs, \(clean.verifiedBytes) bytes verified")
         try vault.flipByte(of: try vault.file(of: try await vault.packs()[0]), at: 64)
-        let one = try await vault.audit().description
-        #expect(one.hasSuffix("\n1 problem"))
-        #expect(one.contains("\nBAD  levels/one  version 1"))
-        #expect(one.contains("\nok   two         version 1"))
+        let one = try await vault.audit().lines
+        #expect(one.last == "1 problem")
+        #expect(one.contains { $0.hasPrefix("BAD  levels/one  version 1") })
+        #expect(one.contains { $0.hasPrefix("ok   two         version 1") })
         try vault.flipByte(of: try vault.file(of: try await vault.packs()[1]), at: 64)
-        #expect(try await vault.audit().description.hasSuffix("\n2 problems"))
+        #expect(try await vault.audit().lines.last == "2 problems")
     }
 }

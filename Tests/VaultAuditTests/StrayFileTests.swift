@@ -3,6 +3,7 @@ import SystemPackage
 import Testing
 import VaultAudit
 import VaultErrors
+import VaultSite
 
 @Suite struct StrayFileTests {
     @Test func notesWhatNothingNames() async throws {
@@ -46,7 +47,7 @@ import VaultErrors
     @Test func escapesNamesInText() async throws {
         let vault = try await TestVault.published()
         try vault.write([], to: vault.site.appending("a\u{1B}[2Jb\nc"))
-        let text = try await vault.audit().description
+        let text = try await vault.audit().findings(.note).map(\.description).joined()
         #expect(!text.contains("\u{1B}"))
         #expect(text.contains("a\\u{1B}[2Jb\\nc") || text.contains("a\\u{1B}[2Jb\\u{0A}c"))
     }

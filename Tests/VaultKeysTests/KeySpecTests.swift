@@ -28,7 +28,7 @@ import VaultKeys
         let error = await failure { _ = try KeySpec(parsing: text) }
         #expect(error?.category == .usage)
         #expect(error?.problem == "unknown key source")
-        #expect(error?.place == "--keys")
+        #expect(error?.place == "key source")
     }
 
     @Test(

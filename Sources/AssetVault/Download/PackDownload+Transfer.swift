@@ -18,7 +18,7 @@ extension PackDownload {
         let isForAll = assembly.isEmpty && assembly.comesAtOnce(besidesOthers: !held.isEmpty)
         let part = sources.takesRanges && !isForAll ? wanted : nil
         let remote = RemoteFile(
-            sources.location, length: pack.length, transport: transport,
+            sources.location, of: pack.id.description, length: pack.length, transport: transport,
             remedy: "try another mirror or tell the publisher")
         let content = try await remote.open(part, meter: sources.meter)
         if part != nil, content.range == 0..<pack.length { sources.takesRanges = false }

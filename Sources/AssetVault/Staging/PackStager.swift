@@ -156,7 +156,7 @@ struct PackStager: Sendable {
         }
         throw VaultError(
             .untrusted, "the downloaded pack is not the one that the verified metadata list",
-            at: id.description, remedy: "fetch the pack, or give the site's root file (--trust ROOT.json)")
+            at: id.description, remedy: "fetch the pack, or give the site's root file", hint: .trustedRoot)
     }
 
     private func damaged(_ id: PackID, _ remedy: String) -> VaultError {

@@ -89,7 +89,7 @@ extension MetadataStore {
         guard let bytes = try kept(.root) else {
             throw VaultError(
                 .untrusted, "no trusted root is known for this site", at: place,
-                remedy: "give the site's root file the first time (--trust ROOT.json)")
+                remedy: "give the site's root file the first time", hint: .trustedRoot)
         }
         do throws(VaultError) {
             guard let first = try storedRoots.firstRoot() else {
@@ -110,7 +110,7 @@ extension MetadataStore {
             guard error.category == .untrusted || error.category == .corrupt else { throw error }
             throw VaultError(
                 .untrusted, "the stored root is damaged: \(error.problem)", at: place,
-                remedy: "remove \(folder.string) and pin the site's root again (--trust ROOT.json)")
+                remedy: "remove \(folder.string) and pin the site's root again", hint: .trustedRoot)
         }
     }
 
@@ -144,6 +144,7 @@ extension MetadataStore {
         VaultError(
             .untrusted,
             "no signatures lead from one to the other: the given root, version \(given.version) with SHA-256 \(given.digest.hex), and the one that this store trusts",
-            at: folder.string, remedy: "leave --trust away, or use a new store for another site")
+            at: folder.string, remedy: "give no other root, or use a new store for another site",
+            hint: .trustedRoot)
     }
 }

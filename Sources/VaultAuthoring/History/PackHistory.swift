@@ -52,7 +52,7 @@ struct PackHistory {
                 "version \(version) of '\(id)' was signed only by keys that root version \(refused.root) named for the targets and the newest root does not",
                 at: folder.place(of: refused.file.hostedName),
                 remedy:
-                    "if these keys were not stolen, accept what they signed: 'assetvault restore --version \(version) --accept-removed-keys'"
+                    "if these keys were not stolen, accept what they signed", hint: .acceptingRemovedKeys
             )
         }
         let kept = try versions(of: id)

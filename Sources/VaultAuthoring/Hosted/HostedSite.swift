@@ -39,7 +39,7 @@ final class HostedSite: Sendable {
         guard try await site.metadata(named: timestamp.fileName, limit: timestamp.sizeLimit) != nil else {
             throw VaultError(
                 .unavailable, "the host has no site there", at: site.place(of: timestamp.fileName),
-                remedy: "check the URL; the first time, publish without --against, and upload")
+                remedy: "check the URL; the first time, publish and upload the vault's own site/")
         }
         let pinned = try vault.pinnedRoot()
         // Expired metadata must be publishable again.
@@ -74,8 +74,8 @@ final class HostedSite: Sendable {
         if let known = kept.withLock({ $0[pack.sha256] }) { return known }
         let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
         let file = RemoteFile(
-            try site.location(of: record, in: tree.chain), length: pack.length, transport: site.transport,
-            remedy: "upload the publisher's copy of it")
+            try site.location(of: record, in: tree.chain), of: pack.id.description, length: pack.length,
+            transport: site.transport, remedy: "upload the publisher's copy of it")
         let hosted = try await HostedPack(pack, at: file, scratch: scratch.path)
         if hosted.isWhole { wholePacks.withLock { $0 += 1 } }
         return hosted

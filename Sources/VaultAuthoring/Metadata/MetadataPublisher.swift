@@ -48,8 +48,8 @@ struct MetadataPublisher {
         case .signed(let file)?: newRoot = file
         case .waiting(let file)?:
             report.warnings.append(
-                "\(file.path) waits for signatures by \(file.missing): sign it where these keys are kept ('assetvault trust"
-                    + " sign'), then publish again; the root expires at \(site.root.expires)")
+                "\(file.path) waits for signatures by \(file.missing): sign it where these keys are kept, then publish"
+                    + " again; the root expires at \(site.root.expires)")
         case nil: break
         }
         let successor = try newRoot.map { file throws(VaultError) in
@@ -67,7 +67,7 @@ struct MetadataPublisher {
             throw signing.keys.failure(
                 for: .targets, namedBy: renewal.rootName,
                 remedy:
-                    "sign \(names) where these keys are kept ('assetvault trust sign'), then publish again")
+                    "sign \(names) where these keys are kept, then publish again", hint: .signing)
         }
         let files = signed + (newRoot.map { [$0] } ?? [])
         let tree = files.isEmpty ? site.tree : try await vault.publish(files, now: session.period.now)

@@ -35,7 +35,8 @@ struct RootRenewal {
         throw signing.keys.failure(
             for: .root, namedBy: "root version \(root.version)",
             remedy:
-                "the root has expired: sign \(file.path) where its key is kept ('assetvault trust sign'), then publish again"
+                "the root has expired: sign \(file.path) where its key is kept, then publish again",
+            hint: .signing
         )
     }
 

@@ -1,3 +1,4 @@
+import SystemPackage
 import UpdateFramework
 import VaultErrors
 
@@ -17,27 +18,25 @@ extension SiteRenewal {
         guard let published, signing.versions[role] <= published else { return }
         // Which numbers are free is known only where all files are.
         guard !resetsVersions || signing.pending.vault.followsHost else { return }
-        throw VaultError(
-            .untrusted,
-            "version \(published) is the last one that there can be: a thief of keys has published it",
-            at: "role \(role)", remedy: try recovery(of: role))
-    }
-
-    private func recovery(of role: MetadataRole) throws(VaultError) -> String {
+        func refusal(_ remedy: String, _ hint: Hint? = nil) -> VaultError {
+            VaultError(
+                .untrusted,
+                "version \(published) is the last one that there can be: a thief of keys has published it",
+                at: "role \(role)", remedy: remedy, hint: hint)
+        }
         let vault = signing.pending.vault
-        guard !vault.followsHost else {
-            return
-                "replace the stolen keys in the vault that has the whole site/ ('assetvault trust rotate'), and upload that"
+        if vault.followsHost {
+            throw refusal("replace the stolen keys in the vault that has the whole site/, and upload that")
         }
         if let waiting = try signing.pending.file(of: .root), try root.losesKeys(to: waiting) {
-            return
-                "sign \(vault.pending)/\(waiting.document.hostedName) where the keys of the root are kept ('assetvault trust sign'), then publish"
-                + " again"
+            throw refusal(
+                "sign \(vault.pending)/\(waiting.document.hostedName) where the keys of the root are kept, then publish again",
+                .signing)
         }
         let stolen = role.type == .timestamp ? "timestamp" : "snapshot"
-        return
-            "run 'assetvault trust rotate \(vault.path) \(stolen)': clients forget the versions that they have seen;"
-            + " replace every other key that may be stolen, too"
+        throw refusal(
+            "replace the \(stolen) key, and every other key that may be stolen: clients forget the versions that they"
+                + " have seen", .rotation(role: stolen, vault: vault.path.string))
     }
 }
 

@@ -133,7 +133,8 @@ struct PackPublisher {
     private func missing(_ path: FilePath) -> VaultError {
         VaultError(
             .missing, "the published pack is not there", at: path.string,
-            remedy: "restore it from your host or backup, or publish with --against and your host's URL")
+            remedy: "restore it from your host or backup, or publish from what the host has",
+            hint: .publishingFromHost)
     }
 
     /// What waits for a signature is at no host.

@@ -17,14 +17,14 @@ public struct ContentKeyChoice: Sendable {
         }
         var slots: [KeySlot] = []
         let vaultKeys = try await keys.allKeys().vaultKeys
-        try KeySlot.requireCount(Set(vaultKeys.map(\.id)).count, at: "--keys")
+        try KeySlot.requireCount(Set(vaultKeys.map(\.id)).count, at: "vault keys")
         for vaultKey in vaultKeys where !slots.contains(where: { $0.keyID == vaultKey.id }) {
             slots.append(try KeySlot(wrapping: key, under: vaultKey))
         }
         guard !slots.isEmpty else {
             throw VaultError(
-                .key, "no vault key was given to seal for", at: "--keys",
-                remedy: "make one with 'assetvault keygen'")
+                .key, "no vault key was given to seal for", at: "vault keys",
+                remedy: "make one", hint: .makingVaultKey)
         }
         self.slots = slots
     }

@@ -24,7 +24,7 @@ final class SigningKey: Sendable {
         guard let passphrase else {
             throw VaultError(
                 .key, "this signing key is encrypted", at: path.string,
-                remedy: "give its passphrase, such as --passphrase env:NAME")
+                remedy: "give its passphrase", hint: .passphrase)
         }
         // A failure to get it is not of this file.
         let secret = try passphrase.passphrase()

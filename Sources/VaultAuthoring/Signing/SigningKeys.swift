@@ -69,20 +69,22 @@ struct SigningKeys {
     /// - Parameters:
     ///   - delegator: who names the keys, for the message.
     ///   - remedy: what else can be done than to bring the key.
-    func failure(for role: MetadataRole, namedBy delegator: String, remedy: String) -> VaultError {
+    func failure(for role: MetadataRole, namedBy delegator: String, remedy: String, hint: Hint? = nil)
+        -> VaultError
+    {
         let path = vault.signingKey(of: role)
         // A file that can't be read may hold the key that is missed, whatever its name.
         let others = failures.sorted { $0.key.string < $1.key.string }.first?.value
         if let failure = failures[path] ?? others { return failure }
-        guard keys[path] != nil else { return missing(role, remedy: remedy) }
+        guard keys[path] != nil else { return missing(role, remedy: remedy, hint: hint) }
         return VaultError(
             .key, "it is not a key, or not enough of them, that \(delegator) names for this role",
-            at: path.string, remedy: remedy)
+            at: path.string, remedy: remedy, hint: hint)
     }
 
-    private func missing(_ role: MetadataRole, remedy: String) -> VaultError {
+    private func missing(_ role: MetadataRole, remedy: String, hint: Hint? = nil) -> VaultError {
         VaultError(
             .key, "the signing key of the role \(role) is not here", at: vault.signingKey(of: role).string,
-            remedy: remedy)
+            remedy: remedy, hint: hint)
     }
 }

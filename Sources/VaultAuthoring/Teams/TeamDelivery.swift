@@ -103,8 +103,9 @@ struct TeamDelivery {
                 "it is older than version \(last), which the site lists, and which another key has signed",
                 at: folder.path.appending(own.document.hostedName).string,
                 remedy:
-                    "if the team's former key was stolen, run 'assetvault trust rotate \(vault.path) snapshot': clients"
-                    + " forget version \(last) then; else get the team's newest site")
+                    "get the team's newest site; if the team's former key was stolen, replace the snapshot key: clients"
+                    + " forget version \(last) then",
+                hint: .rotation(role: "snapshot", vault: vault.path.string))
         }
         let metadata = try newest(above: goesBack ? 0 : last, upTo: limit)
         let path = folder.path.appending(metadata.document.hostedName)

@@ -39,7 +39,7 @@ public struct TrustChange: Sendable {
             guard let tree = site.tree else {
                 throw VaultError(
                     .missing, "nothing was published yet", at: vault.site.string,
-                    remedy: "publish first: 'assetvault publish'")
+                    remedy: "publish first")
             }
             let renewal = SiteRenewal(
                 current: tree, root: site.root, successor: nil, signing: try MetadataSigning(for: session))

@@ -32,7 +32,7 @@ extension VaultFolder {
             else {
                 throw VaultError(
                     .unwritable, "it is a vault already", at: path.string,
-                    remedy: "use it with 'assetvault publish', or choose a new folder")
+                    remedy: "publish it, or choose a new folder")
             }
             if let other = names.first(where: { !known.contains($0) }) {
                 throw VaultError(

@@ -56,7 +56,7 @@ public struct VaultSettings: Sendable {
                 .missing, isLost ? "the vault has lost its settings" : "there is no vault here", at: place,
                 remedy: isLost
                     ? "restore the file from your backup"
-                    : "check the path, or make one with 'assetvault init VAULT'")
+                    : "check the path, or make a vault", hint: isLost ? nil : .makingVault)
         }
         text = try JSONSource(parsing: bytes, name: place)
         let json = text.located

@@ -61,7 +61,8 @@ struct Downloader: AsyncParsableCommand {
         }
         progress.finish()
         if json {
-            Console.answer(bytes: JSONValue.object(answer(outcome, removed: progress.removed)).pretty())
+            let answer = DownloaderAnswer(outcome: outcome, removed: progress.removed)
+            Console.answer(bytes: JSONValue.object(answer.json).pretty())
         }
         let report = try outcome.get()
         if let version = report.contestedVersion { FetchProgress.warn(ofContested: version) }
@@ -72,42 +73,5 @@ struct Downloader: AsyncParsableCommand {
         if progress.isSilent {
             Console.note("nothing was to be downloaded: the store has what the site lists")
         }
-    }
-
-    /// The state or the error of every pack; refused packs, and packs that were removed for disk space.
-    private func answer(_ outcome: Result<DownloaderReport, VaultError>, removed: [PackID]) -> JSONObject {
-        var answer: JSONObject = ["removed": .array(removed.map { .string($0.description) })]
-        switch outcome {
-        case .success(let report):
-            answer["packs"] = .array(report.packs.map { .object(Self.object($0.id, $0.result)) })
-            answer["refusals"] = .array(report.refusals.map { .object(Self.object(about: $0)) })
-        case .failure(let error):
-            answer["packs"] = .array([])
-            answer["refusals"] = .array([.object(Self.object(about: error))])
-        }
-        return answer
-    }
-
-    private static func object(_ id: PackID, _ result: Result<PackState, VaultError>) -> JSONObject {
-        var object: JSONObject = ["id": .string(id.description)]
-        switch result {
-        case .success(let state): object["state"] = .string(state.name)
-        case .failure(let error): object.note(error)
-        }
-        return object
-    }
-
-    private static func object(about error: VaultError) -> JSONObject {
-        var object: JSONObject = ["place": .string(error.place)]
-        object.note(error)
-        return object
-    }
-}
-
-extension JSONObject {
-    /// The category is for scripts, the text for people.
-    fileprivate mutating func note(_ error: VaultError) {
-        self["failure"] = .string(error.problem)
-        self["category"] = .string(error.category.rawValue)
     }
 }

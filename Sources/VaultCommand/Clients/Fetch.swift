@@ -106,7 +106,7 @@ struct Fetch: AsyncParsableCommand {
         } catch {
             outcome = .failure(error)
         }
-        if json { try await StatusReport(of: store.layout).answer() }
+        if json { try await StatusReport(of: store.layout).answer(asJSON: true) }
         try outcome.get()
         try keys.warnOfMissingFiles()
         if progress.isSilent { try await EmptyFetch.explain(of: store.layout) }
@@ -131,6 +131,11 @@ struct Fetch: AsyncParsableCommand {
             return costs
         }
         let report = DownloadReport(costs: costs)
-        if json { report.answerJSON() } else { report.answer() }
+        report.answer(asJSON: json)
+        if !json {
+            Console.note(
+                costs.isEmpty
+                    ? "nothing is to be downloaded" : "\(report.bytes) bytes in all are to be downloaded")
+        }
     }
 }

@@ -38,7 +38,9 @@ struct Remove: AsyncParsableCommand {
                 lastError = error
             }
         }
-        if json { try await StatusReport(of: store.layout).answer(with: removed, as: "removed") }
+        if json {
+            try await StatusReport(of: store.layout, changed: ("removed", removed)).answer(asJSON: true)
+        }
         if let lastError { throw lastError }
     }
 }

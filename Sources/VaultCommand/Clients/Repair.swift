@@ -45,7 +45,7 @@ struct Repair: AsyncParsableCommand {
         }
         if json {
             let repaired = (try? outcome.get()) ?? progress.loaded
-            try await StatusReport(of: store.layout).answer(with: repaired, as: "repaired")
+            try await StatusReport(of: store.layout, changed: ("repaired", repaired)).answer(asJSON: true)
         }
         let repaired = try outcome.get()
         for id in repaired { Console.note("repaired  \(id)") }

@@ -66,7 +66,7 @@ struct Unlock: AsyncParsableCommand {
         }
         if json {
             let loaded = (try? outcome.get()) ?? progress.loaded
-            try await StatusReport(of: store).answer(with: loaded, as: "loaded")
+            try await StatusReport(of: store, changed: ("loaded", loaded)).answer(asJSON: true)
         }
         if try outcome.get().isEmpty { Console.note("no pack waits for its key") }
     }

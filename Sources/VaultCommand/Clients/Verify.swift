@@ -30,58 +30,9 @@ struct Verify: AsyncParsableCommand {
         let named = try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
         let reader = VaultStore(try store.existingLayout(), keys: try keys.provider())
         let found = try await store.naming(ids) { () throws(VaultError) in try await reader.verify(named) }
-        if json {
-            let packs = found.map { JSONValue.object($0.json) }
-            Console.answer(bytes: JSONValue.object(["packs": .array(packs)]).pretty())
-        } else {
-            for pack in found {
-                Console.answer(
-                    "\(pack.word)  \(pack.id)  version \(pack.version) \(pack.form.rawValue)\(pack.details)")
-            }
-            if found.isEmpty { Console.note("no pack is loaded") }
-        }
-        if let error = found.lazy.compactMap(\.damage).first ?? found.lazy.compactMap(\.missingKey).first {
-            throw error
-        }
-    }
-}
-
-extension PackCondition {
-    fileprivate var word: String {
-        switch finding {
-        case .sound: "sound"
-        case .damaged: "damaged"
-        case .unverified: "unverified"
-        }
-    }
-
-    private var reason: String? {
-        switch finding {
-        case .sound: nil
-        case .damaged(let reason), .unverified(let reason): reason
-        }
-    }
-
-    fileprivate var details: String { reason.map { ": \($0)" } ?? "" }
-
-    fileprivate var damage: VaultError? {
-        guard case .damaged(let reason) = finding else { return nil }
-        return VaultError(
-            .corrupt, reason, at: id.description,
-            remedy: "fetch what is damaged: assetvault repair URL \(id) --store DIR")
-    }
-
-    fileprivate var missingKey: VaultError? {
-        guard case .unverified(let reason) = finding else { return nil }
-        return VaultError(.key, reason, at: id.description, remedy: "give its key with --keys")
-    }
-
-    fileprivate var json: JSONObject {
-        var object: JSONObject = [
-            "id": .string(id.description), "version": .integer(Int64(clamping: version)),
-            "form": .string(form.rawValue), "finding": .string(word),
-        ]
-        object["reason"] = reason.map { .string($0) }
-        return object
+        let report = VerificationReport(packs: found)
+        report.answer(asJSON: json)
+        if !json, found.isEmpty { Console.note("no pack is loaded") }
+        if let error = report.error { throw error }
     }
 }

@@ -16,14 +16,14 @@ struct KeyOptions: ParsableArguments {
     func provider() throws(VaultError) -> (any KeyProvider)? {
         guard !specs.isEmpty else { return nil }
         SwapWarning.report()
-        let providers = try specs.map { text throws(VaultError) in try KeySpec(parsing: text).provider() }
+        let providers = try specs.map { text throws(VaultError) in try Self.spec(text).provider() }
         return CachingKeyProvider(ChainedKeyProvider(providers))
     }
 
     /// Keys are read only when a pack needs them: without this a typing error would show much later.
     func warnOfMissingFiles() throws(VaultError) {
         for text in specs {
-            guard let path = try KeySpec(parsing: text).path, try !FileSystem.exists(path) else { continue }
+            guard let path = try Self.spec(text).path, try !FileSystem.exists(path) else { continue }
             Console.note("warning: --keys: \(path) does not exist")
         }
     }
@@ -32,5 +32,9 @@ struct KeyOptions: ParsableArguments {
         if let provider = try provider() { return provider }
         throw VaultError(
             .key, "no key was given", at: "--keys", remedy: "name a source, such as --keys file:vault.jwks")
+    }
+
+    private static func spec(_ text: String) throws(VaultError) -> KeySpec {
+        do { return try KeySpec(parsing: text) } catch { throw error.placed(at: "--keys") }
     }
 }

@@ -52,9 +52,9 @@ struct Open: AsyncParsableCommand {
         try await write(source)
         if json {
             let answer: JSONObject = [
-                "id": .string(source.id.description), "version": .integer(Int64(clamping: source.version)),
-                "entries": .integer(Int64(source.catalog.entryCount)),
-                "openedSize": .integer(Int64(clamping: source.catalog.contentCount)),
+                "id": "\(source.id)", "version": .number(source.version),
+                "entries": .number(source.catalog.entryCount),
+                "openedSize": .number(source.catalog.contentCount),
                 "output": .string(output ?? tar ?? ""),
             ]
             Console.answer(bytes: JSONValue.object(answer).pretty())

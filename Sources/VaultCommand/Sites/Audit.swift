@@ -41,11 +41,7 @@ struct Audit: AsyncParsableCommand {
         let progress = AuditBar()
         let report = try await audit(progress)
         progress.finish()
-        if json {
-            Console.answer(bytes: JSONValue.object(report.json).pretty())
-        } else {
-            for line in report.lines { Console.answer(line) }
-        }
+        report.answer(asJSON: json)
         guard let gravest = report.gravestError else { return }
         for error in report.errors where error != gravest { Console.error(error) }
         throw gravest

@@ -41,41 +41,9 @@ struct Prune: AsyncParsableCommand {
         let pruning = SitePruning(
             of: VaultFolder(FilePath(vault)), keeping: keep, grace: try days(), now: .now)
         let plan = dryRun ? try await pruning.plan() : try await pruning.run()
-        if json {
-            let answer: JSONObject = [
-                "removed": .array(plan.removals.map { .object(Self.object($0.path, $0.length)) }),
-                "kept": .array(
-                    plan.kept.map { file in
-                        var object = Self.object(file.path, file.length)
-                        object["reason"] = .string(file.reason.description)
-                        return .object(object)
-                    }), "dryRun": .bool(dryRun),
-            ]
-            return Console.answer(bytes: JSONValue.object(answer).pretty())
-        }
-        for removal in plan.removals { Console.answer(removal.path.string) }
-        explain(plan.kept)
-        let bytes = plan.removals.reduce(0) { $0 + $1.length }
-        let files = Self.count(plan.removals.count)
-        Console.note("\(dryRun ? "would remove" : "removed") \(files), \(bytes) bytes")
-    }
-
-    /// Unlisted versions that are kept: how many for each reason.
-    private func explain(_ kept: [SitePruning.Kept]) {
-        if kept.isEmpty { return Console.note("every other file is part of what is published now") }
-        var reasons: [KeepingReason] = []
-        for file in kept where !reasons.contains(file.reason) { reasons.append(file.reason) }
-        for reason in reasons {
-            let files = kept.filter { $0.reason == reason }
-            let bytes = files.reduce(0) { $0 + $1.length }
-            Console.note("\(reason): \(Self.count(files.count)), \(bytes) bytes")
-        }
-    }
-
-    private static func count(_ files: Int) -> String { files == 1 ? "1 file" : "\(files) files" }
-
-    private static func object(_ path: FilePath, _ length: UInt64) -> JSONObject {
-        ["path": .string(path.string), "length": .integer(Int64(clamping: length))]
+        let report = PruneReport(plan: plan, isDryRun: dryRun)
+        report.answer(asJSON: json)
+        if !json { report.explain() }
     }
 
     private func days() throws(VaultError) -> Int {

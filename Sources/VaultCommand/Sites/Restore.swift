@@ -62,7 +62,6 @@ struct Restore: AsyncParsableCommand {
             let declared = (try? VaultSettings(reading: folder.settings).packs.map(\.id.description)) ?? []
             throw declared.contains(id) ? error : error.suggesting(id, among: declared)
         }
-        report.tell(asJSON: json)
-        if !json { Console.wrote(report.written) }
+        report.answerWithAdvice(asJSON: json)
     }
 }

@@ -14,6 +14,6 @@ struct SigningOptions: ParsableArguments {
     func passphrase() throws(VaultError) -> PassphraseSource? {
         SwapWarning.report()
         guard let spec else { return nil }
-        return try PassphraseSource(parsing: spec)
+        do { return try PassphraseSource(parsing: spec) } catch { throw error.placed(at: "--passphrase") }
     }
 }

@@ -34,7 +34,7 @@ enum Console {
     }
 
     static func error(_ error: VaultError) {
-        note("assetvault: \(error)")
+        note("assetvault: \(error.worded)")
     }
 
     /// Replaces the line of progress; an empty one clears it.

@@ -48,46 +48,13 @@ struct TrustShow: AsyncParsableCommand {
             Site(site, transport: SchemeTransport()), pinnedRoot: pinned, now: .earliest)
         let lifetime = try isVault ? VaultSettings(reading: vault.settings).lifetime : MetadataLifetime()
         let summary = TrustSummary(of: tree, lifetime: lifetime, now: .now)
-        if json { return Console.answer(bytes: JSONValue.object(summary.json).pretty()) }
-        for role in summary.roles {
-            Console.answer(
-                "\(role.role)  version \(role.version)  expires \(role.expires), \(max(0, role.daysLeft)) days left  \(role.trust.threshold) of \(role.trust.keys.count) keys"
-            )
-            for key in role.trust.keys { Console.answer("  \(key.id)  \(key.key.kind)") }
-        }
+        summary.answer(asJSON: json)
+        if json { return }
         if isVault {
             for name in try vault.pendingFiles() {
                 Console.note("\(vault.pending)/\(name) waits for signatures")
             }
         }
         for warning in summary.warnings { Console.note("warning: \(warning)") }
-    }
-}
-
-extension TrustSummary {
-    fileprivate var json: JSONObject {
-        let list = roles.map { role in
-            JSONValue.object([
-                "role": .string(role.role.name), "version": .integer(role.version),
-                "expires": .string(role.expires.description), "daysLeft": .integer(role.daysLeft),
-                "isDue": .bool(role.isDue), "threshold": .integer(Int64(role.trust.threshold)),
-                "keys": .array(
-                    role.trust.keys.map {
-                        ["id": .string($0.id.description), "kind": .string($0.key.kind)]
-                    }),
-            ])
-        }
-        return ["roles": .array(list), "warnings": .array(warnings.map { .string($0) })]
-    }
-}
-
-extension VerifyingKey {
-    /// As text.
-    fileprivate var kind: String {
-        switch scheme {
-        case .ed25519: "Ed25519"
-        case .ecdsaP256SHA256: "ECDSA P-256"
-        case .rsaPSSSHA256: "RSA-PSS"
-        }
     }
 }

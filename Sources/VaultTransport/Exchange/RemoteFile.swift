@@ -6,11 +6,16 @@ public struct RemoteFile: Sendable {
     /// In bytes.
     public let length: UInt64
     private let transport: any Transport
+    /// What errors call the file: a pack's ID, or a path.
+    private let name: String
     /// What to do about a file that is missing or has another length.
     private let remedy: String
 
-    public init(_ location: SiteLocation, length: UInt64, transport: any Transport, remedy: String) {
+    public init(
+        _ location: SiteLocation, of name: String, length: UInt64, transport: any Transport, remedy: String
+    ) {
         self.location = location
+        self.name = name
         self.length = length
         self.transport = transport
         self.remedy = remedy
@@ -44,7 +49,7 @@ public struct RemoteFile: Sendable {
         case .absent:
             throw TransferFailure(
                 VaultError(
-                    .unavailable, "the site lists it, but the host does not have it",
+                    .unavailable, "the site lists '\(name)', but the host does not have it",
                     at: location.description, remedy: remedy), isLasting: true)
         }
     }
@@ -104,7 +109,8 @@ public struct RemoteFile: Sendable {
     private func wrongLength(_ found: UInt64) -> TransferFailure {
         TransferFailure(
             VaultError(
-                .corrupt, "the file has \(found) bytes, not \(length)", at: location.description,
+                .corrupt, "the file has \(found) bytes, not the \(length) signed for",
+                at: location.description,
                 remedy: remedy))
     }
 }

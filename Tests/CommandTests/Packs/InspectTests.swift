@@ -51,7 +51,7 @@ struct InspectTests {
     @Test func saysWhereADescriptorIsMissing() async throws {
         try await bench.seal()
         try await Tool.run("rm", bench.pack + ".json")
-        #expect(try await inspect([]).text.contains("manifest    none"))
+        #expect(try await inspect([]).text.contains("manifest      none"))
         #expect(try await inspect(["--json"]).json().asObject(at: "")["manifest"] == nil)
         try await Command.run(["inspect", bench.pack] + bench.keys).failed(66, naming: "--site")
     }

@@ -1,7 +1,7 @@
 public import UpdateFramework
 import VaultErrors
 
-/// Who signs for a site, what is published, and for how long it is believed.
+/// Who signs for a site, which versions are published, and when they expire.
 public struct TrustSummary: Sendable {
     public struct Role: Sendable {
         public let role: MetadataRole

@@ -1,0 +1,76 @@
+import SealedPack
+import StrictJSON
+import VaultAuthoring
+import VaultErrors
+import VaultKeys
+
+extension PublicationReport: Report {
+    var lines: [String] {
+        packs.flatMap { pack in
+            [
+                "\(pack.change.rawValue)  \(pack.id)  version \(pack.version)  \(pack.length) bytes, \(pack.pieces.counting("piece"))\(pack.remark)"
+            ] + pack.updates.map { "  from version \($0.version)  \($0.cost.text)" }
+        }
+    }
+
+    var json: JSONObject {
+        [
+            "packs": .objects(packs) { pack in
+                [
+                    "id": "\(pack.id)", "version": .number(pack.version),
+                    "change": .string(pack.change.rawValue), "length": .number(pack.length),
+                    "pieces": .number(pack.pieces), "reusedPieces": .number(pack.reusedPieces),
+                    "pinned": .bool(pack.isPinned), "updates": .objects(pack.updates, \.json),
+                    "droppedKeys": .texts(pack.droppedKeys),
+                    "team": pack.team.map { .string($0) } ?? .null,
+                ]
+            },
+            "written": .texts(written), "warnings": .texts(warnings),
+        ]
+    }
+
+    /// Prints the warnings, the report, and what follows from it.
+    func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool = false) {
+        for warning in warnings { Console.note("warning: \(warning)") }
+        answer(asJSON: isJSON)
+        if isJSON { return }
+        for pack in packs {
+            if pack.isPinned {
+                Console.note(
+                    "\(pack.id) was restored to version \(pack.version); 'assetvault restore' with --latest lists its source again"
+                )
+            }
+            for key in pack.droppedKeys {
+                Console.note("\(pack.id) is no longer sealed for the vault key '\(key)'")
+            }
+        }
+        isDryRun ? Console.note("nothing was signed or written") : Console.wrote(written)
+    }
+}
+
+extension PublicationReport.Pack {
+    /// Details beside the word for the change.
+    fileprivate var remark: String {
+        switch change {
+        case .resealed: ", for other keys"
+        case .moved: ", now from team \(team ?? "")"
+        case .added, .updated, .unchanged, .removed: reusedPieces > 0 ? ", \(reusedPieces) reused" : ""
+        }
+    }
+}
+
+extension PublicationReport.Update {
+    fileprivate var json: JSONObject {
+        [
+            "from": .number(version), "bytes": .number(cost.bytes), "length": .number(cost.length),
+            "requests": .number(cost.requests),
+        ]
+    }
+}
+
+extension UpdateCost {
+    fileprivate var text: String {
+        let tenths = length > 0 ? Int((Double(bytes) / Double(length) * 1000).rounded()) : 0
+        return "\(bytes) bytes (\(tenths / 10).\(tenths % 10) %), \(requests.counting("request"))"
+    }
+}

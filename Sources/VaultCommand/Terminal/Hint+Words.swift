@@ -1,0 +1,35 @@
+import VaultErrors
+
+extension Hint {
+    /// What the reader writes on the command line.
+    var words: String {
+        switch self {
+        case .trustedRoot: "--trust ROOT.json"
+        case .replacing: "--force"
+        case .followingLinks: "'seal --follow-links', or \"followLinks\": true in vault.json"
+        case .unpackingLimit: "--max-unpacked BYTES"
+        case .evidence: "--manifest FILE, or --site URL-or-DIR with --trust ROOT.json"
+        case .pruning: "assetvault prune"
+        case .acceptingRemovedKeys: "assetvault restore --accept-removed-keys"
+        case .publishingFromHost: "publish --against URL"
+        case .signing: "assetvault trust sign"
+        case .rotation(let role, let vault): "assetvault trust rotate \(vault) \(role)"
+        case .makingVaultKey: "assetvault keygen"
+        case .makingVault: "assetvault init VAULT"
+        case .passphrase: "--passphrase env:NAME"
+        }
+    }
+}
+
+extension VaultError {
+    /// The same error of another place, such as the option whose value it is about.
+    func placed(at place: String) -> VaultError {
+        VaultError(category, problem, at: place, remedy: remedy, hint: hint)
+    }
+
+    /// The error with the command's words in its remedy.
+    var worded: VaultError {
+        guard let hint else { return self }
+        return VaultError(category, problem, at: place, remedy: "\(remedy) (\(hint.words))")
+    }
+}

@@ -1,0 +1,34 @@
+/// An argument or an action that a remedy speaks of. Each program has its own words for it, such as an option's name.
+public enum Hint: Sendable, Hashable {
+    /// The root file that pins a site.
+    case trustedRoot
+    /// Leave to replace an existing file.
+    case replacing
+    /// Packing what symbolic links lead to.
+    case followingLinks
+    /// A higher limit for what an archive unpacks to.
+    case unpackingLimit
+    /// A manifest, or a site and its root, to check a pack against.
+    case evidence
+    /// Removing from a site what nobody needs any more.
+    case pruning
+    /// Putting an earlier version live that only removed keys have signed.
+    case acceptingRemovedKeys
+    /// Publishing from what the host has.
+    case publishingFromHost
+    /// Signing a file where the keys are kept.
+    case signing
+    /// Replacing the key of a role, in a vault.
+    case rotation(role: String, vault: String)
+    case makingVaultKey
+    case makingVault
+    /// The passphrase of a signing key.
+    case passphrase
+}
+
+extension VaultError {
+    /// The same error with a hint for its remedy.
+    public func hinting(_ hint: Hint) -> VaultError {
+        VaultError(category, problem, at: place, remedy: remedy, hint: hint)
+    }
+}
