@@ -60,6 +60,7 @@ let package = Package(
         // Foundations.
         module("VaultErrors"),
         module("VaultBytes"),
+        module("VaultConcurrency", uses: ["VaultErrors"]),
         module("StrictJSON", uses: ["VaultErrors", "VaultBytes"]),
         module("VaultFileSystem", uses: ["VaultErrors", "CVaultSystem"], packages: [system]),
         module("VaultCrypto", uses: ["VaultErrors", "VaultBytes", "CVaultOpenSSL"]),
@@ -78,19 +79,24 @@ let package = Package(
         module(
             "SealedPack",
             uses: [
-                "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent",
+                "VaultErrors", "VaultConcurrency", "VaultBytes", "StrictJSON", "VaultFileSystem",
+                "VaultCrypto", "VaultContent",
                 "VaultKeys",
             ],
             packages: [system]),
         module(
             "PackSealing",
             uses: [
-                "VaultErrors", "VaultBytes", "VaultFileSystem", "VaultCrypto", "VaultContent", "VaultArchive",
+                "VaultErrors", "VaultConcurrency", "VaultBytes", "VaultFileSystem", "VaultCrypto",
+                "VaultContent", "VaultArchive",
                 "SealedPack",
             ], packages: [system]),
         module(
             "UpdateFramework",
-            uses: ["VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
+            uses: [
+                "VaultErrors", "VaultConcurrency", "VaultBytes", "StrictJSON", "VaultFileSystem",
+                "VaultCrypto",
+            ],
             packages: [system]),
         module(
             "VaultTransport", uses: ["VaultErrors", "VaultBytes", "VaultFileSystem"],
@@ -119,7 +125,8 @@ let package = Package(
         module(
             "AssetVault",
             uses: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent", "VaultKeys",
+                "VaultErrors", "VaultConcurrency", "StrictJSON", "VaultFileSystem", "VaultCrypto",
+                "VaultContent", "VaultKeys",
                 "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite",
             ], packages: [system, .product(name: "DequeModule", package: "swift-collections")]),
         // Apart, so that who does without all of Foundation needs not carry it.
@@ -161,6 +168,7 @@ let package = Package(
 
         // Tests. The peers speak for their module to the outside judges in Tests/Interop.
         tests("VaultBytes"),
+        tests("VaultConcurrency", uses: ["VaultErrors"]),
         tests("StrictJSON", uses: ["VaultErrors", "VaultBytes"]),
         tests("VaultFileSystem", uses: ["VaultErrors", "Sampling"], packages: [system]),
         tests("VaultCrypto", uses: ["VaultErrors"]),

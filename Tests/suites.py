@@ -23,7 +23,7 @@ LANES = 3
 # Modules whose tests are short: all their suites are one process.
 WHOLE_MODULES = {
     "DevelopmentServerTests", "ReadmeTests", "StrictJSONTests", "VaultArchiveTests", "VaultAuditTests",
-    "VaultBytesTests", "VaultContentTests", "VaultCryptoTests", "VaultFileSystemTests", "VaultKeysTests", "VaultTransportTests",
+    "VaultBytesTests", "VaultConcurrencyTests", "VaultContentTests", "VaultCryptoTests", "VaultFileSystemTests", "VaultKeysTests", "VaultTransportTests",
 }
 
 # They expect a rate, which others would spoil.

@@ -1,5 +1,6 @@
 public import SealedPack
 public import VaultArchive
+import VaultConcurrency
 public import VaultErrors
 import VaultFileSystem
 

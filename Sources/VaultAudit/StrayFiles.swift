@@ -3,10 +3,9 @@ import UpdateFramework
 import VaultErrors
 import VaultFileSystem
 
-/// Finds what lies in a site's folder and is named by nothing in its metadata, kept metadata included: leftovers, files that
-/// are hosted by mistake. They harm no client, so they are notes.
+/// Finds files in a site's folder that no metadata names, kept metadata included. They harm no client, so they are notes.
 struct StrayFiles {
-    /// So many are named, the rest is counted.
+    /// Number of findings; further files are counted.
     private static let limit = 100
 
     private let root: FilePath
@@ -14,6 +13,9 @@ struct StrayFiles {
     private var files: Set<[UInt8]> = []
     /// The folders on the way to the files.
     private var folders: Set<[UInt8]> = [[]]
+    /// The newest version of each role, by the name of its file. Earlier ones stay: roots for good, the others for clients in
+    /// the middle of a refresh.
+    private var newest: [String: Int64] = [:]
 
     init(below root: FilePath, of tree: TargetTree, and earlier: EarlierListings) {
         self.root = root
@@ -22,23 +24,16 @@ struct StrayFiles {
             add("targets/\(chain.hostedPath(of: target))")
         }
         add("metadata/\(MetadataRole.timestamp.fileName)")
-        let roles = tree.delegatedRoles.map { ($0.document.role, $0.version) }
-        for (role, newest) in roles + [
-            (.root, chain.root.version), (.snapshot, chain.snapshot.version),
-            (.targets, chain.targets.version),
-        ] {
-            guard chain.root.usesConsistentSnapshots || role == .root else {
-                add("metadata/\(role.fileName)")
-                continue
-            }
-            // Earlier versions stay: roots for good, the others for clients in the middle of a refresh.
-            for version in max(1, newest - Self.historyLimit)...newest {
-                add("metadata/\(role.hostedName(version: version))")
+        let top = [chain.snapshot.document, chain.targets.document]
+        for document in top + tree.delegatedRoles.map(\.document) {
+            if chain.root.usesConsistentSnapshots {
+                newest[document.role.fileName] = document.version
+            } else {
+                add("metadata/\(document.role.fileName)")
             }
         }
+        newest[MetadataRole.root.fileName] = chain.root.version
     }
-
-    private static let historyLimit: Int64 = 10_000
 
     private mutating func add(_ path: String) {
         let bytes = Array(path.utf8)
@@ -48,15 +43,25 @@ struct StrayFiles {
         }
     }
 
+    private func isMetadata(_ name: [UInt8], in folder: [UInt8]) -> Bool {
+        guard folder.elementsEqual("metadata".utf8),
+            let file = MetadataVersion(hostedName: String(decoding: name, as: UTF8.self)),
+            let newest = newest[file.fileName]
+        else { return false }
+        return file.version <= newest
+    }
+
     func findings() -> [AuditFinding] {
         var strays: [AuditFinding] = []
         for folder in folders.sorted(by: { $0.lexicographicallyPrecedes($1) }) {
             let path = folder.isEmpty ? root : root.appending(String(decoding: folder, as: UTF8.self))
-            // A folder that is not there lacks files, which is told elsewhere.
+            // Missing files are reported elsewhere.
             guard let names = try? Folder(opening: path).names() else { continue }
             for name in names {
                 let entry = folder.isEmpty ? name : folder + [UInt8(ascii: "/")] + name
-                guard !files.contains(entry), !folders.contains(entry) else { continue }
+                guard !files.contains(entry), !folders.contains(entry), !isMetadata(name, in: folder) else {
+                    continue
+                }
                 strays.append(
                     AuditFinding(
                         .note, "nothing in the metadata names it",

@@ -21,6 +21,7 @@ public enum Hint: Sendable, Hashable {
     /// Replacing the key of a role, in a vault.
     case rotation(role: String, vault: String)
     case makingVaultKey
+    case publishing
     case makingVault
     /// The passphrase of a signing key.
     case passphrase

@@ -24,3 +24,19 @@ public struct FolderWalk: ~Copyable, Sendable {
         self.segments = Array(segments)
     }
 }
+
+extension Folder {
+    /// Passes everything below this folder to `visit`, by its path from here, in the order of the names' bytes. Never goes
+    /// through a link.
+    public func forEachEntry(
+        below prefix: String = "", _ visit: (_ path: String, _ status: FileStatus) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        for bytes in try names().sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+            let name = String(decoding: bytes, as: UTF8.self)
+            guard let status = try status(of: name) else { continue }
+            try visit(prefix + name, status)
+            guard status.kind == .folder else { continue }
+            try openFolder(name).forEachEntry(below: "\(prefix)\(name)/", visit)
+        }
+    }
+}

@@ -22,7 +22,7 @@ import VaultFileSystem
         let error = #expect(throws: VaultError.self) { try body() }
         #expect(error?.category == .io)
         #expect(error?.problem.contains(problem) == true, "\(error?.description ?? "")")
-        #expect(error?.remedy.contains("--max-unpacked") == true)
+        #expect(error?.hint == .unpackingLimit)
     }
 
     /// A file of nothing but a hole (GNU tar's sparse format 1.0).

@@ -29,7 +29,7 @@ import VaultTransport
         #expect(report.findings(.note).map(\.place) == [old.string])
         #expect(
             report.findings(.note).first?.problem
-                == "an earlier version, kept for 'assetvault restore'; 1.targets.json lists it")
+                == "an earlier version, which can be restored; 1.targets.json lists it")
     }
 
     @Test func findsOneThatIsTruncated() async throws {

@@ -26,7 +26,8 @@ import VaultTransport
         let scratch = try ScratchFolder(in: vault.place.path)
         let report = try await audit(vault, MappedHost(vault.site), scratch: scratch)
         #expect(report.failure?.category == .unavailable)
-        #expect(report.problems == ["the site lists it, but the host does not have it"])
+        #expect(
+            report.problems == ["the site lists 'packs/levels/one.avpack', but the host does not have it"])
         #expect(report.packs.map(\.isSound) == [false, true])
     }
 

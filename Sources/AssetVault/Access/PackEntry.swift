@@ -21,7 +21,14 @@ extension VaultStore {
         var found: [PackEntry] = []
         switch lease.staged {
         case .tree(let tree):
-            try lease.collect(tree, below: "", into: &found)
+            // A planted link leads nowhere.
+            try tree.forEachEntry { path, status throws(VaultError) in
+                switch status.kind {
+                case .file: found.append(PackEntry(path: try EntryPath(path), size: status.size))
+                case .folder: break
+                case .link, .pipe, .socket, .device: throw lease.holdsForeign(lease.root.appending(path))
+                }
+            }
             return found.sorted { $0.path.utf8Bytes.lexicographicallyPrecedes($1.path.utf8Bytes) }
         case .pack: break
         }
@@ -38,22 +45,5 @@ extension VaultClient {
     /// All files of a pack; see ``VaultStore/entries(in:)-(PackID)``.
     public nonisolated func entries(in id: PackID) async throws(VaultError) -> [PackEntry] {
         try await store.entries(in: id)
-    }
-}
-
-extension PackLease {
-    /// Walks the tree folder by folder, so that a planted link leads nowhere.
-    fileprivate func collect(_ folder: borrowing Folder, below prefix: String, into found: inout [PackEntry])
-        throws(VaultError)
-    {
-        for bytes in try folder.names() {
-            let name = String(decoding: bytes, as: UTF8.self)
-            guard let status = try folder.status(of: name) else { continue }
-            switch status.kind {
-            case .file: found.append(PackEntry(path: try EntryPath(prefix + name), size: status.size))
-            case .folder: try collect(try folder.openFolder(name), below: prefix + name + "/", into: &found)
-            case .link, .pipe, .socket, .device: throw holdsForeign(folder.path.appending(name))
-            }
-        }
     }
 }

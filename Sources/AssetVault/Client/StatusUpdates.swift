@@ -1,5 +1,6 @@
 import SealedPack
 import Synchronization
+import VaultConcurrency
 
 /// Updates since the sequence was made, for one reader: those of each pack in their order. A slow reader misses progress and
 /// superseded final updates.

@@ -1,5 +1,6 @@
 public import SealedPack
 public import UpdateFramework
+import VaultConcurrency
 public import VaultErrors
 import VaultFileSystem
 

@@ -1,5 +1,6 @@
 import SealedPack
 import SystemPackage
+import VaultConcurrency
 import VaultErrors
 import VaultFileSystem
 import VaultSite

@@ -1,4 +1,5 @@
 public import SealedPack
+import VaultConcurrency
 public import VaultErrors
 
 /// The result of a downloader's run.

@@ -1,5 +1,6 @@
 import SealedPack
 import UpdateFramework
+import VaultConcurrency
 import VaultErrors
 
 /// One run of a downloader.

@@ -1,3 +1,4 @@
+import SealedPack
 public import VaultTransport
 
 /// Limits of a client. Nil means no limit.
@@ -32,4 +33,46 @@ public struct PlanningPolicy: Sendable {
     }
 
     func allows(_ location: SiteLocation) -> Bool { allowedHosts?.allows(location) ?? true }
+}
+
+/// The occasion of a downloader's run.
+public enum ContentRequest: String, Sendable, CaseIterable {
+    /// The app was installed and was not used yet.
+    case install
+    /// The app was replaced by a newer one and was not used since.
+    case update
+    /// Time has passed.
+    case periodic
+}
+
+/// The role and the occasion that a plan is made for.
+enum PlanningOccasion: Sendable {
+    case downloader(ContentRequest)
+    case app(PackSelection)
+
+    /// Whether this brings the initial set of downloads, which alone the allowances limit.
+    var isInitial: Bool {
+        if case .downloader(.install) = self { true } else { false }
+    }
+
+    /// Whether essential packs get their own priority and limits: before the first use, so never in the app itself.
+    var allowsEssentialDownloads: Bool {
+        switch self {
+        case .downloader(.install), .downloader(.update): true
+        case .downloader(.periodic), .app: false
+        }
+    }
+
+    /// Whether the app requests on-demand packs.
+    var asksForAll: Bool {
+        if case .app(.all) = self { true } else { false }
+    }
+
+    /// Whether a removed pack is requested again.
+    var isRequest: Bool { named != nil || asksForAll }
+
+    /// The packs that the app waits for; nil when it names none.
+    var named: Set<PackID>? {
+        if case .app(.only(let ids)) = self { Set(ids) } else { nil }
+    }
 }

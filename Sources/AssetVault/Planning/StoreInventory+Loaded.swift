@@ -1,4 +1,5 @@
 import SealedPack
+import VaultConcurrency
 import VaultErrors
 import VaultFileSystem
 
@@ -10,18 +11,16 @@ extension StoreInventory {
     /// The packs that are live just as they are listed.
     func loaded(
         among packs: [PackManifest], as form: PackForm?, listedBy listing: ListingVersion
-    ) async -> Set<PackID> {
-        await withTaskGroup(of: [PackID].self) { group in
-            for start in stride(from: 0, to: packs.count, by: Self.share) {
-                group.addTask {
-                    packs[start..<min(start + Self.share, packs.count)]
-                        .filter { isLoaded($0, as: form, listedBy: listing) }.map(\.id)
-                }
-            }
-            var loaded: Set<PackID> = []
-            for await ids in group { loaded.formUnion(ids) }
-            return loaded
-        }
+    ) async throws(VaultError) -> Set<PackID> {
+        var shares = stride(from: 0, to: packs.count, by: Self.share).map {
+            packs[$0..<min($0 + Self.share, packs.count)]
+        }[...]
+        var loaded: Set<PackID> = []
+        try await runInOrder(
+            next: { Supply(shares.popFirst()) }, memory: { _ in 0 },
+            work: { $0.filter { isLoaded($0, as: form, listedBy: listing) }.map(\.id) },
+            deliver: { loaded.formUnion($0) })
+        return loaded
     }
 
     /// False for anything odd: staging the pack finds out what it is.

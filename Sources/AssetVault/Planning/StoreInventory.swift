@@ -17,7 +17,7 @@ struct StoreInventory: Sendable {
         for offers: [OfferedPack], as form: PackForm?, listedBy listing: ListingVersion
     ) async throws(VaultError) -> [StoredPack] {
         let packs = offers.map(\.pack)
-        let loaded = await self.loaded(among: packs, as: form, listedBy: listing)
+        let loaded = try await self.loaded(among: packs, as: form, listedBy: listing)
         var stored: [StoredPack] = []
         stored.reserveCapacity(packs.count)
         for pack in packs {

@@ -112,11 +112,14 @@ struct PackRemoval: Sendable {
         for id in try store.records.allIDs() {
             // A damaged record is made anew.
             if (try? store.records.record(of: id)) == nil { _ = try? store.recovery.recover(locked: id) }
-            guard let packs = try? store.records.arriving(of: id) else { return nil }
-            // Another process installed it, while the one that recorded the download stood still.
             let own = try? store.records.record(of: id)
-            for pack in packs
-            where pack.sha256 != own?.loaded?.pack.sha256 || pack.sha256 == own?.arriving?.sha256 {
+            for role in StoreRole.allCases {
+                guard let record = try? store.records.record(of: id, in: role) else { return nil }
+                guard let pack = record.arriving else { continue }
+                // Another process installed it or a newer version, while the one that recorded the download was stopped.
+                let isInstalled = pack.sha256 == own?.loaded?.pack.sha256
+                let isSuperseded = own.map { $0.loaded != nil && record.listing < $0.listing } ?? false
+                guard pack.sha256 == own?.arriving?.sha256 || !(isInstalled || isSuperseded) else { continue }
                 needed.insert(pack.sha256.hex)
             }
         }

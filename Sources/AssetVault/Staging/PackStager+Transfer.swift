@@ -1,4 +1,5 @@
 import SealedPack
+import VaultConcurrency
 import VaultErrors
 import VaultFileSystem
 import VaultKeys

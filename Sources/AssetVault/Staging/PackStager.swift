@@ -1,5 +1,6 @@
 import SealedPack
 import UpdateFramework
+import VaultConcurrency
 import VaultErrors
 import VaultFileSystem
 import VaultKeys

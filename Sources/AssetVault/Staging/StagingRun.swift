@@ -1,4 +1,5 @@
 import SealedPack
+import VaultConcurrency
 import VaultErrors
 
 /// Carries out a plan: removals first, then packs that only need to be transferred, then downloads, several at once. A pack

@@ -1,4 +1,5 @@
 public import SealedPack
+import VaultConcurrency
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys

@@ -1,5 +1,6 @@
 import Synchronization
 import SystemPackage
+import VaultConcurrency
 import VaultErrors
 import VaultFileSystem
 

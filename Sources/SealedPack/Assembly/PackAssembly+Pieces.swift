@@ -1,4 +1,5 @@
 import SystemPackage
+import VaultConcurrency
 import VaultCrypto
 import VaultErrors
 import VaultFileSystem

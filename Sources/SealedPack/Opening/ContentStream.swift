@@ -1,3 +1,4 @@
+import VaultConcurrency
 public import VaultErrors
 
 extension OpenPack {

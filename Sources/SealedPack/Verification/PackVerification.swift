@@ -1,3 +1,4 @@
+import VaultConcurrency
 import VaultCrypto
 public import VaultErrors
 import VaultFileSystem

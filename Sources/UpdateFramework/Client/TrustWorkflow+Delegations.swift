@@ -1,3 +1,4 @@
+import VaultConcurrency
 import VaultErrors
 
 extension TrustWorkflow {
@@ -25,7 +26,7 @@ extension TrustWorkflow {
                     "more than \(Self.roleLimit) roles are delegated to", at: MetadataRole.targets.fileName)
             }
             var next: [TargetSearch.Step] = []
-            await read(level, of: chain) { step, result in
+            try await read(level, of: chain) { step, result in
                 roles[step] = result
                 if case .success(let targets) = result { next += Self.steps(from: targets) }
             }
@@ -45,27 +46,22 @@ extension TrustWorkflow {
     private func read(
         _ steps: [TargetSearch.Step], of chain: TrustChain,
         deliver: (TargetSearch.Step, Result<VerifiedTargets, VaultError>) -> Void
-    ) async {
-        await withTaskGroup(of: (TargetSearch.Step, Result<DelegatedRole, VaultError>).self) { group in
-            func take(_ step: TargetSearch.Step, _ result: Result<DelegatedRole, VaultError>) async {
+    ) async throws(VaultError) {
+        var steps = steps[...]
+        try await runInOrder(
+            width: Self.parallelism, next: { Supply(steps.popFirst()) }, memory: { _ in 0 },
+            work: { step throws(VaultError) -> (TargetSearch.Step, Result<DelegatedRole, VaultError>) in
+                do throws(VaultError) {
+                    return (step, .success(try await delegated(step, of: chain)))
+                } catch {
+                    return (step, .failure(error))
+                }
+            },
+            deliver: { step, result in
                 switch result {
                 case .success(let role): deliver(step, .success(await keep(role, of: chain)))
                 case .failure(let error): deliver(step, .failure(error))
                 }
-            }
-            for (index, step) in steps.enumerated() {
-                if index >= Self.parallelism, let (step, result) = await group.next() {
-                    await take(step, result)
-                }
-                group.addTask {
-                    do throws(VaultError) {
-                        return (step, .success(try await delegated(step, of: chain)))
-                    } catch {
-                        return (step, .failure(error))
-                    }
-                }
-            }
-            for await (step, result) in group { await take(step, result) }
-        }
+            })
     }
 }

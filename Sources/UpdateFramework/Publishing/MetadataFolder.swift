@@ -64,7 +64,7 @@ public struct MetadataVersion: Sendable, Hashable {
     /// The file's name without the version.
     public let fileName: String
 
-    init?(hostedName: String) {
+    public init?(hostedName: String) {
         guard hostedName.hasSuffix(".json"), let dot = hostedName.firstIndex(of: "."),
             let version = Int64(hostedName[..<dot]), version >= 1, JSONValue.integerRange.contains(version)
         else { return nil }

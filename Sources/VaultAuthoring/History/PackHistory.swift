@@ -6,7 +6,7 @@ import VaultErrors
 import VaultKeys
 import VaultSite
 
-/// Earlier versions of packs, out of metadata that a vault has signed itself at any time.
+/// Earlier versions of packs, from all kept metadata that a vault has signed.
 struct PackHistory {
     private let vault: VaultFolder
     private let folder: MetadataFolder
@@ -18,10 +18,9 @@ struct PackHistory {
         folder = MetadataFolder(vault.metadata)
     }
 
-    /// The record of one version that is kept.
+    /// The manifest of one kept version.
     ///
-    /// - Parameter acceptsRemovedKeys: whether a version counts, too, that only keys have signed which the newest root names
-    ///   no more.
+    /// - Parameter acceptsRemovedKeys: whether a version counts that only keys removed from the root have signed.
     /// - Throws: `untrusted` for such a version otherwise, and for two packs of one version; `missing`.
     func pack(_ id: PackID, version: UInt64, acceptingRemovedKeys acceptsRemovedKeys: Bool)
         throws(VaultError) -> PackManifest
@@ -65,7 +64,7 @@ struct PackHistory {
         )
     }
 
-    /// Every version that is kept, the newest first.
+    /// All kept versions, the newest first.
     func versions(of id: PackID) throws(VaultError) -> [UInt64] {
         var versions: Set<UInt64> = []
         for file in try targetsFiles() {
@@ -74,11 +73,11 @@ struct PackHistory {
         return versions.sorted(by: >)
     }
 
-    /// The highest version that any kept metadata list of each of these packs; 0 where none does.
+    /// The highest version of each pack in any kept metadata.
     func highestVersions(of ids: Set<PackID>) throws(VaultError) -> [PackID: UInt64] {
         var highest: [PackID: UInt64] = [:]
         for file in try targetsFiles() {
-            // What was left there by others says nothing.
+            // Files of other signers are ignored.
             guard let targets = try? targets(in: file) else { continue }
             for id in ids {
                 guard let pack = try? Self.listing(of: id, among: targets) else { continue }
@@ -93,13 +92,13 @@ struct PackHistory {
         try folder.versions().filter { $0.role?.type == .targets }.sorted { $0.version > $1.version }
     }
 
-    /// The last versions of packs, the newest first, as far as the newest files of each role tell.
+    /// The last versions of packs, the newest first, from the newest files of each role.
     func latest(_ count: Int, of ids: Set<PackID>) throws(VaultError) -> [PackID: [PackManifest]] {
         var found: [PackID: [PackManifest]] = [:]
         var looked: [String: Int] = [:]
         for file in try targetsFiles() where looked[file.fileName, default: 0] < Self.latestFiles {
             looked[file.fileName, default: 0] += 1
-            // What was left there by others, or by a publication that died, says nothing.
+            // Files of other signers, or of a killed publication, are ignored.
             guard let targets = try? targets(in: file) else { continue }
             for id in ids {
                 guard let pack = try? Self.listing(of: id, among: targets),
@@ -112,7 +111,7 @@ struct PackHistory {
         return found
     }
 
-    /// The vault keys that any pack was ever sealed for, as far as metadata are kept.
+    /// The vault keys in all kept metadata.
     func keyIDs() throws(VaultError) -> Set<KeyID> {
         var ids: Set<KeyID> = []
         for file in try targetsFiles() {
@@ -127,10 +126,10 @@ struct PackHistory {
         return ids
     }
 
-    /// So many files of a role are looked at for its packs' last versions.
+    /// Number of files of a role that are searched for last versions.
     static let latestFiles = 16
 
-    /// What a file says of a pack, if those whose word counts have signed the file.
+    /// A pack in a file that accepted keys have signed.
     private func listing(of id: PackID, in file: MetadataVersion) throws(VaultError) -> PackManifest? {
         try Self.listing(of: id, among: targets(in: file))
     }
@@ -142,12 +141,12 @@ struct PackHistory {
         return try PublishedPacks.Listing(try TargetRecord(path: id.targetPath, json: json)).pack
     }
 
-    /// What a file lists, if those whose word counts have signed it.
+    /// The targets of a file that accepted keys have signed.
     private func targets(in file: MetadataVersion) throws(VaultError) -> JSONObject {
         try listedTargets(in: file)?.targets ?? [:]
     }
 
-    /// The same, and whether those whose word counts today have signed it.
+    /// The targets of such a file, and whether the present keys have signed it.
     private func listedTargets(
         in file: MetadataVersion
     ) throws(VaultError) -> (targets: JSONObject, standing: TargetsSignatureHistory.Standing)? {

@@ -1,13 +1,13 @@
 import UpdateFramework
 import VaultCrypto
 
-/// Whose signatures count for what a vault lists, and counted for what it listed before.
+/// The keys that may sign a vault's targets, now and under earlier roots.
 struct TargetsSignatureHistory {
-    /// What the signatures of a file count for today.
+    /// Whether the signers of a file are still named.
     enum Standing: Hashable {
-        /// The keys that signed it are still named for the targets.
+        /// By keys that the newest root names for the targets.
         case current
-        /// They were named by this root, and not all of them are by the newest: they may have been stolen.
+        /// By keys of this root that the newest does not name: they may have been stolen.
         case removed(root: Int64)
     }
 
@@ -15,23 +15,23 @@ struct TargetsSignatureHistory {
     /// By each root, the newest first.
     private let earlier: [(root: Int64, trust: RoleTrust)]
 
-    /// - Parameter roots: all that there were, the newest last.
+    /// - Parameter roots: all of them, the newest last.
     init(under roots: [VerifiedRoot]) {
         let named = Set((roots.last?.trust(in: .targets).keys ?? []).map(\.key))
         earlier = roots.reversed().map { ($0.version, $0.trust(in: .targets)) }
-        // A file counts if it was complete under some root, by keys that have stayed.
+        // A file counts if the remaining keys of some root meet its threshold.
         current = earlier.map { _, trust in
             RoleTrust(trust.keys.filter { named.contains($0.key) }, threshold: trust.threshold)
         }
     }
 
-    /// Of a team's own part, which has no root.
+    /// For a team's own part, which has no root.
     init(_ trust: RoleTrust) {
         current = [trust]
         earlier = []
     }
 
-    /// Nil for what nobody has signed whose signature ever counted.
+    /// Nil for a file that no accepted key has signed.
     func standing(of metadata: UnverifiedMetadata) -> Standing? {
         if current.contains(where: { $0.isMet(by: metadata) }) { return .current }
         return earlier.first { $0.trust.isMet(by: metadata) }.map { .removed(root: $0.root) }

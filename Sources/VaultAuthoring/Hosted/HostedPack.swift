@@ -4,12 +4,11 @@ import VaultErrors
 import VaultFileSystem
 import VaultTransport
 
-/// A version of a pack at its host. Header and footer follow from what was signed; index and catalog are fetched and have
-/// signed digests; pieces are fetched only where they are asked for, and kept only with the digest that the index has for
-/// them. It lies in a file without a name, with holes.
+/// A version of a pack at its host, in a sparse file without a name. Header and footer follow from the manifest;
+/// index and catalog are fetched and verified; pieces are fetched on demand and verified by the index.
 struct HostedPack: Sendable {
     let pack: PackFile
-    /// Whether the host sends all of it, since it does not do parts.
+    /// Whether the host sent the whole pack, for lack of Range support.
     let isWhole: Bool
     private let file: RemoteFile
 
@@ -20,7 +19,7 @@ struct HostedPack: Sendable {
             throw VaultError(.corrupt, "it has no index", at: pack.id.description, remedy: "publish it anew")
         }
         isWhole = try await file.read(tail) { (bytes, offset) throws(VaultError) in
-            // Of a host that sends all of it, too, only what is verified next is kept.
+            // A whole response is cut down to the tail, which is verified next.
             let part = (offset..<(offset + UInt64(bytes.count))).clamped(to: tail)
             guard !part.isEmpty else { return }
             let first = Int(part.lowerBound - offset)
@@ -36,7 +35,7 @@ struct HostedPack: Sendable {
         self.file = file
     }
 
-    /// Fetches pieces. Those that arrive with other bytes than the index proves stay missing.
+    /// Fetches pieces. Those with a wrong digest stay missing.
     func fetch(_ pieces: [Int], of open: OpenPack) async throws(VaultError) {
         var arrival = try PieceReceiver(of: pieces, in: pack)
         for stretch in open.stretches(ofPieces: pieces.sorted()) {

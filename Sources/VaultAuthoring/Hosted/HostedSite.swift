@@ -8,10 +8,10 @@ import VaultFileSystem
 import VaultSite
 import VaultTransport
 
-/// A vault's site as its host has it, to publish on a machine that lacks the site's folder: the metadata in a private copy,
-/// verified from the vault's trusted root, and of packs as much as is needed.
+/// A vault's site at its host, for publishing without the site's folder: a verified copy of the metadata, and the
+/// needed parts of packs.
 final class HostedSite: Sendable {
-    /// The vault, going on from the copy.
+    /// The vault with the copied metadata.
     let vault: VaultFolder
     private let site: Site
     private let copy: MetadataCopy
@@ -20,7 +20,7 @@ final class HostedSite: Sendable {
     let isReplacement: Bool
     private let scratch: ScratchFolder
     private let wholePacks = Mutex(0)
-    /// Versions that will be asked for once more; each is an open file.
+    /// Versions that are needed again; each is an open file.
     private let kept = Mutex<[SHA256Digest: HostedPack]>([:])
     private static let keptLimit = 64
 
@@ -42,9 +42,9 @@ final class HostedSite: Sendable {
                 remedy: "check the URL; the first time, publish and upload the vault's own site/")
         }
         let pinned = try vault.pinnedRoot()
-        // Expired metadata must be publishable again.
+        // An expired site must be publishable.
         let tree = try await TargetTree.verifying(site, pinnedRoot: pinned.document.bytes, now: .earliest)
-        // What a role lists that can't be read would be taken for new.
+        // Packs of a role that can't be read would look new.
         if let refusal = tree.refusals.first(where: { BinnedListing.isOwn($0.role) }) { throw refusal.error }
         try vault.requireNoNewer(than: tree, at: site.place(of: timestamp.fileName))
         let copy = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(folder))
@@ -64,12 +64,10 @@ final class HostedSite: Sendable {
         [tree.chain.targets] + tree.delegatedRoles.filter { BinnedListing.isOwn($0.document.role) }
     }
 
-    /// Whether it is the version that the host lists.
     func lists(_ pack: PackManifest) -> Bool {
         (try? tree.record(at: pack.id.targetPath))?.hashes.sha256 == pack.sha256
     }
 
-    /// A version of a pack that the host has.
     func pack(_ pack: PackManifest) async throws(VaultError) -> HostedPack {
         if let known = kept.withLock({ $0[pack.sha256] }) { return known }
         let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
@@ -81,17 +79,18 @@ final class HostedSite: Sendable {
         return hosted
     }
 
-    /// Has a version at hand for the next time.
+    /// Keeps a version open for the next request.
     func keep(_ hosted: HostedPack, as pack: PackManifest) {
         kept.withLock { if $0.count < Self.keptLimit { $0[pack.sha256] = hosted } }
     }
 
-    var warnings: [String] {
-        var warnings: [String] = []
+    var warnings: [Warning] {
+        var warnings: [Warning] = []
         if isReplacement {
             warnings.append(
-                "another publisher's version \(tree.chain.timestamp.version) replaced the one that was published from"
-                    + " here; a higher version is published now, for clients that have either")
+                Warning(
+                    "another publisher's version \(tree.chain.timestamp.version) replaced the one that was published from"
+                        + " here; a higher version is published now, for clients that have either"))
         }
         let count = wholePacks.withLock { $0 }
         guard count > 0 else { return warnings }
@@ -100,8 +99,7 @@ final class HostedSite: Sendable {
         ]
     }
 
-    /// Brings the metadata files that came before those that list these packs, or may have listed them, so that their last
-    /// versions are known.
+    /// Fetches earlier metadata of the roles that list these packs, for their last versions.
     func readHistory(of ids: Set<PackID>) async throws(VaultError) {
         let asked = Set(ids.flatMap { tree.rolesAsked(for: $0.targetPath) }.map(\.document.role))
         for role in Self.ownRoles(of: tree) where asked.contains(role.document.role) {
@@ -110,8 +108,7 @@ final class HostedSite: Sendable {
         }
     }
 
-    /// Removes metadata from the site's folder that the host has in other words: what an earlier run has left there, and others
-    /// have overtaken. Uploaded once more it would undo what they have published.
+    /// Removes metadata of an earlier run that differs from the host's: uploading it would undo another publication.
     func removeSuperseded() throws(VaultError) {
         let waiting = MetadataFolder(vault.siteMetadata)
         var files = try copy.folder.versions().compactMap { file in file.role.map { (file.hostedName, $0) } }
@@ -124,8 +121,7 @@ final class HostedSite: Sendable {
         }
     }
 
-    /// Throws `busy` when somebody else has published to the host since it was read: what would be signed now does not
-    /// follow on that.
+    /// Throws `busy` when another process has published to the host since it was read.
     func requireUnchanged() async throws(VaultError) {
         let name = MetadataRole.timestamp.fileName
         let limit = MetadataRole.timestamp.sizeLimit

@@ -4,15 +4,15 @@ import VaultErrors
 import VaultFileSystem
 import VaultSite
 
-/// A site's metadata, read from the host and kept in a folder. What was not verified is never written.
+/// A folder with verified metadata of a host.
 struct MetadataCopy {
     let site: Site
     let folder: MetadataFolder
-    /// From the first one on, each signed by the keys of the one before it.
+    /// From the first one on.
     let roots: [VerifiedRoot]
 
     /// - Parameters:
-    ///   - tree: what was verified at the host.
+    ///   - tree: the verified metadata of the host.
     ///   - pinned: one of the site's roots.
     init(
         of tree: TargetTree, at site: Site, pinned: VerifiedRoot, in folder: MetadataFolder
@@ -28,7 +28,7 @@ struct MetadataCopy {
         for document in documents { try write(document) }
     }
 
-    /// Also the roots that come before the one that is pinned: whoever verifies the site as a whole begins with the first.
+    /// Includes roots before the pinned one: verification without a pinned root begins with the first.
     private static func roots(
         of site: Site, through pinned: VerifiedRoot, to newest: VerifiedRoot
     ) async throws(VaultError) -> [VerifiedRoot] {
@@ -47,8 +47,8 @@ struct MetadataCopy {
         return roots
     }
 
-    /// Files that follow on a role's newest, left there by an upload that was never finished: their names are taken, since
-    /// somebody may have kept the content.
+    /// Fetches files of an unfinished upload, newer than a role's published one: clients may have them, so their
+    /// numbers are taken.
     func readUnfinished(after newest: Int64, of role: MetadataRole) async throws(VaultError) {
         for version in (newest + 1)...(newest + 64) {
             guard let metadata = try await metadata(of: role, version: version) else { return }
@@ -62,7 +62,7 @@ struct MetadataCopy {
         }
     }
 
-    /// The files that came before a role's newest, as far as the host has kept them one after the other.
+    /// Fetches the files before a role's newest, up to the first gap.
     func readEarlier(than newest: Int64, of role: MetadataRole, atMost count: Int64) async throws(VaultError)
     {
         var version = newest - 1
@@ -89,7 +89,7 @@ struct MetadataCopy {
         return metadata
     }
 
-    /// By the keys of the role's type, of now or before.
+    /// By the keys of any root.
     private func isSigned(_ metadata: UnverifiedMetadata) -> Bool {
         roots.contains { $0.trust(in: metadata.document.role.type).isMet(by: metadata) }
     }

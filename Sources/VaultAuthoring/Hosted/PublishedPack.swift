@@ -1,12 +1,12 @@
 import SealedPack
 import VaultErrors
 
-/// A published version, wherever it is.
+/// A published version, on this machine or at the host.
 struct PublishedPack {
     let open: OpenPack
     let hosted: HostedPack?
 
-    /// Gets pieces that are not there; false where all of them were.
+    /// Fetches missing pieces; false where none is missing.
     func fetch(_ pieces: [Int]) async throws(VaultError) -> Bool {
         guard let hosted, !pieces.isEmpty else { return false }
         try await hosted.fetch(pieces, of: open)

@@ -4,10 +4,10 @@ import VaultErrors
 import VaultFileSystem
 
 extension VaultFolder {
-    /// Publishes metadata, as ``MetadataFolder/publish(_:now:)`` does. A vault that follows a host has it in its site's folder
-    /// afterwards, to be uploaded: the timestamp last, so that without it nothing there counts.
+    /// Publishes metadata, as ``MetadataFolder/publish(_:now:)`` does. A vault that follows a host also gets it in
+    /// its site's folder, to be uploaded; the timestamp is written last.
     ///
-    /// What has such a name there was never uploaded, since the host has no such file: it is replaced.
+    /// A file of that name there was never uploaded, so it is replaced.
     @discardableResult
     func publish(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
         let tree = try await MetadataFolder(metadata).publish(files, now: now)

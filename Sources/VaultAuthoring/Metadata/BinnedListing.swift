@@ -2,12 +2,12 @@ import UpdateFramework
 import VaultErrors
 import VaultSite
 
-/// A list of packs divided into bins by the hash of their paths: the role `packs` takes every path and hands each on to
-/// one of `packs-00`, `packs-01`, … A client reads only the bins that it needs, and again only those that changed.
+/// A list of packs divided into bins by the hash of their paths: the role `packs` delegates each path to one of
+/// `packs-00`, `packs-01`, … A client reads only the bins that it needs, and again only those that changed.
 struct BinnedListing {
     static let name = OwnBins.name
 
-    /// Whether a role has the name of one of these; no team's has.
+    /// Whether a role is one of these. No team's is.
     static func isOwn(_ role: MetadataRole) -> Bool {
         OwnBins.contains(role)
     }
@@ -16,7 +16,7 @@ struct BinnedListing {
     private let role: MetadataRole
     private let trust: RoleTrust
 
-    /// - Parameter trust: whose keys sign the bins.
+    /// - Parameter trust: the keys of the bins.
     init?(bits: Int, trust: RoleTrust) {
         guard bits > 0, let role = MetadataRole(delegated: Self.name),
             let bins = HashBins(bitLength: bits, namePrefix: Self.name, trust: trust)
@@ -26,8 +26,7 @@ struct BinnedListing {
         self.trust = trust
     }
 
-    /// What the top-level targets delegate: every path, since its hash begins with some digit. (Delegation by bins alone
-    /// would leave no room for other roles beside them.)
+    /// Delegates every path by the first digit of its hash. (Delegation by bins alone would exclude other roles.)
     var delegation: Delegation {
         Delegation(to: role, of: .hashPrefixes((0..<16).map { String($0, radix: 16) }), trust: trust)
     }

@@ -7,8 +7,7 @@ import VaultKeys
 /// The metadata files that a command wrote to a site.
 public struct MetadataReport: Sendable {
     public internal(set) var written: [String] = []
-    /// What should be done soon, each a sentence.
-    public internal(set) var warnings: [String] = []
+    public internal(set) var warnings: [Warning] = []
 }
 
 /// Publishes a site's metadata: signs what changed or would soon expire, and writes it.
@@ -48,8 +47,9 @@ struct MetadataPublisher {
         case .signed(let file)?: newRoot = file
         case .waiting(let file)?:
             report.warnings.append(
-                "\(file.path) waits for signatures by \(file.missing): sign it where these keys are kept, then publish"
-                    + " again; the root expires at \(site.root.expires)")
+                Warning(
+                    "\(file.path) waits for signatures by \(file.missing): sign it where these keys are kept, then publish"
+                        + " again; the root expires at \(site.root.expires)", hint: .signing))
         case nil: break
         }
         let successor = try newRoot.map { file throws(VaultError) in
@@ -103,17 +103,17 @@ struct MetadataPublisher {
     }
 
     /// What only the teams can repair.
-    private func teamWarnings(_ tree: TargetTree?) -> [String] {
+    private func teamWarnings(_ tree: TargetTree?) -> [Warning] {
         let teams = Set(deliveries.map(\.team.role))
         let due = (tree?.delegatedRoles ?? []).filter {
             teams.contains($0.document.role) && session.period.isDue($0.document.role, expiring: $0.expires)
         }
         let refused = (tree?.refusals ?? []).filter { teams.contains($0.role) }
-        return due.map { "the team '\($0.document.role)' must publish again before \($0.expires)" }
-            + refused.map { "clients refuse the team '\($0.role)': \($0.error.problem)" }
+        return due.map { Warning("the team '\($0.document.role)' must publish again before \($0.expires)") }
+            + refused.map { Warning("clients refuse the team '\($0.role)': \($0.error.problem)") }
     }
 
-    /// Which role lists what: teams their own, the bins or the top-level targets all else.
+    /// The contents of each role: teams list their own packs, the bins or the top-level targets all others.
     private func listings(
         of records: [TargetRecord], under renewal: SiteRenewal
     ) throws(VaultError) -> [SiteRenewal.Listing] {

@@ -2,21 +2,20 @@ import SystemPackage
 import UpdateFramework
 import VaultErrors
 
-/// What becomes of version numbers that are used up, which only a thief of keys brings about: they begin again together with
-/// a root that lets clients forget them.
+/// Version numbers that a thief of keys has used up begin again under a root that lets clients forget them.
 extension SiteRenewal {
-    /// Whether clients that follow to the new root forget the versions that they have seen.
+    /// Whether clients of the new root forget the versions that they have seen.
     var resetsVersions: Bool { successor?.resetsVersions(since: root) ?? false }
 
-    /// Whether metadata must be replaced now since it has the last number of all: later no client would believe a lower one.
+    /// Whether metadata has the last number of all: only under the new root clients accept a lower one.
     func beginsAgain(after old: some VerifiedMetadata) -> Bool {
         resetsVersions && old.version == NextVersions.last
     }
 
-    /// Throws `untrusted` where no client would believe the version that a role gets next.
+    /// Throws `untrusted` where clients would refuse the next version of a role.
     func requireHigherVersion(_ role: MetadataRole, than published: Int64?) throws(VaultError) {
         guard let published, signing.versions[role] <= published else { return }
-        // Which numbers are free is known only where all files are.
+        // Only the whole site shows which numbers are free.
         guard !resetsVersions || signing.pending.vault.followsHost else { return }
         func refusal(_ remedy: String, _ hint: Hint? = nil) -> VaultError {
             VaultError(

@@ -2,18 +2,18 @@ import StrictJSON
 import UpdateFramework
 import VaultErrors
 
-/// Which metadata must be written anew: what says something else now, what names such a file, what has less than a
-/// quarter of its period left, and what is not signed by just the keys that count.
+/// Decides which metadata is signed again: changed content, files that refer to it, less than a quarter of the period
+/// left, or signatures by other keys.
 struct SiteRenewal {
     let current: TargetTree?
     let root: VerifiedRoot
-    /// The root that is to follow, believed already.
+    /// The verified next root.
     let successor: VerifiedRoot?
     let signing: MetadataSigning
     /// Whether a higher version is needed though nothing else changed (``CurrentSite/isReplacement``).
     var isReplacement = false
     /// What should be done before long, each a sentence.
-    private(set) var warnings: [String] = []
+    private(set) var warnings: [Warning] = []
     /// Files that must be signed elsewhere before anything is published.
     private(set) var waiting: [WaitingMetadata] = []
 
@@ -24,18 +24,17 @@ struct SiteRenewal {
         self.signing = signing
     }
 
-    /// One role that lists targets, as it should be.
+    /// The wanted content of one targets role.
     struct Listing {
         let role: MetadataRole
         let records: [TargetRecord]
         let delegations: Delegations?
-        /// All of these must be met.
         let trusts: [RoleTrust]
     }
 
     /// - Parameters:
-    ///   - listings: the roles that this vault signs, the top-level targets among them.
-    ///   - imports: roles that others signed.
+    ///   - listings: the roles that this vault signs, with the top-level targets.
+    ///   - imports: roles that teams signed.
     /// - Returns: all files to publish; they can't be published while ``waiting`` holds any.
     mutating func files(
         listing listings: [Listing], importing imports: [SignedMetadata]
@@ -64,8 +63,9 @@ struct SiteRenewal {
                     }
                     references[listing.role] = old.reference
                     warnings.append(
-                        "\(listing.role) version \(old.version) expires at \(old.expires): sign what waits in"
-                            + " \(signing.pending.folder) before then")
+                        Warning(
+                            "\(listing.role) version \(old.version) expires at \(old.expires): sign what waits in"
+                                + " \(signing.pending.folder) before then", hint: .signing))
                 }
             }
         }
@@ -104,14 +104,14 @@ struct SiteRenewal {
         }
     }
 
-    /// Who must have signed for a role: the keys of the root that clients have, and those of the one that they get.
+    /// The keys that must sign a role: those of the published root, and of the next one.
     func trusts(of role: TopLevelRole) -> [RoleTrust] {
         [root.trust(in: role)] + (successor.map { [$0.trust(in: role)] } ?? [])
     }
 
     var rootName: String { "root version \((successor ?? root).version)" }
 
-    /// The targets roles as they are published.
+    /// The published targets roles.
     private var published: [MetadataRole: VerifiedTargets] {
         guard let current else { return [:] }
         let roles = current.delegatedRoles + [current.chain.targets]
@@ -123,7 +123,7 @@ struct SiteRenewal {
         return try signing.signOrWait(listing.role, for: listing.trusts, content(listing, after: old))
     }
 
-    /// What was signed elsewhere to last longer, though nothing else changed.
+    /// Unchanged content in `pending/` that was signed to last longer.
     private func waiting(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError)
         -> SignedMetadata?
     {
@@ -145,7 +145,7 @@ struct SiteRenewal {
         return try mustChange(old, listing)
     }
 
-    /// Whether it says something else now, or is not signed by just the keys that count.
+    /// Whether the content changed, or other keys have signed it.
     private func mustChange(_ old: VerifiedTargets, _ listing: Listing) throws(VaultError) -> Bool {
         if beginsAgain(after: old) { return true }
         guard old.delegations == listing.delegations, old.records.hasSameContent(as: listing.records) else {

@@ -8,25 +8,25 @@ import VaultErrors
 import VaultFileSystem
 import VaultKeys
 
-/// Puts packs among a site's targets, under names that nobody knows yet.
+/// Writes packs to a site's targets, under names that no metadata lists yet.
 struct PackPublisher {
     let vault: VaultFolder
     let keys: any KeyProvider
-    /// Instead of what the settings say.
+    /// Overrides the settings.
     let compression: Compression?
     /// How much an archive may unpack to.
     let unpackingLimit: UnpackingLimit
-    /// Has what the site's folder lacks.
+    /// Provides packs that the site's folder lacks.
     let host: HostedSite?
-    /// Where new packs go: the site's targets, or a folder like them.
+    /// The folder for new packs: the site's targets, or scratch.
     let output: FilePath
 
-    /// A pack up to this size is rather sealed than asked for, to see whether it is the one that the host has.
+    /// A pack up to this size is sealed to compare it with the host's, which is cheaper than a request.
     private static let smallPack: UInt64 = 1 << 20
 
     /// Seals a pack's source, unless the site has the result already.
     ///
-    /// - Parameter previous: what it follows on, the best first.
+    /// - Parameter previous: candidates for the previous version, the best first.
     func seal(
         _ pack: VaultSettings.Pack, after previous: [PackManifest], progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
@@ -49,21 +49,21 @@ struct PackPublisher {
             }
         }
         let earlier = try await published(previous, key: choice.key)
-        // A number that was given to a version of the pack is never given to another.
+        // A version number is never used twice.
         order.versioning = .following(earlier.open, above: pack.lastVersion)
         order.previous = earlier.open
         var sealed = try await UnnamedPack.seal(order, source.folder, in: folder, progress: progress)
         if try await earlier.fetch(sealed.result.missedPieces) {
             sealed = try await UnnamedPack.seal(order, source.folder, in: folder, progress: progress)
         }
-        // What it was before is there, and was verified.
+        // The previous version is present and verified.
         guard sealed.result.manifest.sha256 != previous.sha256 else { return sealed.result }
         if let hosted = earlier.hosted { host?.keep(hosted, as: previous) }
         return try name(sealed)
     }
 
     private func source(of pack: VaultSettings.Pack) throws(VaultError) -> PackSource {
-        // Never in the site: what is plain must not be uploaded, not even after a crash.
+        // Never in the site: plaintext must not be uploaded, not even after a crash.
         let source = try PackSource(
             vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.site,
             followLinks: pack.followsLinks, limit: unpackingLimit)
@@ -76,7 +76,7 @@ struct PackPublisher {
         return source
     }
 
-    /// Gives a pack its place; an earlier publication may have left it there.
+    /// Gives a pack its final name, which a killed publication may have done already.
     private func name(_ sealed: consuming UnnamedPack) throws(VaultError) -> SealingResult {
         let result = sealed.result
         if try FileSystem.exists(path(of: result.manifest)) {
@@ -87,9 +87,9 @@ struct PackPublisher {
         return result
     }
 
-    /// An earlier version as it is, sealed for the keys of now.
+    /// An earlier version, unchanged, for the present vault keys.
     ///
-    /// - Parameter newest: what is listed now. Where it has the same content key, whoever opens it may restore.
+    /// - Parameter newest: the listed version; where it has the same content key, its slots are used.
     func restore(
         _ earlier: PackManifest, offer: PackOffer, newest: PackManifest?
     ) async throws(VaultError) -> SealingResult {
@@ -102,7 +102,7 @@ struct PackPublisher {
         return SealingResult(manifest: pack, reusedPieces: pack.pieceCount)
     }
 
-    /// A pack's file, where it is at hand; only its index counts.
+    /// A pack's file, or at least its header, index and footer.
     func file(of pack: PackManifest) async throws(VaultError) -> PackFile {
         for path in [try path(of: pack), try path(of: pack, in: output)] where try FileSystem.exists(path) {
             return try PackFile(opening: path, as: pack)
@@ -111,7 +111,7 @@ struct PackPublisher {
         return try await host.pack(pack).pack
     }
 
-    /// Removes packs that publications that died have left half-made.
+    /// Removes incomplete packs of killed publications.
     static func removeAbandonedScratch(of ids: [PackID], in targets: FilePath) throws(VaultError) {
         // Many packs share a folder.
         let folders = Set(ids.map { targets.appending($0.targetPath).removingLastComponent() })
@@ -120,7 +120,6 @@ struct PackPublisher {
         }
     }
 
-    /// Where the files of a pack's new versions go.
     private func folder(of id: PackID) -> FilePath {
         output.appending(id.targetPath).removingLastComponent()
     }
@@ -137,7 +136,7 @@ struct PackPublisher {
             hint: .publishingFromHost)
     }
 
-    /// What waits for a signature is at no host.
+    /// A pack that waits for a signature is at no host.
     private func firstAvailable(_ packs: [PackManifest]) throws(VaultError) -> PackManifest? {
         guard let host else { return packs.first }
         for pack in packs {
@@ -160,7 +159,7 @@ struct PackPublisher {
         return PublishedPack(open: try OpenPack(try verifiedPack(pack), key: key), hosted: nil)
     }
 
-    /// A pack of the site, opened only after its whole file has the signed digest.
+    /// A pack of the site whose whole file has the signed digest.
     private func verifiedPack(_ pack: PackManifest) throws(VaultError) -> PackFile {
         let path = try path(of: pack)
         guard try FileSystem.exists(path) else { throw missing(path) }

@@ -9,8 +9,8 @@ public import VaultSite
 
 /// Seals what changed in a vault and writes its signed site.
 ///
-/// Readers see the old site or the new one: packs come first, under names that nobody knows yet, then the metadata,
-/// the timestamp last. With nothing changed nothing is written, except metadata that would soon expire.
+/// Readers see the old site or the new one: packs are written first, then metadata, the timestamp last. Without a
+/// change only metadata that would soon expire is written.
 public struct Publication: Sendable {
     private let order: PublicationRequest
     private let session: AuthorSession
@@ -19,8 +19,8 @@ public struct Publication: Sendable {
     /// Publishes a vault. One publisher at a time: another one throws `.busy`.
     ///
     /// - Parameters:
-    ///   - edit: a change of the settings, such as a pack to declare; saved when all was sealed.
-    ///   - onPack: called with each pack before it is sealed, and how many of its bytes are done.
+    ///   - edit: a change of the settings, saved after all packs are sealed.
+    ///   - onPack: called for each pack, with the number of bytes that are done.
     public static func run(
         of vault: VaultFolder, _ order: PublicationRequest,
         editing edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil,
@@ -32,8 +32,8 @@ public struct Publication: Sendable {
         }
     }
 
-    /// Reports what ``run(of:_:editing:onPack:)`` would do now: packs are sealed into scratch, nothing is signed, and no file
-    /// of the vault changes.
+    /// Reports what ``run(of:_:editing:onPack:)`` would do: packs are sealed into scratch, and no file of the vault
+    /// changes.
     public static func preview(
         of vault: VaultFolder, _ order: PublicationRequest,
         editing edit: ((inout VaultSettings) throws(VaultError) -> Void)? = nil,
@@ -49,10 +49,9 @@ public struct Publication: Sendable {
         }
     }
 
-    /// Puts an earlier version of a pack live under newer metadata, without sealing it again. It stays until it is
-    /// released, whatever the pack's source becomes.
+    /// Lists an earlier version of a pack again, without sealing it, until it is released.
     ///
-    /// - Parameter version: nil lists the source as it is again.
+    /// - Parameter version: nil releases it: the source is sealed and listed again.
     /// - Throws: `missing` for a version that no kept metadata lists, or whose pack is gone; `untrusted` for one that only
     ///   keys have signed which a later root removed, unless the order accepts them.
     public static func restore(
@@ -119,22 +118,22 @@ public struct Publication: Sendable {
     }
 }
 
-/// What a publication works with.
+/// The inputs of a publication.
 public struct PublicationRequest: Sendable {
-    /// Packs are sealed for exactly the vault keys that it yields.
+    /// Packs are sealed for exactly these vault keys.
     public let keys: any KeyProvider
-    /// Of encrypted signing keys.
+    /// For encrypted signing keys.
     public var passphrase: PassphraseSource?
     public let now: UTCTime
-    /// Where the site is, on a machine whose `site/` lacks it: then only what is new is written there.
+    /// The host to publish from, where `site/` is incomplete: then only new files are written there.
     public var host: Site?
-    /// All metadata is to be believed until then at least: for media that travel offline.
+    /// The least expiry of all metadata, for offline media.
     public var offlineUntil: UTCTime?
-    /// Of what is sealed anew, whatever the settings say; nil leaves it to them.
+    /// For new pieces; nil uses the settings.
     public var compression: Compression?
-    /// How much a source that is an archive may unpack to.
+    /// Limit for sources that are archives.
     public var unpackingLimit = UnpackingLimit.standard
-    /// Whether an earlier version may be put live again that only keys have signed which the root names no more.
+    /// Whether a version may be restored that only keys removed from the root have signed.
     public var acceptsRemovedKeys = false
 
     public init(keys: any KeyProvider, now: UTCTime) {

@@ -8,12 +8,12 @@ import VaultFileSystem
 import VaultKeys
 import VaultSite
 
-/// What a vault is to list next: every pack is sealed, nothing is signed.
+/// The next content of a vault's listing: packs are sealed, nothing is signed.
 struct PublicationProposal {
     private(set) var records: [TargetRecord]
     private(set) var packs: [PublicationReport.Pack] = []
-    private(set) var warnings: [String] = []
-    /// Of all packs that are listed next.
+    private(set) var warnings: [Warning] = []
+    /// Of all packs of the listing.
     private var slots: [KeySlot] = []
 
     init(
@@ -36,7 +36,7 @@ struct PublicationProposal {
             let published = publishedPacks[pack.id]
             let result: SealingResult
             if let version = pack.pin {
-                // What the vault lists itself, or would once it is signed, was accepted before.
+                // Versions that are listed, or wait for signatures, were accepted before.
                 let accepted = [published, waiting[pack.id]].compactMap(\.self)
                 let restored =
                     if let pack = accepted.first(where: { $0.version == version }) { pack } else {
@@ -69,8 +69,7 @@ struct PublicationProposal {
         warnings += publisher.host?.warnings ?? []
     }
 
-    /// The highest versions of packs that are not listed now and may have been before: clients may still have these, so
-    /// their numbers are not given to other bytes.
+    /// The highest versions of packs that are not listed now: clients may have them, so their numbers stay taken.
     private static func withdrawnVersions(
         of ids: [PackID], after state: PublishedState, _ history: PackHistory, by publisher: PackPublisher
     ) async throws(VaultError) -> [PackID: UInt64] {
@@ -79,14 +78,14 @@ struct PublicationProposal {
         try await publisher.host?.readHistory(of: ids)
         var highest = try history.highestVersions(of: ids)
         for id in ids {
-            // What a team lists now, and the vault itself from now on.
+            // A team lists it now, the vault itself from now on.
             guard let version = state.listedVersion(of: id) else { continue }
             highest[id] = max(highest[id] ?? 0, version)
         }
         return highest
     }
 
-    /// A key that was given up may be in hands that it was given up for.
+    /// A retired key may have been retired because it leaked.
     private mutating func warnOfRetiredKeys(
         after published: [PackManifest], _ history: PackHistory, by publisher: PackPublisher
     ) async throws(VaultError) {
@@ -101,7 +100,7 @@ struct PublicationProposal {
         }
     }
 
-    /// A pack that a team has delivered, instead of the vault itself.
+    /// A pack that a team delivers from now on.
     private static func move(of pack: PackManifest, to deliveries: [TeamDelivery]) -> PublicationReport.Pack?
     {
         for delivery in deliveries {
@@ -111,7 +110,7 @@ struct PublicationProposal {
         return nil
     }
 
-    /// So many versions are looked back at, and so many packs.
+    /// Limits of the cost report: versions of a pack, and packs.
     private static let (versions, packLimit) = (3, 1000)
 
     private mutating func addCosts(
@@ -124,7 +123,7 @@ struct PublicationProposal {
             guard let pack = changed[packs[index].id] else { continue }
             let file = try await publisher.file(of: pack)
             for earlier in latest[pack.id] ?? [] where earlier.sha256 != pack.sha256 {
-                // What is not kept any more tells nothing.
+                // Versions that are not kept are left out.
                 do throws(VaultError) {
                     let held = try await publisher.file(of: earlier)
                     packs[index].updates.append(
@@ -137,8 +136,7 @@ struct PublicationProposal {
         }
     }
 
-    /// What was sealed already and waits for the signature of a key that is kept elsewhere: sealing it once more would
-    /// take another content key.
+    /// Sealed packs whose listing waits for signatures: sealing them again would use another content key.
     private static func waitingPacks(in vault: VaultFolder, _ settings: VaultSettings) throws(VaultError)
         -> [PackID: PackManifest]
     {
@@ -156,7 +154,7 @@ struct PublicationProposal {
         return packs
     }
 
-    /// A source that is missing stops the publication before anything was sealed.
+    /// Fails before anything is sealed.
     private static func checkSources(of settings: VaultSettings, in vault: VaultFolder) throws(VaultError) {
         for pack in settings.packs where pack.pin == nil {
             let source = vault.path.pushing(pack.source)

@@ -2,15 +2,13 @@ import PackSealing
 public import SealedPack
 public import VaultKeys
 
-/// What a publication did, for people and scripts.
+/// The result of a publication.
 public struct PublicationReport: Sendable {
     public enum Change: String, Sendable {
         case added, updated, unchanged
-        /// Nothing but the vault keys that it is sealed for is another: the pack's file stays as it is.
+        /// Only its slots changed; the pack's file stays.
         case resealed
-        /// A team lists it from now on.
         case moved
-        /// Nobody lists it any more.
         case removed
     }
 
@@ -18,14 +16,14 @@ public struct PublicationReport: Sendable {
         public let id: PackID
         public let version: UInt64
         public let change: Change
-        /// Bytes of the pack.
+        /// In bytes.
         public let length: UInt64
         public let pieces: UInt32
-        /// Those that the previous version has, byte for byte.
+        /// Pieces with the same bytes in the previous version.
         public let reusedPieces: UInt32
-        /// Vault keys that opened the previous version and don't open this one.
+        /// Vault keys that open only the previous version.
         public let droppedKeys: [KeyID]
-        /// Whether an earlier version is listed, whatever the source is now.
+        /// Whether an earlier version is listed instead of the source.
         public let isPinned: Bool
         /// The team that lists it from now on, of one that moved.
         public let team: String?
@@ -42,8 +40,7 @@ public struct PublicationReport: Sendable {
     public let packs: [Pack]
     /// The metadata files that were written.
     public let written: [String]
-    /// What should be done before long, each a sentence.
-    public let warnings: [String]
+    public let warnings: [Warning]
 }
 
 extension PublicationReport.Pack {

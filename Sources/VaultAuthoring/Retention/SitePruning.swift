@@ -112,21 +112,11 @@ public struct SitePruning: Sendable {
 
     /// Every file below the targets that has a pack's name, relative to them.
     private func packs() throws(VaultError) -> [String] {
+        let folder = vault.targets.appending("packs")
+        guard try FileSystem.status(of: folder)?.kind == .folder else { return [] }
         var found: [String] = []
-        var folders = ["packs"]
-        while let folder = folders.popLast() {
-            let path = vault.targets.appending(folder)
-            // A link may lead anywhere.
-            guard try FileSystem.status(of: path)?.kind == .folder else { continue }
-            for name in try Folder(opening: path).names().map({ String(decoding: $0, as: UTF8.self) })
-                .sorted()
-            {
-                switch try FileSystem.status(of: path.appending(name))?.kind {
-                case .folder: folders.append("\(folder)/\(name)")
-                case .file where name.hasSuffix(".avpack"): found.append("\(folder)/\(name)")
-                default: break
-                }
-            }
+        try Folder(opening: folder).forEachEntry(below: "packs/") { path, status in
+            if status.kind == .file, path.hasSuffix(".avpack") { found.append(path) }
         }
         return found
     }

@@ -3,16 +3,15 @@ public import VaultArchive
 public import VaultErrors
 public import VaultFileSystem
 
-/// What is to be sealed, as a folder: the folder that was named, or an archive unpacked into a private folder, which
-/// goes away with this value.
+/// The files to seal: a folder, or an archive unpacked into a private folder that is removed with this value.
 public struct PackSource: ~Copyable {
     public let folder: SourceFolder
     private let scratch: ScratchFolder?
 
     /// - Parameters:
     ///   - path: a folder, or any archive that libarchive reads.
-    ///   - filter: which of its files count.
-    ///   - place: unpacked content is kept beside this path meanwhile, in a folder of mode 0700.
+    ///   - filter: selects files.
+    ///   - place: archives are unpacked beside this path, into a folder of mode 0700.
     ///   - limit: how much an archive may unpack to.
     public init(
         _ path: FilePath, taking filter: SourceFilter = .all, unpackingBeside place: FilePath,

@@ -6,14 +6,14 @@ import VaultFileSystem
 import VaultKeys
 import VaultSite
 
-/// What one command on a vault works with. Each part is read and verified once, under the publisher's lock.
+/// The state of one command on a vault: each part is read and verified once, under the publisher's lock.
 struct AuthorSession {
     let vault: VaultFolder
     var settings: VaultSettings
     let period: SigningPeriod
-    /// Of encrypted signing keys.
+    /// For encrypted signing keys.
     let passphrase: PassphraseSource?
-    /// Has the site, where the vault's own folder lacks it.
+    /// The host's site, where the vault's own folder is incomplete.
     let host: HostedSite?
     let published: PublishedState
 
@@ -48,7 +48,6 @@ struct AuthorSession {
         return PackHistory(of: vault, signedBy: signers)
     }
 
-    /// What the teams have delivered, by the settings.
     func deliveries() throws(VaultError) -> [TeamDelivery] {
         guard case .site(let site) = published else { return [] }
         return try settings.structure.teams.map { team throws(VaultError) in
@@ -59,12 +58,12 @@ struct AuthorSession {
     }
 }
 
-/// What a vault has published: a site, or a team's part of one.
+/// The published state of a vault: a site, or a team's part of one.
 enum PublishedState {
     case site(CurrentSite)
     case part(TeamPart)
 
-    /// What the vault itself lists.
+    /// The packs that the vault itself lists.
     var ownListing: OwnListing {
         switch self {
         case .site(let site): site.ownListing
@@ -72,7 +71,7 @@ enum PublishedState {
         }
     }
 
-    /// The version of a pack that the site lists, whichever role does.
+    /// The version of a pack that any role of the site lists.
     func listedVersion(of id: PackID) -> UInt64? {
         guard case .site(let site) = self, let record = try? site.tree?.record(at: id.targetPath)
         else { return nil }
@@ -85,7 +84,8 @@ extension VaultFolder {
     func withPublisherLock<Result>(
         _ body: (VaultSettings) async throws(VaultError) -> Result
     ) async throws(VaultError) -> Result {
-        let settings = try VaultSettings(reading: self.settings)
+        // Without a vault there is nothing to lock.
+        _ = try VaultSettings(reading: settings)
         guard let lock = try FileLock.tryAcquire(lock, .exclusive) else {
             throw VaultError(
                 .busy, "another process is publishing this vault", at: path.string,
@@ -96,6 +96,7 @@ extension VaultFolder {
         for folder in [path, keys, pending, site, metadata, targets] where try FileSystem.exists(folder) {
             try Folder(opening: folder).removeAbandonedScratch()
         }
-        return try await body(settings)
+        // Another process may have changed them before it released the lock.
+        return try await body(VaultSettings(reading: settings))
     }
 }

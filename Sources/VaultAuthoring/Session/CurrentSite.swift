@@ -4,14 +4,14 @@ import VaultErrors
 import VaultFileSystem
 import VaultSite
 
-/// What a vault's site says now, verified from the vault's own trusted root. Expiry does not matter here: an
-/// expired site must be publishable again.
+/// A vault's published site, verified from its trusted root. It may have expired: an expired site must be
+/// publishable.
 struct CurrentSite {
     /// Nil before anything was published.
     let tree: TargetTree?
     let root: VerifiedRoot
-    /// Whether the host replaced what was published from here by another content of the same version: clients of the first
-    /// take neither before there is a higher version.
+    /// Whether the host has other content under the version that was last published from here: clients of either
+    /// accept only a higher version.
     let isReplacement: Bool
 
     init(of vault: VaultFolder) async throws(VaultError) {
@@ -30,30 +30,29 @@ struct CurrentSite {
         try vault.requireNewest(tree)
     }
 
-    /// What was verified at a host, or just published.
+    /// A site that was just verified at a host, or published.
     init(_ tree: TargetTree, isReplacement: Bool) {
         self.tree = tree
         root = tree.chain.root
         self.isReplacement = isReplacement
     }
 
-    /// The roles that the vault signs itself: the top-level targets and the bins below them. Those of teams, also of a team
-    /// that is none any more, never are.
+    /// The roles that the vault signs itself: the top-level targets and the bins.
     private var ownRoles: [VerifiedTargets] {
         guard let tree else { return [] }
         return [tree.chain.targets] + tree.delegatedRoles.filter { BinnedListing.isOwn($0.document.role) }
     }
 
-    /// What they list, as far as clients find it there.
+    /// Their targets that clients find.
     var ownListing: OwnListing {
         OwnListing(of: ownRoles.flatMap(\.records).filter { (try? tree?.record(at: $0.path)) == $0 })
     }
 }
 
-/// What one vault lists itself, as it was published last.
+/// The targets that a vault itself lists.
 struct OwnListing {
     let packs: [PublishedPacks.Listing]
-    /// Targets that are no packs of this program; they stay listed.
+    /// Targets that are no packs; they stay listed.
     let foreign: [TargetRecord]
 
     init(of records: [TargetRecord]) {

@@ -4,8 +4,8 @@ import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
-/// A vault remembers the last timestamp that it published, as a line `ROOT TIMESTAMP SHA256` with the versions of both. What
-/// followed on an older one, as after a backup of `site/` was restored, clients would refuse.
+/// The last timestamp that was published from this vault, as a line `ROOT TIMESTAMP SHA256` with the versions of
+/// both. Clients would refuse metadata that follows an older one, such as a restored backup of `site/`.
 extension VaultFolder {
     private var memory: FilePath { path.appending(".published") }
 
@@ -22,8 +22,7 @@ extension VaultFolder {
         }
     }
 
-    /// Throws `untrusted` when a host is older than what was published from here, or waits in the site's folder to be
-    /// uploaded.
+    /// Throws `untrusted` when a host is older than what was published from here, or waits to be uploaded.
     func requireNoNewer(than tree: TargetTree, at place: String) throws(VaultError) {
         let hosted = PublishedVersion(tree)
         let waiting = PublishedVersion(
@@ -41,8 +40,8 @@ extension VaultFolder {
         )
     }
 
-    /// Whether a site has another content under the version that was published from here last: another publisher began
-    /// from the same state, and its upload replaced this one's.
+    /// Whether a site has other content under the version that was last published from here: another publisher's
+    /// upload replaced it.
     func isReplaced(by tree: TargetTree) throws(VaultError) -> Bool {
         let (last, digest) = try lastTimestamp()
         return tree.chain.timestamp.version == last.timestamp && tree.chain.timestamp.digest != digest
@@ -70,7 +69,7 @@ extension VaultFolder {
     }
 }
 
-/// How new a site is. Its root comes first: a new one may let the numbers of timestamps begin again.
+/// The order of sites. The root comes first, since under a new root timestamps may begin again.
 private struct PublishedVersion: Comparable, CustomStringConvertible {
     /// Before anything was published.
     static let none = PublishedVersion(root: 0, timestamp: 0)

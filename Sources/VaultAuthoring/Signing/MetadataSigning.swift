@@ -3,14 +3,14 @@ import UpdateFramework
 import VaultErrors
 import VaultKeys
 
-/// Makes signed metadata: with the keys at hand, or with signatures that were made elsewhere.
+/// Signs metadata with the keys at hand, or uses signatures that were made elsewhere.
 struct MetadataSigning {
     var keys: SigningKeys
     let pending: PendingMetadata
     let versions: NextVersions
     let period: SigningPeriod
 
-    /// - Parameter keys: nil reads the vault's.
+    /// - Parameter keys: nil reads the vault's keys.
     init(for session: AuthorSession, with keys: SigningKeys? = nil) throws(VaultError) {
         self.keys =
             if let keys { keys } else {
@@ -21,13 +21,12 @@ struct MetadataSigning {
         period = session.period
     }
 
-    /// Metadata of a role as it would be with a version and an expiry.
+    /// Makes a role's metadata with a version and an expiry.
     typealias Content = (Int64, UTCTime) throws(VaultError) -> MetadataDraft
 
     /// Signs with the keys at hand.
     ///
-    /// - Parameter trusts: all of them must be met.
-    /// - Throws: `key` when they can't.
+    /// - Throws: `key` when the keys don't meet all of `trusts`.
     func sign(
         _ role: MetadataRole, for trusts: [RoleTrust], namedBy delegator: String, _ content: Content
     ) throws(VaultError) -> SignedMetadata {
@@ -76,12 +75,12 @@ struct MetadataSigning {
             .keeping(onlyValidSignaturesOf: trusts.flatMap(\.keys))
     }
 
-    /// What waits with all its signatures, says the same and is to be believed for longer than what is published.
+    /// Completely signed metadata in `pending/` with the same content and a later expiry.
     func waiting(
         _ role: MetadataRole, for trusts: [RoleTrust], lastingBeyond expires: UTCTime, _ content: Content
     ) throws(VaultError) -> SignedMetadata? {
         guard let waiting = try pending.file(of: role), waiting.document.expires > expires,
-            // Not what would have to be signed again at once.
+            // A file that is due for renewal itself is no help.
             !period.isDue(role, expiring: waiting.document.expires), try says(waiting, content)
         else { return nil }
         let file = SignedMetadata(waiting).keeping(onlyValidSignaturesOf: trusts.flatMap(\.keys))
@@ -100,7 +99,7 @@ struct MetadataSigning {
         return try keys.sign(SignedMetadata(draft), for: trusts)
     }
 
-    /// Whether what waits says the same, under the version that is next.
+    /// Whether pending metadata has this content and the next version.
     private func says(_ waiting: UnverifiedMetadata, _ content: Content) throws(VaultError) -> Bool {
         let document = waiting.document
         guard document.version == versions[document.role] else { return false }
@@ -108,18 +107,19 @@ struct MetadataSigning {
     }
 }
 
-/// How long what is signed now is to be believed.
+/// The expiry of metadata that is signed now.
 struct SigningPeriod {
     let lifetime: MetadataLifetime
     let now: UTCTime
-    /// Later than the lifetimes where it is later: for media that travel offline.
+    /// The least expiry, for offline media.
     var offlineUntil: UTCTime?
 
     func expiry(of role: MetadataRole) -> UTCTime {
         max(lifetime.expiry(of: role, signedAt: now), offlineUntil ?? now)
     }
 
-    /// Whether it must be signed anew: with less than a quarter of the role's period left, or for longer.
+    /// Whether metadata must be signed again: less than a quarter of the role's period is left, or it expires too
+    /// early.
     func isDue(_ role: MetadataRole, expiring expires: UTCTime) -> Bool {
         lifetime.isRenewalDue(of: role, expiring: expires, at: now) || expires < offlineUntil ?? expires
     }

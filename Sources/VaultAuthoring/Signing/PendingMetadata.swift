@@ -13,7 +13,7 @@ extension VaultFolder {
 }
 
 extension MetadataFolder {
-    /// One file that waits for signatures; nil where it is gone.
+    /// Nil where the file is gone.
     func pendingMetadata(in file: MetadataVersion) throws(VaultError) -> UnverifiedMetadata? {
         guard let role = file.role,
             let bytes = try self.file(named: file.hostedName, limit: role.sizeLimit)
@@ -22,8 +22,8 @@ extension MetadataFolder {
     }
 }
 
-/// Metadata that waits for signatures, in a vault's `pending/`. A file there has the form and the name that it will
-/// have in the site; it is signed where the keys are kept, by any tool that knows the form.
+/// Metadata in a vault's `pending/`. A file has the form and the name that it will have in the site; any tool that
+/// knows the form can sign it.
 struct PendingMetadata {
     let vault: VaultFolder
 
@@ -31,7 +31,7 @@ struct PendingMetadata {
 
     func path(of file: SignedMetadata) -> FilePath { vault.pending.appending(file.hostedName) }
 
-    /// What waits for a role, the highest version of it.
+    /// The highest version that waits for a role.
     func file(of role: MetadataRole) throws(VaultError) -> UnverifiedMetadata? {
         guard let newest = try MetadataFolder(vault.pending).newestVersion(of: role) else { return nil }
         let path = vault.pending.appending(role.hostedName(version: newest))
@@ -54,7 +54,6 @@ struct PendingMetadata {
         }
     }
 
-    /// The roles for which something waits.
     func roles() throws(VaultError) -> Set<MetadataRole> {
         Set(try MetadataFolder(vault.pending).versions().compactMap(\.role))
     }
@@ -65,14 +64,14 @@ struct PendingMetadata {
         try DurableFile.write(file.bytes.span, to: path(of: file), permissions: 0o644, replacing: true)
     }
 
-    /// Removes what waits for a role and has been decided.
+    /// Removes what waits for a role.
     func remove(_ role: MetadataRole) throws(VaultError) {
         for version in try versions(of: role) {
             try FileSystem.unlink(vault.pending.appending(role.hostedName(version: version)))
         }
     }
 
-    /// Digests of what the vault wrote: `pending/` travels, and nobody may add to what the vault's own keys sign.
+    /// Digests of what the vault wrote: `pending/` travels, and the vault's keys must sign nothing that others added.
     private func written() throws(VaultError) -> Set<SHA256Digest> {
         guard try FileSystem.exists(vault.pendingDigests) else { return [] }
         let lines = try DurableFile.read(vault.pendingDigests, limit: 16 << 20).split(
@@ -82,7 +81,7 @@ struct PendingMetadata {
 
     private func note(_ file: SignedMetadata) throws(VaultError) {
         let digest = Self.digest(of: file.draft.signed)
-        // Only what is still there counts.
+        // Digests of removed files are dropped.
         var lines = ["\(digest.hex)  \(file.hostedName)"]
         let known = try written()
         for version in try MetadataFolder(vault.pending).versions()

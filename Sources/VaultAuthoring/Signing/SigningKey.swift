@@ -12,7 +12,7 @@ final class SigningKey: Sendable {
     let publicKey: VerifyingKey
     private let key: Ed25519PrivateKey
 
-    /// - Parameter passphrase: of an encrypted file; asked for only then.
+    /// - Parameter passphrase: asked for only if the file is encrypted.
     /// - Throws: `key` when the file can't be read, may be read by others, is encrypted and no passphrase is given, or
     ///   holds no Ed25519 key.
     convenience init(reading path: FilePath, passphrase: PassphraseSource?) throws(VaultError) {
@@ -26,7 +26,7 @@ final class SigningKey: Sendable {
                 .key, "this signing key is encrypted", at: path.string,
                 remedy: "give its passphrase", hint: .passphrase)
         }
-        // A failure to get it is not of this file.
+        // A failure to get it names its own source.
         let secret = try passphrase.passphrase()
         self.init(
             try Self.naming(path) { () throws(VaultError) in
@@ -51,7 +51,7 @@ final class SigningKey: Sendable {
         }
     }
 
-    /// Makes any failure one of this key file.
+    /// Makes each error name this key file.
     private static func naming<Value: ~Copyable>(
         _ path: FilePath, _ body: () throws(VaultError) -> Value
     ) throws(VaultError) -> Value {
@@ -76,7 +76,7 @@ final class SigningKey: Sendable {
         self.init(key)
     }
 
-    /// Adds this key's signature, under every ID that these roles name the key by; without any the file is as it was.
+    /// Adds this key's signature under each ID that these roles have for the key.
     func sign(_ file: SignedMetadata, for trusts: [RoleTrust]) throws(VaultError) -> SignedMetadata {
         let ids = trusts.flatMap(\.keys).filter { $0.key == publicKey }.map(\.id)
         return ids.isEmpty ? file : try file.signed(with: key, as: ids)

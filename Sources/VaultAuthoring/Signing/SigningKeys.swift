@@ -5,8 +5,8 @@ import VaultErrors
 import VaultFileSystem
 import VaultKeys
 
-/// The signing keys in a vault's `keys/`, each PEM file read once. For which role a key signs is decided by the metadata
-/// that names it, not by the file's name.
+/// The signing keys in a vault's `keys/`, each PEM file read once. The metadata decides for which role a key signs,
+/// not the file's name.
 struct SigningKeys {
     private let vault: VaultFolder
     private let passphrase: PassphraseSource?
@@ -28,7 +28,6 @@ struct SigningKeys {
         }
     }
 
-    /// Signs with every key at hand that one of these names.
     func sign(_ file: SignedMetadata, for trusts: [RoleTrust]) throws(VaultError) -> SignedMetadata {
         var file = file
         for (_, key) in keys.sorted(by: { $0.key.string < $1.key.string }) {
@@ -37,13 +36,13 @@ struct SigningKeys {
         return file
     }
 
-    /// The public key of a file; nil where there is no such file. Throws `key` for one that could not be read.
+    /// The public key of a file; nil for a missing file. Throws `key` for an unreadable one.
     func publicKey(at path: FilePath) throws(VaultError) -> VerifyingKey? {
         if let failure = failures[path] { throw failure }
         return keys[path]?.publicKey
     }
 
-    /// The key in the role's own file, as `init` makes them.
+    /// The key in the role's own file.
     func ownKey(of role: MetadataRole) throws(VaultError) -> VerifyingKey {
         guard let key = try publicKey(at: vault.signingKey(of: role)) else {
             throw missing(role, remedy: "restore it from your backup")
@@ -67,13 +66,12 @@ struct SigningKeys {
     /// Why a role can't be signed with the keys at hand.
     ///
     /// - Parameters:
-    ///   - delegator: who names the keys, for the message.
-    ///   - remedy: what else can be done than to bring the key.
+    ///   - delegator: the name of the metadata that names the keys.
     func failure(for role: MetadataRole, namedBy delegator: String, remedy: String, hint: Hint? = nil)
         -> VaultError
     {
         let path = vault.signingKey(of: role)
-        // A file that can't be read may hold the key that is missed, whatever its name.
+        // An unreadable file may hold the missing key.
         let others = failures.sorted { $0.key.string < $1.key.string }.first?.value
         if let failure = failures[path] ?? others { return failure }
         guard keys[path] != nil else { return missing(role, remedy: remedy, hint: hint) }

@@ -3,14 +3,14 @@ import UpdateFramework
 import VaultCrypto
 import VaultErrors
 
-/// What became of metadata that is to be signed.
+/// The outcome of signing.
 enum SigningOutcome {
     case signed(SignedMetadata)
     /// It needs signatures of keys that are kept elsewhere.
     case waiting(WaitingMetadata)
 }
 
-/// A file in `pending/`, and whose signatures it needs.
+/// A file in `pending/`, and the keys whose signatures it needs.
 struct WaitingMetadata {
     let path: FilePath
     /// Such as `1 of 5822582e7072996c, 9f86d081884c7d65`.

@@ -5,13 +5,12 @@ import VaultFileSystem
 
 /// Which of the versions in a team's site is published.
 extension TeamDelivery {
-    /// How far a team's version may be above the one that is listed. No team publishes a million times between two
-    /// publications of the site; whoever has stolen its key could otherwise take the last version there is (2^53-1), after which
-    /// the team could never publish again, and clients would refuse any lower version.
+    /// How far a team's version may be above the listed one. A thief of its key could otherwise use the last version
+    /// (2^53-1), after which the team could never publish again.
     static let versionLimit: Int64 = 1_000_000
 
-    /// The team's metadata of the highest version that may follow what is listed: a file that a thief of an earlier key
-    /// left there hides no newer one of the team's. Where there is none it is the highest of all, whatever is wrong with it.
+    /// The team's signed metadata of the highest version that may follow the listed one; else the highest of all, for
+    /// the error.
     func newest(above last: Int64, upTo limit: Int64) throws(VaultError) -> UnverifiedMetadata {
         guard let highest = versions.first else {
             throw VaultError(
@@ -30,7 +29,7 @@ extension TeamDelivery {
         return try metadata(version: highest)
     }
 
-    /// What the team's present keys have signed, of the highest version.
+    /// The highest version that the team's present keys have signed.
     func newestSigned(upTo limit: Int64) -> UnverifiedMetadata? {
         if let newest, newest.document.version <= limit { return newest }
         for version in versions where version <= limit {
@@ -54,7 +53,7 @@ extension TeamDelivery {
         return metadata
     }
 
-    /// Whether what the site lists of the team is signed by the keys that this vault knows the team by.
+    /// Whether the team's listed metadata is signed by its present keys.
     func isSigned(_ listed: MetadataReference) throws(VaultError) -> Bool {
         let name = team.role.hostedName(version: listed.version)
         guard let bytes = try MetadataFolder(vault.metadata).file(named: name, limit: team.role.sizeLimit),
@@ -63,7 +62,7 @@ extension TeamDelivery {
         return delegation.trust.isMet(by: metadata)
     }
 
-    /// A number that the site has a file of is not given to another one.
+    /// Throws `untrusted` where the site has another file of this version.
     func requireFreeNumber(for file: SignedMetadata) throws(VaultError) {
         let known = try MetadataFolder(vault.metadata).file(
             named: file.hostedName, limit: team.role.sizeLimit)

@@ -6,17 +6,16 @@ import VaultErrors
 import VaultFileSystem
 import VaultSite
 
-/// What a team has published for a vault to list: its newest metadata, verified against the keys that this vault knows the
-/// team by, and the files that they list.
+/// A team's published metadata and packs, verified by the keys that the vault's settings name.
 struct TeamDelivery {
     let vault: VaultFolder
     let team: SiteStructure.Team
-    /// What the site lists of the team.
+    /// The team's metadata that the site lists.
     let listed: MetadataReference?
-    /// What a host has already, which needs not be copied.
+    /// The host's listing: its files need not be copied.
     private let hosted: TargetTree?
     private let now: UTCTime
-    /// What the vault that lists the team's packs delegates to it.
+    /// The delegation to the team.
     let delegation: Delegation
     let folder: MetadataFolder
     /// Of the team's metadata, the newest first.
@@ -60,17 +59,19 @@ struct TeamDelivery {
     }
 
     /// Names targets outside of the team's paths, which no client finds.
-    var warnings: [String] {
+    var warnings: [Warning] {
         guard let targets else { return [] }
         let outside = targets.records.filter { !delegation.covers($0.path) }
         guard let first = outside.first else { return [] }
         return [
-            "the team '\(team.role)' lists \(outside.count.counting("target")) outside of"
-                + " \(team.paths.joined(separator: ", ")), which no client finds: \(first.path.beginning)"
+            Warning(
+                "the team '\(team.role)' lists \(outside.count.counting("target")) outside of"
+                    + " \(team.paths.joined(separator: ", ")), which no client finds: \(first.path.beginning)"
+            )
         ]
     }
 
-    /// What the team has delivered under an ID, for clients to find.
+    /// A pack of the team that clients find.
     func pack(_ id: PackID) -> PackManifest? {
         guard delegation.covers(id.targetPath), let record = targets?[id.targetPath] else { return nil }
         return try? PublishedPacks.Listing(record).pack
@@ -86,12 +87,12 @@ struct TeamDelivery {
         return try VerifiedTargets(verifying: metadata, as: delegation, by: .targets)
     }
 
-    /// The team's newest metadata, unless the site lists it already; the files that it lists are copied to the site.
+    /// The team's newest metadata, unless the site lists it already. Copies the files that it lists to the site.
     ///
-    /// - Parameter versionsAreReset: whether clients forget which versions they have seen, with the root that is published
-    ///   together with this.
-    /// - Throws: `untrusted` for metadata that the team did not sign, that is older than what the site lists, or that
-    ///   has expired; `corrupt` for a file that is not the one that was signed for; `missing`.
+    /// - Parameter versionsAreReset: whether clients forget the versions that they have seen, under the root that is
+    /// published with this.
+    /// - Throws: `untrusted` for metadata that the team did not sign, that is older than the listed one or has
+    /// expired; `corrupt` for a file with another digest; `missing`.
     func files(versionsAreReset: Bool) throws(VaultError) -> SignedMetadata? {
         let last = listed?.version ?? 0
         let isOverruled = try listed.map { listed throws(VaultError) in try !isSigned(listed) } ?? false
@@ -122,19 +123,19 @@ struct TeamDelivery {
                 .untrusted, "it delegates to others, which a team can't", at: path.string,
                 remedy: "name each team in \(vault.settings.string)")
         }
-        // What is listed already may expire there: it is no reason to hold back all else.
+        // Listed metadata that expires must not hold back everything else.
         guard listed == file.reference || !targets.hasExpired(at: now) else {
             throw VaultError(
                 .untrusted, "it expired at \(targets.expires)", at: path.string,
                 remedy: "let the team publish again")
         }
-        // What the team lists besides exists for no client.
+        // Other targets exist for no client.
         for record in targets.records where delegation.covers(record.path) { try copy(record) }
         return listed == file.reference ? nil : file
     }
 
     private func copy(_ record: TargetRecord) throws(VaultError) {
-        // A path that leads anywhere else than into the folder of targets is no pack's.
+        // A path outside of the folder of targets is no pack's.
         guard let id = PackID(targetPath: record.path) else { return }
         let folder = vault.targets.appending(id.targetPath).removingLastComponent()
         let target = vault.targets.appending(record.hostedPath)

@@ -1,14 +1,14 @@
 import UpdateFramework
 import VaultErrors
 
-/// What a site publishes of its teams' deliveries. One that can't be verified holds back nobody else: what the site lists of
-/// that team stays, and a warning says why.
+/// The team metadata that a site publishes. A delivery that can't be verified is a warning: the listed metadata of
+/// that team stays.
 struct TeamImports {
     private(set) var files: [SignedMetadata] = []
-    private(set) var warnings: [String] = []
+    private(set) var warnings: [Warning] = []
 
-    /// - Parameter versionsAreReset: whether clients forget which versions they have seen, with the root that is published
-    ///   together with this.
+    /// - Parameter versionsAreReset: whether clients forget the versions that they have seen, under the root that is
+    /// published with this.
     /// - Throws: what is wrong with the delivery of a team that the site does not list yet.
     init(of deliveries: [TeamDelivery], versionsAreReset: Bool) throws(VaultError) {
         for delivery in deliveries {
@@ -19,9 +19,9 @@ struct TeamImports {
                     throw error
                 }
                 warnings.append(
-                    "the team '\(delivery.team.role)' stays at version \(listed.version): \(error.place): \(error.problem);"
-                        + " \(error.remedy)"
-                )
+                    Warning(
+                        "the team '\(delivery.team.role)' stays at version \(listed.version): \(error.place):"
+                            + " \(error.problem); \(error.remedy)", hint: error.hint))
             }
             warnings += delivery.warnings
         }

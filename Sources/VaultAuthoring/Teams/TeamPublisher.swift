@@ -6,14 +6,14 @@ import VaultFileSystem
 import VaultKeys
 import VaultSite
 
-/// What a team's vault has published: metadata of its own role, which another vault lists. It has no root: the vault that
-/// delegates to the role names the keys.
+/// The published state of a team's vault: metadata of one role, which another vault lists and delegates to. It has no
+/// root.
 struct TeamPart {
     let role: MetadataRole
     let keys: SigningKeys
     /// The team's own key.
     let trust: RoleTrust
-    /// The newest metadata that the team's own key has signed.
+    /// The newest metadata that this key has signed.
     let targets: VerifiedTargets?
 
     init(
@@ -28,7 +28,7 @@ struct TeamPart {
             let path = folder.path.appending(file.hostedName)
             let bytes = try DurableFile.read(path, limit: role.sizeLimit)
             let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: path.string)
-            // Nothing that a replaced key has signed counts.
+            // Metadata of a replaced key is ignored.
             guard trust.isMet(by: metadata) else { continue }
             targets = try VerifiedTargets(
                 verifying: metadata, as: Delegation(to: role, of: .paths([]), trust: trust), by: role)

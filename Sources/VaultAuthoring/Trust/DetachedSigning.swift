@@ -5,16 +5,16 @@ public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
 
-/// Adds signatures to a file that waits for them, wherever the keys are kept; no vault is needed there.
+/// Adds signatures to a pending file, where the keys are kept; no vault is needed.
 public struct DetachedSigning: Sendable {
-    /// What the file says and how many keys it has signatures of now, for the person who signs.
+    /// What the file contains, for the person who signs it.
     public struct Report: Sendable {
         public let role: MetadataRole
         public let version: Int64
         public let expires: UTCTime
-        /// Under the IDs of so many keys there are signatures. Whether they are valid is known where the keys are known.
+        /// Number of key IDs with a signature. Whether these are valid is not known here.
         public let signingKeys: Int
-        /// What else one would look at before signing, each a line.
+        /// The content to check before signing, one line each.
         public let content: [String]
     }
 
@@ -26,7 +26,7 @@ public struct DetachedSigning: Sendable {
 
     /// - Parameters:
     ///   - keys: PEM files with keys to sign with.
-    ///   - copies: copies of the file that were signed elsewhere, whose signatures are taken over.
+    ///   - copies: copies of the file with signatures to merge.
     /// - Throws: `untrusted` for a file that is no metadata, or a copy that says something else; `key`, `io`. The file is
     ///   as it was then.
     public func run(
@@ -66,7 +66,7 @@ public struct DetachedSigning: Sendable {
         }
     }
 
-    /// By the IDs that the specification defines: whoever wrote the file may have called a key anything.
+    /// By the IDs of the specification: the file may call a key anything.
     private static func names(of trust: RoleTrust) -> String {
         trust.keys.map { MetadataKey($0.key).id.description.prefix(16) }.joined(separator: ", ")
     }

@@ -2,10 +2,10 @@ public import UpdateFramework
 public import VaultCrypto
 import VaultErrors
 
-/// A change of whom the next root names.
+/// A change of the keys in the next root.
 public enum RootChange: Sendable {
     case addKey(VerifyingKey, to: TopLevelRole)
-    /// By the beginning of its ID, of eight characters at least.
+    /// By at least 8 digits of its ID.
     case removeKey(String, from: TopLevelRole)
     case threshold(Int, of: TopLevelRole)
     case replaceKey(VerifyingKey, by: VerifyingKey, in: TopLevelRole)
@@ -18,7 +18,7 @@ public enum RootChange: Sendable {
         }
     }
 
-    /// Whether the role is as this would make it.
+    /// Whether the role has this change already.
     func isMade(in trust: RoleTrust) -> Bool {
         switch self {
         case .addKey(let key, _): trust.keys.contains { $0.key == key }
@@ -29,7 +29,7 @@ public enum RootChange: Sendable {
         }
     }
 
-    /// Throws `usage` for a change that makes no sense, such as a threshold that no keys could meet.
+    /// Throws `usage` for an impossible change, such as a threshold above the number of keys.
     func apply(to trust: RoleTrust) throws(VaultError) -> RoleTrust {
         let changed: RoleTrust
         switch self {

@@ -24,22 +24,22 @@ public struct TrustChange: Sendable {
         try await publish { roots throws(VaultError) in try roots.change(change) }
     }
 
-    /// Replaces the key in the role's own file by a fresh one. The old file stays, under the beginning of its key's ID: until
-    /// the next root is published, its key is the one that counts.
+    /// Replaces the key in the role's own file by a new one. The old file stays, under the beginning of its key's ID:
+    /// its key is needed until the next root is published.
     public func rotate(_ role: TopLevelRole) async throws(VaultError) -> MetadataReport {
         try await publish { roots throws(VaultError) in
             try KeyRotation(of: role, in: vault).run(&roots)
         }
     }
 
-    /// Signs a new timestamp over the snapshot as it is, so that clients go on believing it.
+    /// Signs a new timestamp over the published snapshot, before the old one expires.
     public func refresh() async throws(VaultError) -> MetadataReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             let (session, site) = try await open(settings)
             guard let tree = site.tree else {
                 throw VaultError(
                     .missing, "nothing was published yet", at: vault.site.string,
-                    remedy: "publish first")
+                    remedy: "publish first", hint: .publishing)
             }
             let renewal = SiteRenewal(
                 current: tree, root: site.root, successor: nil, signing: try MetadataSigning(for: session))
@@ -48,7 +48,9 @@ public struct TrustChange: Sendable {
             let summary = TrustSummary(of: tree, lifetime: settings.lifetime, now: now)
             return MetadataReport(
                 written: [file.hostedName],
-                warnings: summary.roles.filter { $0.role != .timestamp }.compactMap(\.warning))
+                warnings: summary.roles.filter { $0.role != .timestamp }.compactMap(\.warning).map {
+                    Warning($0)
+                })
         }
     }
 

@@ -1,7 +1,7 @@
 import StrictJSON
 import VaultErrors
 
-/// What apps choose packs by is signed as it is declared, so it is checked before.
+/// Tags and traits are signed as declared, so they are checked first.
 extension VaultSettings.Pack {
     /// Words that differ.
     static func tags(of json: LocatedJSON) throws(VaultError) -> [String] {

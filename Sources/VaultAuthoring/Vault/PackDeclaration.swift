@@ -47,7 +47,6 @@ extension VaultSettings.Pack {
         return UInt64(number)
     }
 
-    /// Each is checked by itself, so that an error names the one that it is about.
     private static func patterns(_ key: String, of json: LocatedJSON) throws(VaultError) -> [String] {
         try (json[key]?.elements() ?? []).map { element throws(VaultError) in
             let pattern = try element.string()

@@ -5,7 +5,7 @@ public import VaultErrors
 
 /// How a vault's listing is divided among roles; members of `vault.json`.
 public struct SiteStructure: Sendable {
-    /// Another team that publishes some of the packs with keys of its own.
+    /// A team that publishes some of the packs with its own keys.
     public struct Team: Sendable {
         public let role: MetadataRole
         /// Patterns of target paths, such as `packs/dlc1/*`.
@@ -19,9 +19,9 @@ public struct SiteStructure: Sendable {
 
     /// In the order of their names.
     public var teams: [Team] = []
-    /// Into how many files the packs are divided by the hash of their path, as a power of two; 0 for one list.
+    /// The number of bins for packs, as an exponent of 2; 0 for one list.
     public var binBits = 0
-    /// Set in a team's own vault: the role that it publishes for. It has no root of its own.
+    /// In a team's own vault, which has no root: the role that it publishes.
     public var ownRole: MetadataRole?
 
     init(parsing json: LocatedJSON) throws(VaultError) {
@@ -47,7 +47,7 @@ public struct SiteStructure: Sendable {
         }
     }
 
-    /// A team's role. Its name means the same in a URL, on every disk and in every tool; throws `usage` for any other.
+    /// A team's role. Throws `usage` for a name that is unsafe in a URL or on a disk.
     public static func role(named name: String) throws(VaultError) -> MetadataRole {
         let plain = name.utf8.allSatisfy {
             switch $0 {

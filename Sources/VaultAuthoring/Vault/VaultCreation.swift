@@ -7,10 +7,10 @@ import VaultFileSystem
 import VaultKeys
 
 extension VaultFolder {
-    /// Makes a vault: settings, keys, and the root of trust that they sign. The folder may be new or empty, or hold
-    /// `vault.json` and `keys/` already: what is there is used, what is missing is made.
+    /// Makes a vault: settings, keys, and the root of trust. The folder may be new or empty, or hold `vault.json` and
+    /// `keys/`, which are used then.
     ///
-    /// - Parameter team: the role of another vault that this one is to publish for; such a vault has no root.
+    /// - Parameter team: the role of another vault that this one publishes; such a vault has no root.
     public func create(for team: MetadataRole? = nil, now: UTCTime) async throws(VaultError) {
         if let status = try FileSystem.status(of: path, followingLinks: true) {
             guard status.kind == .folder else {
@@ -18,12 +18,12 @@ extension VaultFolder {
                     .unwritable, "a file has that name", at: path.string,
                     remedy: "choose a new or an empty folder")
             }
-            // Of keys above all nothing is left lying about.
+            // A killed process may have left copies of keys.
             for folder in [path, keys, metadata]
             where try FileSystem.status(of: folder, followingLinks: true)?.kind == .folder {
                 try Folder(opening: folder).removeAbandonedScratch()
             }
-            // The trusted root comes last: without it an earlier attempt did not finish.
+            // The trusted root is written last: without it the vault is incomplete.
             let known = ["keys", "vault.json", "site", ".lock"]
             let names = try Folder(opening: path).names().map { String(decoding: $0, as: UTF8.self) }
             guard
@@ -32,7 +32,7 @@ extension VaultFolder {
             else {
                 throw VaultError(
                     .unwritable, "it is a vault already", at: path.string,
-                    remedy: "publish it, or choose a new folder")
+                    remedy: "publish it, or choose a new folder", hint: .publishing)
             }
             if let other = names.first(where: { !known.contains($0) }) {
                 throw VaultError(
@@ -59,7 +59,7 @@ extension VaultFolder {
         team.map { [$0] } ?? TopLevelRole.allCases.map { MetadataRole($0) }
     }
 
-    /// What the vault that delegates to a team needs of it.
+    /// The file that the delegating vault needs.
     private func writePublicKey(of team: MetadataRole) throws(VaultError) {
         let key = try SigningKey(reading: signingKey(of: team), passphrase: nil)
         try write(Array(key.publicKey.pem.utf8), to: publicKey(of: team), permissions: 0o644)
@@ -75,7 +75,7 @@ extension VaultFolder {
         let fresh = try keys.sign(SignedMetadata(draft), for: roles[.root].map { [$0] } ?? [])
         let root = metadata.appending(fresh.hostedName)
         try write(fresh.bytes, to: root, permissions: 0o644)
-        // A root that is there already may be from anywhere: only one that names the keys at hand is to be pinned.
+        // An existing root is pinned only if it names the keys at hand.
         let bytes = try DurableFile.read(root, limit: MetadataRole.root.sizeLimit)
         let found = try VerifiedRoot(
             pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: root.string))
@@ -88,7 +88,7 @@ extension VaultFolder {
         try write(bytes, to: trustedRoot, permissions: 0o644)
     }
 
-    /// Writes a file unless it is there.
+    /// Writes a file unless it exists.
     private func write(_ bytes: [UInt8], to path: FilePath, permissions: UInt16) throws(VaultError) {
         guard try !FileSystem.exists(path) else { return }
         try DurableFile.write(bytes.span, to: path, permissions: permissions, replacing: false)

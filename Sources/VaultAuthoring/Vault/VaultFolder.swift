@@ -14,7 +14,7 @@ import VaultFileSystem
 ///     site/               the signed static site, to be uploaded
 public struct VaultFolder: Sendable {
     public let path: FilePath
-    /// Where published metadata is read and signed metadata is written first: the site's own, or a copy of what a host has.
+    /// Published metadata: the site's own, or a copy of the host's.
     public let metadata: FilePath
 
     public init(_ path: FilePath) {
@@ -26,10 +26,10 @@ public struct VaultFolder: Sendable {
         (self.path, self.metadata) = (path, metadata)
     }
 
-    /// The same vault, going on from a copy of what a host has.
+    /// The same vault with a copy of a host's metadata.
     func following(_ copy: FilePath) -> VaultFolder { VaultFolder(path, metadata: copy) }
 
-    /// Whether what is published is known from a host, so that the site's folder needs only what is new.
+    /// Whether the published state is the host's, so that the site's folder gets only new files.
     var followsHost: Bool { metadata != siteMetadata }
 
     public var settings: FilePath { path.appending("vault.json") }
@@ -40,17 +40,16 @@ public struct VaultFolder: Sendable {
     /// The SHA-256 of what was written to `pending/`.
     var pendingDigests: FilePath { path.appending(".pending") }
     public var site: FilePath { path.appending("site") }
-    /// What is to be uploaded.
+    /// The metadata to upload.
     var siteMetadata: FilePath { Self.siteMetadata(in: path) }
     public var targets: FilePath { site.appending("targets") }
-    /// Held by the publisher at work.
     var lock: FilePath { path.appending(".lock") }
 
     private static func siteMetadata(in path: FilePath) -> FilePath {
         path.appending("site").appending("metadata")
     }
 
-    /// Of a team: what the vault that delegates to it needs.
+    /// A team's public key, for the vault that delegates to it.
     func publicKey(of team: MetadataRole) -> FilePath {
         path.appending("\(team).pub.pem")
     }

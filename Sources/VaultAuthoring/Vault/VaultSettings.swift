@@ -6,7 +6,7 @@ public import VaultArchive
 public import VaultErrors
 import VaultFileSystem
 
-/// The content of `vault.json`. When it is written again, everything but what was changed stays byte for byte.
+/// The content of `vault.json`. Writing it keeps all unchanged bytes.
 public struct VaultSettings: Sendable {
     /// A pack that the vault publishes.
     public struct Pack: Sendable {
@@ -14,14 +14,14 @@ public struct VaultSettings: Sendable {
         /// A folder or an archive; relative paths begin at the vault.
         public var source: FilePath
         public var filter: SourceFilter
-        /// Whether what symbolic links in a folder lead to is packed, instead of refused.
+        /// Whether symbolic links in a folder are followed, instead of refused.
         public var followsLinks = false
         public var offer: PackOffer
-        /// Of pieces that are sealed anew.
+        /// For new pieces.
         public var compression: Compression?
-        /// The earlier version that is listed, whatever the source is now.
+        /// The earlier version that is listed instead of the source.
         public var pin: UInt64?
-        /// The highest number that a version had when an earlier one was restored.
+        /// The highest version when an earlier one was restored.
         public var lastVersion: UInt64 = 0
     }
 
@@ -30,7 +30,7 @@ public struct VaultSettings: Sendable {
     public let structure: SiteStructure
     private var text: JSONSource
 
-    /// What `init` writes.
+    /// The settings of a new vault.
     static func fresh(for team: MetadataRole?) -> JSONObject {
         let lifetime = MetadataLifetime()
         var json: JSONObject = [
@@ -79,14 +79,14 @@ public struct VaultSettings: Sendable {
         }
     }
 
-    /// Declares one more pack, or another source for a pack that is declared.
+    /// Declares a pack, or changes its source.
     public mutating func declare(_ id: PackID, source: FilePath) throws(VaultError) {
         try change(id, ["source": .string(source.string), "pin": nil])
     }
 
-    /// Lists an earlier version of a pack from now on, or with nil the source as it is again.
+    /// Lists an earlier version of a pack; nil lists its source again.
     ///
-    /// - Parameter highest: a number that no later version may fall below.
+    /// - Parameter highest: no later version may be lower.
     mutating func pin(_ id: PackID, to version: UInt64?, above highest: UInt64) throws(VaultError) {
         guard let pack = packs.first(where: { $0.id == id }) else {
             throw VaultError(
@@ -102,7 +102,7 @@ public struct VaultSettings: Sendable {
             ])
     }
 
-    /// No pack has a version beyond what JSON numbers are read exactly for.
+    /// Versions stay within the exact range of JSON numbers.
     private static func number(_ version: UInt64) -> Int64 {
         min(Int64(clamping: version), JSONValue.integerRange.upperBound)
     }
@@ -123,7 +123,7 @@ public struct VaultSettings: Sendable {
         }
         table[id] = .object(entry)
         wanted["packs"] = .object(table)
-        // Nothing is written that does not say just what was wanted.
+        // The text must parse to exactly the wanted value.
         guard edited.value == .object(wanted) else {
             throw text.located.error(
                 .corrupt, "the declaration of '\(id)' could not be changed in it", remedy: "edit it by hand")

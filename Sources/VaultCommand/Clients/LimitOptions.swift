@@ -27,3 +27,60 @@ struct LimitOptions: ParsableArguments {
         configuration.policy.installedSize = installedSize?.bytes
     }
 }
+
+/// Limits of a run of the downloader.
+struct BudgetOptions: ParsableArguments {
+    @OptionGroup var time: TimeOption
+
+    @Option(
+        help: ArgumentHelp(
+            "How much memory it may take, such as 64MiB: with less, fewer packs come at a time. A bare number counts bytes.",
+            valueName: "bytes"))
+    var memory = ByteCount(bytes: 32 << 20)
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that essential packs may take with the request 'install', metadata included.",
+            valueName: "bytes"))
+    var essentialAllowance: ByteCount?
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that the other packs may take with the request 'install'.", valueName: "bytes"))
+    var allowance: ByteCount?
+
+    /// A smaller number is a mistaken unit.
+    private static let leastMemory = ByteCount(bytes: 64 << 10)
+
+    func validate() throws {
+        guard memory.bytes >= Self.leastMemory.bytes else {
+            throw ValidationError(
+                "--memory takes \(Self.leastMemory) or more, such as 64MiB; \(memory.bytes) counts bytes")
+        }
+    }
+
+    var budget: DownloaderBudget { DownloaderBudget(time: time.duration, memory: memory.bytes) }
+
+    func apply(to configuration: inout VaultConfiguration) {
+        configuration.policy.essentialDownloadAllowance = essentialAllowance?.bytes
+        configuration.policy.downloadAllowance = allowance?.bytes
+    }
+}
+
+/// The time limit of a client.
+struct TimeOption: ParsableArguments {
+    @Option(
+        name: .customLong("time"),
+        help: ArgumentHelp(
+            "Stop after this time; the next run resumes.", valueName: "seconds"))
+    private var seconds: Double?
+
+    /// Nil for no limit.
+    var duration: Duration? { seconds.map { .seconds($0) } }
+
+    func validate() throws {
+        if let seconds, !(seconds > 0 && seconds < 1e9) {
+            throw ValidationError("--time takes seconds, more than 0")
+        }
+    }
+}

@@ -35,7 +35,7 @@ struct Cat: AsyncParsableCommand {
                 remedy: "list its files: \(GivenCommand.line(as: "inspect", without: [path]))"
             ).suggesting(path, among: files)
         }
-        let output = try OutputRule.standardOutput()
+        let output = try StandardStreams.output()
         try await source.read(entry.content) { part throws(VaultError) in try output.writeNext(part) }
     }
 }

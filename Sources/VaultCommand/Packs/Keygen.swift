@@ -25,7 +25,7 @@ struct Keygen: ParsableCommand {
     func run() throws {
         SwapWarning.report()
         if output == "-" {
-            let id = try VaultKeyFile.generate(into: OutputRule.standardOutput())
+            let id = try VaultKeyFile.generate(into: StandardStreams.output())
             Console.note("made the vault key \(id)")
         } else {
             let id = try VaultKeyFile.generate(at: FilePath(output))

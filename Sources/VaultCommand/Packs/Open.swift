@@ -46,8 +46,8 @@ struct Open: AsyncParsableCommand {
     }
 
     func run() async throws {
-        if let output { try OutputRule.requireNewFolder(FilePath(output)) }
-        if let tar, tar != "-" { try OutputRule.requireWritableFile(FilePath(tar), replacing: force) }
+        if let output { try OutputCheck.requireNewFolder(FilePath(output)) }
+        if let tar, tar != "-" { try OutputCheck.requireWritableFile(FilePath(tar), replacing: force) }
         let source = try await pack.local().unlock(try keys.required())
         try await write(source)
         if json {
@@ -66,7 +66,7 @@ struct Open: AsyncParsableCommand {
         defer { progress.finish() }
         if let output { return try await open(source, into: FilePath(output), progress) }
         guard let tar, tar != "-" else {
-            return try await writeTar(of: source, to: try OutputRule.standardOutput(), progress)
+            return try await writeTar(of: source, to: try StandardStreams.output(), progress)
         }
         let scratch = try ScratchFile(for: FilePath(tar))
         let file = try OpenFile(duplicating: scratch.file.descriptor, named: FilePath(tar))

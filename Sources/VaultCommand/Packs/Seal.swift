@@ -99,7 +99,7 @@ struct Seal: AsyncParsableCommand {
 
     private func sealToFile(_ order: SealingRequest) async throws(VaultError) -> SealingResult {
         let pack = FilePath(output)
-        try OutputRule.removeAbandonedScratch(beside: pack)
+        try OutputCheck.removeAbandonedScratch(beside: pack)
         let target = try PackFileSealing(
             pack: pack, manifest: manifest.map { FilePath($0) }, replacing: force)
         let source = try openSource(beside: pack)
@@ -110,11 +110,11 @@ struct Seal: AsyncParsableCommand {
 
     private func sealToStandardOutput(_ order: SealingRequest) async throws(VaultError) -> SealingResult {
         let manifest = FilePath(manifest ?? "")
-        try OutputRule.requireWritableFile(manifest, replacing: force)
+        try OutputCheck.requireWritableFile(manifest, replacing: force)
         let source = try openSource(beside: manifest)
         let progress = ProgressBar("sealing", total: source.folder.entries.reduce(0) { $0 + $1.size })
         defer { progress.finish() }
-        let output = OpenFileReference(try OutputRule.standardOutput())
+        let output = OpenFileReference(try StandardStreams.output())
         let result = try await order.seal(source.folder, into: output) { progress.show($0) }
         try DurableFile.write(
             PackManifestFile.bytes(of: result.manifest).span, to: manifest, permissions: 0o644,
@@ -125,7 +125,7 @@ struct Seal: AsyncParsableCommand {
     private func openSource(beside place: FilePath) throws(VaultError) -> PackSource {
         guard source != "-" else {
             return try PackSource(
-                unpacking: try OutputRule.standardInput(), beside: place, limit: unpacking.limit)
+                unpacking: try StandardStreams.input(), beside: place, limit: unpacking.limit)
         }
         return try PackSource(
             FilePath(source), unpackingBeside: place, followLinks: followLinks, limit: unpacking.limit)

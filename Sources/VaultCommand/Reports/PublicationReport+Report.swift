@@ -25,13 +25,13 @@ extension PublicationReport: Report {
                     "team": pack.team.map { .string($0) } ?? .null,
                 ]
             },
-            "written": .texts(written), "warnings": .texts(warnings),
+            "written": .texts(written), "warnings": .texts(warnings.map(\.worded)),
         ]
     }
 
     /// Prints the warnings, the report, and what follows from it.
     func answerWithAdvice(asJSON isJSON: Bool, isDryRun: Bool = false) {
-        for warning in warnings { Console.note("warning: \(warning)") }
+        for warning in warnings { Console.note("warning: \(warning.worded)") }
         answer(asJSON: isJSON)
         if isJSON { return }
         for pack in packs {

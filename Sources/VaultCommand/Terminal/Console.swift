@@ -18,7 +18,7 @@ enum Console {
     /// An answer that is not a line of text, such as JSON or a file's content, unchanged.
     static func answer(bytes: [UInt8]) {
         do throws(VaultError) {
-            try OutputRule.standardOutput().writeNext(bytes.span)
+            try StandardStreams.output().writeNext(bytes.span)
         } catch {
             lost.withLock { $0 = $0 ?? error }
         }

@@ -1,3 +1,4 @@
+import VaultAuthoring
 import VaultErrors
 
 extension Hint {
@@ -14,6 +15,7 @@ extension Hint {
         case .publishingFromHost: "publish --against URL"
         case .signing: "assetvault trust sign"
         case .rotation(let role, let vault): "assetvault trust rotate \(vault) \(role)"
+        case .publishing: "assetvault publish"
         case .makingVaultKey: "assetvault keygen"
         case .makingVault: "assetvault init VAULT"
         case .passphrase: "--passphrase env:NAME"
@@ -32,4 +34,8 @@ extension VaultError {
         guard let hint else { return self }
         return VaultError(category, problem, at: place, remedy: "\(remedy) (\(hint.words))")
     }
+}
+
+extension Warning {
+    var worded: String { hint.map { "\(text) (\($0.words))" } ?? text }
 }

@@ -39,7 +39,7 @@ struct TrustOptions: ParsableArguments {
 
 extension MetadataReport {
     func tell() {
-        for warning in warnings { Console.note("warning: \(warning)") }
+        for warning in warnings { Console.note("warning: \(warning.worded)") }
         if !written.isEmpty || warnings.isEmpty { Console.wrote(written) }
     }
 }
@@ -114,4 +114,19 @@ struct TrustThreshold: AsyncParsableCommand {
     func run() async throws {
         try await options.change().apply(.threshold(threshold, of: role.role)).tell()
     }
+}
+
+/// The top-level role that is changed.
+struct RoleArgument: ParsableArguments {
+    private static let names = TopLevelRole.allCases.map(\.rawValue)
+
+    @Argument(
+        help: "root, timestamp, snapshot or targets.", completion: .list(names),
+        transform: { text in
+            if let role = TopLevelRole(rawValue: text) { return role }
+            throw ValidationError(
+                "a role is root, timestamp, snapshot or targets"
+                    + Suggestion.question(for: text, among: names))
+        })
+    var role: TopLevelRole
 }

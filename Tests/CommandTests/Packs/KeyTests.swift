@@ -164,7 +164,7 @@ struct KeyTests {
         let seal = ["seal", bench.level, "-o", bench.pack, "--keys", "file:\(bench.folder["many.jwks"])"]
         try write(65)
         try await bench.unchanged {
-            try await Command.run(seal).failed(64, naming: "64", "65", "--keys")
+            try await Command.run(seal).failed(64, naming: "64", "65", "vault keys")
         }
         try write(64)
         try await Command.run(seal).succeeded()

@@ -109,7 +109,7 @@ struct HostedPublishRefusalTests {
 
     @Test func aHostThatHasNoSite() async throws {
         let server = try FaultServer(folder["level"])
-        try await refuses(69, naming: "publish without --against", server.url)
+        try await refuses(69, naming: "publish and upload", server.url)
         try await refuses(69, naming: "", "http://127.0.0.1:\(ListeningSocket().port)/")
         try await refuses(64, naming: "", "ftp://127.0.0.1/")
     }

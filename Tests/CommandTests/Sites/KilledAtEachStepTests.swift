@@ -147,6 +147,19 @@ import Testing
         try StoreContent(loaded: 3).expect(in: store, "")
     }
 
+    /// A downloader and the app were killed with downloads of two versions: the older file goes, too.
+    @Test func downloadsOfBothRoles() async throws {
+        let stores = try await KilledStores(.downloader, from: .loaded)
+        let store = try await stores.store("both")
+        #expect(try await stores.run(in: store, dyingAt: "downloadNamed").exitCode == 137)
+        try stores.workshop.folder.write("level/noise", "version 3")
+        try await stores.workshop.publish()
+        let fetch = KilledWay.opened.arguments(stores.workshop, stores.server.url, store)
+        #expect(try await Command.run(fetch, dyingAt: "downloadNamed").exitCode == 137)
+        try await Command.run(fetch).succeeded()
+        try StoreContent(loaded: 3).expect(in: store, "")
+    }
+
     /// What was cut off once is being recovered, and that is cut off as well.
     @Test(
         arguments: [

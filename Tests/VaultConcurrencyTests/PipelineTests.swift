@@ -3,7 +3,7 @@ import Synchronization
 import Testing
 import VaultErrors
 
-@testable import SealedPack
+@testable import VaultConcurrency
 
 /// Parallel work whose order, memory and errors are those of work one after the other.
 @Suite struct PipelineTests {

@@ -3,7 +3,7 @@ import VaultErrors
 import VaultFileSystem
 
 /// Checks of outputs: files are overwritten only when asked to, folders never.
-enum OutputRule {
+enum OutputCheck {
     /// Throws unless the folder is absent or empty.
     static func requireNewFolder(_ path: FilePath) throws(VaultError) {
         try removeAbandonedScratch(beside: path.withoutTrailingSlash)
@@ -27,13 +27,5 @@ enum OutputRule {
         let folder = path.removingLastComponent()
         guard let folder = try? Folder(opening: folder.isEmpty ? "." : folder) else { return }
         _ = try? folder.removeAbandonedScratch()
-    }
-
-    static func standardOutput() throws(VaultError) -> OpenFile {
-        try OpenFile(duplicating: 1, named: "standard output")
-    }
-
-    static func standardInput() throws(VaultError) -> OpenFile {
-        try OpenFile(duplicating: 0, named: "standard input")
     }
 }

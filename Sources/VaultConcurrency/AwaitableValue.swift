@@ -1,7 +1,7 @@
 import Synchronization
 
 /// A value that some tasks change and others wait for.
-final class AwaitableValue<Value: Sendable>: Sendable {
+public final class AwaitableValue<Value: Sendable>: Sendable {
     private struct State {
         var value: Value
         var changes = 0
@@ -11,13 +11,13 @@ final class AwaitableValue<Value: Sendable>: Sendable {
 
     private let state: Mutex<State>
 
-    init(_ value: Value) { state = Mutex(State(value: value)) }
+    public init(_ value: Value) { state = Mutex(State(value: value)) }
 
-    var value: Value { state.withLock { $0.value } }
+    public var value: Value { state.withLock { $0.value } }
 
     /// Changes the value; all waiting tasks look at it again.
     @discardableResult
-    func change<R: Sendable>(_ change: @Sendable (inout Value) -> R) -> R {
+    public func change<R: Sendable>(_ change: @Sendable (inout Value) -> R) -> R {
         let (result, waiting) = state.withLock { state in
             let result = change(&state.value)
             state.changes += 1
@@ -29,7 +29,7 @@ final class AwaitableValue<Value: Sendable>: Sendable {
     }
 
     /// Waits until `take` returns a result for the value; nil when the task is cancelled before.
-    func wait<R: Sendable>(for take: @Sendable (inout Value) -> R?) async -> R? {
+    public func wait<R: Sendable>(for take: @Sendable (inout Value) -> R?) async -> R? {
         while !Task.isCancelled {
             let (result, changes, number) = state.withLock { state in
                 state.next += 1

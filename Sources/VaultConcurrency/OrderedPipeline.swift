@@ -1,14 +1,14 @@
-package import VaultErrors
+public import VaultErrors
 
-/// What whoever is asked for the next input says.
-package enum Supply<Input> {
+/// The answer to a request for the next input.
+public enum Supply<Input> {
     case input(Input)
     /// Nothing before more has been read.
     case later
     case end
 
     /// Nil is the end.
-    package init(_ input: Input?) { self = input.map(Self.input) ?? .end }
+    public init(_ input: Input?) { self = input.map(Self.input) ?? .end }
 }
 
 /// Runs `work` on several inputs at once and hands its results on in the order of the inputs.
@@ -23,13 +23,13 @@ package enum Supply<Input> {
 ///   - read: what is done when `next` says `later`, before it is asked again: in a task of its own, so that what is done is
 ///     delivered however long it takes. It is cancelled when the pipeline ends.
 ///   - memory: the bytes that the work on an input takes at its most, roughly.
-package func runInOrder<Input: Sendable, Output: Sendable>(
+public func runInOrder<Input: Sendable, Output: Sendable>(
     width: Int = 8, budget: Int = 48 << 20,
     read: @escaping @Sendable () async -> Void = {},
     next: () async throws(VaultError) -> Supply<Input>,
     memory: (Input) -> Int,
-    work: @escaping @Sendable (Input) throws(VaultError) -> Output,
-    deliver: (Output) throws(VaultError) -> Void
+    work: @escaping @Sendable (Input) async throws(VaultError) -> Output,
+    deliver: (Output) async throws(VaultError) -> Void
 ) async throws(VaultError) {
     let outcome: Result<Void, VaultError> = await withTaskGroup(of: PipelineEvent<Output>.self) { group in
         var started = 0
@@ -48,7 +48,7 @@ package func runInOrder<Input: Sendable, Output: Sendable>(
             while let result = waiting.removeValue(forKey: delivered) {
                 delivered += 1
                 budget.giveBackFirst()
-                try deliver(result.get())
+                try await deliver(result.get())
             }
         }
         do throws(VaultError) {
@@ -73,7 +73,11 @@ package func runInOrder<Input: Sendable, Output: Sendable>(
                     let number = started
                     started += 1
                     group.addTask {
-                        .worked(number, Result { () throws(VaultError) in try work(input) })
+                        do throws(VaultError) {
+                            return .worked(number, .success(try await work(input)))
+                        } catch {
+                            return .worked(number, .failure(error))
+                        }
                     }
                 }
                 guard isReading || delivered < started else { return .success(()) }

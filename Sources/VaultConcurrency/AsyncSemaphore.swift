@@ -1,13 +1,13 @@
-import VaultErrors
+public import VaultErrors
 
 /// Limits how many tasks do something at a time.
-final class AsyncSemaphore: Sendable {
+public final class AsyncSemaphore: Sendable {
     private let free: AwaitableValue<Int>
 
-    init(_ count: Int) { free = AwaitableValue(max(1, count)) }
+    public init(_ count: Int) { free = AwaitableValue(max(1, count)) }
 
     /// Runs `body` with a permit. Throws when the task is cancelled before.
-    func withPermit<R>(
+    public func withPermit<R>(
         for place: String, _ body: () async throws(VaultError) -> R
     ) async throws(VaultError) -> R {
         try await acquire(for: place)
@@ -16,7 +16,7 @@ final class AsyncSemaphore: Sendable {
     }
 
     /// Waits for a permit, to be released by ``release()``. Throws when the task is cancelled before.
-    func acquire(for place: String) async throws(VaultError) {
+    public func acquire(for place: String) async throws(VaultError) {
         let isAcquired: Bool? = await free.wait { free in
             guard free > 0 else { return nil }
             free -= 1
@@ -25,5 +25,5 @@ final class AsyncSemaphore: Sendable {
         guard isAcquired != nil else { throw VaultError.cancelled(place) }
     }
 
-    func release() { free.change { $0 += 1 } }
+    public func release() { free.change { $0 += 1 } }
 }

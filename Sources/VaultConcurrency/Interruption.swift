@@ -1,8 +1,8 @@
-import VaultErrors
+public import VaultErrors
 
 /// Runs `work` until `interruption` returns, which cancels it. Nil when it was interrupted before its
 /// end; a result that was complete by then counts.
-func run<R: Sendable>(
+public func run<R: Sendable>(
     until interruption: @escaping @Sendable () async -> Void,
     _ work: @escaping @Sendable () async throws(VaultError) -> R
 ) async -> Result<R, VaultError>? {
@@ -19,5 +19,22 @@ func run<R: Sendable>(
         if let first { return first }
         guard case .success(let value)?? = await group.next() else { return nil }
         return .success(value)
+    }
+}
+
+/// Runs `work`, and cancels it when the time is up: then throws `.busy`, unless it was complete by then.
+public func withTimeLimit<R: Sendable>(
+    _ limit: Duration, at place: String, _ work: @escaping @Sendable () async throws(VaultError) -> R
+) async throws(VaultError) -> R {
+    let result = await run(until: { try? await Task.sleep(for: limit) }, work)
+    if let result { return try result.get() }
+    if Task.isCancelled { throw VaultError.cancelled(place) }
+    throw .timeIsUp(at: place)
+}
+
+extension VaultError {
+    public static func timeIsUp(_ more: String = "", at place: String) -> VaultError {
+        VaultError(
+            .busy, "the time is up\(more)", at: place, remedy: "start it again: it goes on where it stopped")
     }
 }

@@ -1,4 +1,5 @@
 import SealedPack
+import VaultConcurrency
 import VaultErrors
 
 /// Lets an app pause, resume and cancel the work on single packs.
@@ -69,7 +70,7 @@ final class WorkControls: Sendable {
                 hasPermit = true
             }
             guard !requests.value.isCancelled(work) else { throw VaultError.cancelled(place) }
-            let result = await AssetVault.run(
+            let result = await VaultConcurrency.run(
                 until: { [requests] in
                     _ = await requests.wait { $0.isPaused(work) || $0.isCancelled(work) ? true : nil }
                 }, body)
