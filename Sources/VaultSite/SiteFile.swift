@@ -1,7 +1,7 @@
 public import VaultErrors
 public import VaultTransport
 
-/// One file of a site whose length is known, read in parts; where the host fails, again, from where it stopped.
+/// A file of a site with a known length, read in parts; a failed transfer resumes where it stopped.
 public struct SiteFile: Sendable {
     public let location: SiteLocation
     /// In bytes.
@@ -14,14 +14,14 @@ public struct SiteFile: Sendable {
         self.transport = transport
     }
 
-    /// Hands the bytes of `wanted` to `take` as they arrive, each chunk with its offset in the file. A host that does not
-    /// do parts sends all of the file, from its beginning. The bytes are verified by nobody yet.
+    /// Passes the bytes of `wanted` to `receive` as they arrive, unverified, each chunk with its offset in the file. A
+    /// host without Range support sends the whole file, from its start.
     ///
-    /// - Returns: whether all of the file was sent where a part was asked for.
-    /// - Throws: `corrupt` for a file of another length, `unavailable`, and what `take` throws.
+    /// - Returns: whether the host sent the whole file where a part was requested.
+    /// - Throws: `corrupt` for a file of another length, `unavailable`, and what `receive` throws.
     @discardableResult
     public func read(
-        _ wanted: Range<UInt64>, take: ([UInt8], _ offset: UInt64) throws(VaultError) -> Void
+        _ wanted: Range<UInt64>, receive: ([UInt8], _ offset: UInt64) throws(VaultError) -> Void
     ) async throws(VaultError) -> Bool {
         var missing = wanted
         var failures = 0
@@ -29,7 +29,7 @@ public struct SiteFile: Sendable {
         while !missing.isEmpty {
             let before = missing.count
             do throws(VaultError) {
-                switch try await transfer(&missing, take) {
+                switch try await transfer(&missing, receive) {
                 case .part: continue
                 case .whole: return wanted != 0..<length
                 case .absent: break
@@ -50,15 +50,15 @@ public struct SiteFile: Sendable {
         return false
     }
 
-    private enum Sent {
+    private enum Outcome {
         case part
         case whole
         case absent
     }
 
     private func transfer(
-        _ missing: inout Range<UInt64>, _ take: ([UInt8], UInt64) throws(VaultError) -> Void
-    ) async throws(VaultError) -> Sent {
+        _ missing: inout Range<UInt64>, _ receive: ([UInt8], UInt64) throws(VaultError) -> Void
+    ) async throws(VaultError) -> Outcome {
         var request = TransportRequest(location, limit: length)
         if missing.lowerBound > 0 || missing.upperBound < length {
             request.range =
@@ -69,16 +69,16 @@ public struct SiteFile: Sendable {
         case .part(let range, let body):
             guard range.total == length else { throw wrongLength(range.total) }
             for try await bytes in body {
-                // A part has exactly the bytes that it declares: see `TransportBody`.
-                try take(bytes, missing.lowerBound)
+                // `TransportBody` enforces the declared length of a part.
+                try receive(bytes, missing.lowerBound)
                 missing = (missing.lowerBound + UInt64(bytes.count))..<missing.upperBound
             }
             return .part
         case .whole(let body):
-            if let count = body.length, count != length { throw wrongLength(count) }
+            if let declared = body.length, declared != length { throw wrongLength(declared) }
             var offset: UInt64 = 0
             for try await bytes in body {
-                try take(bytes, offset)
+                try receive(bytes, offset)
                 offset += UInt64(bytes.count)
                 let start = min(max(missing.lowerBound, offset), missing.upperBound)
                 missing = start..<missing.upperBound
@@ -91,9 +91,9 @@ public struct SiteFile: Sendable {
         }
     }
 
-    private func wrongLength(_ count: UInt64) -> VaultError {
+    private func wrongLength(_ found: UInt64) -> VaultError {
         VaultError(
-            .corrupt, "the file has \(count) bytes, not the \(length) signed for",
+            .corrupt, "the file has \(found) bytes, but \(length) are signed",
             at: location.description, remedy: "upload the publisher's copy of it")
     }
 }
