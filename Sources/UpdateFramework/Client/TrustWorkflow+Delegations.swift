@@ -1,16 +1,16 @@
 import VaultErrors
 
 extension TrustWorkflow {
-    /// So many delegated roles are read for one site.
+    /// The maximum number of delegated roles of one site.
     static let roleLimit = 1 << 15
-    /// So many are read at once.
+    /// The number of roles that are read concurrently.
     private static let parallelism = 8
 
-    /// Looks one path up, and reads the roles on its way only.
+    /// Looks a path up, and reads only the roles on the way.
     func target(at path: String, in chain: TrustChain) async throws(VaultError) -> TargetRecord? {
         var search = TargetSearch(for: path, in: chain.targets)
         while let step = try search.next() {
-            search.visit(await keep(try await delegated(step, of: chain), of: chain))
+            search.visit(await store(try await delegated(step, of: chain), of: chain))
         }
         return search.found
     }
@@ -41,21 +41,21 @@ extension TrustWorkflow {
         }
     }
 
-    /// Reads several roles at once, and keeps one after the other: a store has one lock.
+    /// Reads several roles concurrently, and stores them one by one, since a store has one lock.
     private func read(
         _ steps: [TargetSearch.Step], of chain: TrustChain,
         deliver: (TargetSearch.Step, Result<VerifiedTargets, VaultError>) -> Void
     ) async {
         await withTaskGroup(of: (TargetSearch.Step, Result<DelegatedRole, VaultError>).self) { group in
-            func take(_ step: TargetSearch.Step, _ result: Result<DelegatedRole, VaultError>) async {
+            func finish(_ step: TargetSearch.Step, _ result: Result<DelegatedRole, VaultError>) async {
                 switch result {
-                case .success(let role): deliver(step, .success(await keep(role, of: chain)))
+                case .success(let role): deliver(step, .success(await store(role, of: chain)))
                 case .failure(let error): deliver(step, .failure(error))
                 }
             }
             for (index, step) in steps.enumerated() {
                 if index >= Self.parallelism, let (step, result) = await group.next() {
-                    await take(step, result)
+                    await finish(step, result)
                 }
                 group.addTask {
                     do throws(VaultError) {
@@ -65,7 +65,7 @@ extension TrustWorkflow {
                     }
                 }
             }
-            for await (step, result) in group { await take(step, result) }
+            for await (step, result) in group { await finish(step, result) }
         }
     }
 }
