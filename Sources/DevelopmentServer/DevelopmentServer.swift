@@ -5,31 +5,30 @@ public import SystemPackage
 public import VaultErrors
 import VaultFileSystem
 
-/// Serves a site's folder over HTTP/1.1 to this machine alone, for development and tests.
+/// Serves a site's folder over HTTP/1.1 on 127.0.0.1 only, for development and tests.
 ///
-/// It answers as nginx does with plain static files: strong entity tags, conditional requests, single
-/// ranges. It differs in three points: links, hidden names and folders don't exist (404); a path is taken
-/// as it is written, `..` and `//` lead nowhere (404); and several ranges in one request get the whole
-/// file, which RFC 9110 (section 14.2) allows.
+/// It responds as nginx does for static files: strong entity tags, conditional requests, single ranges. It differs in
+/// three points: links, hidden names and folders don't exist (404); paths are not normalized, so `..` and `//` are 404;
+/// and several ranges in one request get the whole file, which RFC 9110 (section 14.2) allows.
 public struct DevelopmentServer: Sendable {
     private let root: FilePath
     private let port: UInt16
 
     /// - Parameters:
-    ///   - root: The folder with the site; it may be reached through a link.
-    ///   - port: The port on 127.0.0.1; 0 lets the system pick a free one.
+    ///   - root: The site's folder, possibly reached through a link.
+    ///   - port: The port on 127.0.0.1; 0 lets the system choose a free one.
     public init(root: FilePath, port: UInt16 = 0) {
         (self.root, self.port) = (root, port)
     }
 
-    /// Serves until the surrounding task is cancelled; then every connection is closed, in use or not.
+    /// Serves until the task is cancelled, then closes every connection, in use or not.
     ///
-    /// - Parameter whenReady: Called once with the URL, when the first request can come.
-    /// - Throws: `.missing` when there is no such folder, `.busy` when the port is taken, `.io` when
-    ///   listening fails otherwise.
+    /// - Parameter whenReady: Called once with the URL, when the server accepts requests.
+    /// - Throws: `.missing` when there is no such folder, `.busy` when the port is in use, `.io` when listening fails
+    ///   otherwise.
     public func run(whenReady: (_ url: String) -> Void) async throws(VaultError) {
         let site = StaticSite(try Folder(opening: root))
-        // One thread: a connection that one thread accepts for another one, which has ended meanwhile, is never closed.
+        // One thread: a connection accepted by one thread for another one that has ended is never closed.
         let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
             let channel = try await listen(on: threads, to: site)

@@ -1,16 +1,15 @@
 import NIOHTTP1
 
-/// What a request's conditions say, in the order of RFC 9110, section 13.2.2.
+/// The result of a request's conditions, evaluated in the order of RFC 9110, section 13.2.2.
 ///
-/// Without `Last-Modified` there are no dates to compare: conditions on dates are ignored, and an
-/// `If-Range` with a date does not hold.
+/// No `Last-Modified` is sent: conditions on dates are ignored, and an `If-Range` with a date fails.
 enum Precondition: Equatable {
-    /// `If-Match` names other versions only: 412.
+    /// `If-Match` lists other versions only: 412.
     case failed
-    /// `If-None-Match` names this version: 304.
+    /// `If-None-Match` lists this version: 304.
     case notModified
-    /// Go on, with this `Range` header, if any.
-    case holds(range: String?)
+    /// Proceed, with this `Range` header, if any.
+    case satisfied(range: String?)
 
     init(_ headers: HTTPHeaders, entityTag: String) {
         let match = headers[canonicalForm: "If-Match"]
@@ -24,6 +23,6 @@ enum Precondition: Equatable {
             return
         }
         let ifRange = headers.first(name: "If-Range")
-        self = .holds(range: ifRange == nil || ifRange == entityTag ? headers.first(name: "Range") : nil)
+        self = .satisfied(range: ifRange == nil || ifRange == entityTag ? headers.first(name: "Range") : nil)
     }
 }

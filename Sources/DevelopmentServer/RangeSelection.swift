@@ -1,9 +1,9 @@
-/// Which part of a file a `Range` header asks for (RFC 9110, section 14.2), read as nginx reads it.
+/// The part of a file that a `Range` header requests (RFC 9110, section 14.2), parsed as nginx does.
 enum RangeSelection: Equatable {
     /// No range, another unit, an empty file, or several ranges.
     case whole
     case part(Range<UInt64>)
-    /// Nothing of the file is in the ranges, or they are malformed: 416.
+    /// The ranges are malformed or outside of the file: 416.
     case unsatisfiable
 
     init(header: String?, size: UInt64) {
@@ -31,7 +31,7 @@ enum RangeSelection: Equatable {
         }
     }
 
-    /// The first byte and the one behind the last, cut to the file; nil when malformed.
+    /// The first byte and the one after the last, clamped to the file; nil when malformed.
     private static func bounds(_ spec: Substring, size: UInt64) -> (UInt64, UInt64)? {
         let ends = spec.split(separator: "-", maxSplits: 1, omittingEmptySubsequences: false)
         guard ends.count == 2 else { return nil }

@@ -2,14 +2,14 @@ import NIOCore
 import NIOHTTP1
 import VaultErrors
 
-/// Answers the requests of one connection, one after the other.
+/// Responds to the requests of one connection in order.
 ///
-/// A file goes out in pieces, each read when the one before has left: a slow client costs one piece of memory.
+/// A file is sent in chunks, each read after the previous one was sent: a slow client costs the memory of one chunk.
 final class RequestHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private static let pieceCount: UInt64 = 1 << 18
+    private static let chunkLength: UInt64 = 1 << 18
 
     private let site: StaticSite
     private var request: HTTPRequestHead?
@@ -32,11 +32,12 @@ final class RequestHandler: ChannelInboundHandler {
     }
 
     private func respond(to request: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        let answer = Answer(to: request, from: site)
-        var head = HTTPResponseHead(version: request.version, status: answer.status, headers: answer.headers)
+        let response = Response(to: request, from: site)
+        var head = HTTPResponseHead(
+            version: request.version, status: response.status, headers: response.headers)
         head.headers.add(name: "Connection", value: request.isKeepAlive ? "keep-alive" : "close")
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        switch answer.body {
+        switch response.body {
         case .text(let text) where request.method != .HEAD:
             context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
             finish(request, context)
@@ -52,17 +53,17 @@ final class RequestHandler: ChannelInboundHandler {
         _ context: ChannelHandlerContext
     ) {
         guard !part.isEmpty else { return finish(request, context) }
-        let count = min(Self.pieceCount, part.upperBound - part.lowerBound)
-        guard let piece = try? file.read(upTo: Int(count), at: part.lowerBound), !piece.isEmpty else {
-            // The length is promised already; only a closed connection tells that there is no more.
+        let count = min(Self.chunkLength, part.upperBound - part.lowerBound)
+        guard let chunk = try? file.read(upTo: Int(count), at: part.lowerBound), !chunk.isEmpty else {
+            // The length is already sent; only closing the connection shows the error.
             return context.close(promise: nil)
         }
-        let rest = part.lowerBound + UInt64(piece.count)..<part.upperBound
-        context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: piece)))))
+        let rest = part.lowerBound + UInt64(chunk.count)..<part.upperBound
+        context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: chunk)))))
             .assumeIsolated()
             .whenComplete { result in
                 guard case .success = result else { return context.close(promise: nil) }
-                // A write may be done at once; other connections get their turn, and the stack stays flat.
+                // A write may complete at once: this avoids recursion and lets other connections proceed.
                 context.eventLoop.assumeIsolated().execute {
                     self.send(rest, of: file, for: request, context)
                 }

@@ -1,13 +1,13 @@
 import VaultErrors
 import VaultFileSystem
 
-/// A file that is open to be served, as it was at that moment.
+/// An open file to serve, with the attributes that it had when it was opened.
 final class StaticFile: Sendable {
     private let file: OpenFile
     private let name: [UInt8]
     /// Bytes.
     let size: UInt64
-    /// Strong: it changes with the file's identity, size and times, which go to the nanosecond.
+    /// Strong: made of the inode, size and both times (in nanoseconds).
     let entityTag: String
 
     init(_ file: consuming OpenFile, name: [UInt8]) throws(VaultError) {
@@ -26,7 +26,7 @@ final class StaticFile: Sendable {
         name.suffix(5).elementsEqual(".json".utf8) ? "application/json" : "application/octet-stream"
     }
 
-    /// A file whose name begins with its SHA-256 never changes; every other one is asked for again.
+    /// Names that begin with a SHA-256 never change their content; all others must be revalidated.
     var cacheControl: String {
         let stem = name.prefix { $0 != UInt8(ascii: ".") }
         let isDigest =
@@ -34,7 +34,7 @@ final class StaticFile: Sendable {
         return isDigest ? "public, max-age=31536000, immutable" : "no-cache"
     }
 
-    /// At most `count` bytes from `offset`; fewer, and in the end none, only behind the end of the file.
+    /// At most `count` bytes from `offset`; fewer only at the end of the file.
     func read(upTo count: Int, at offset: UInt64) throws(VaultError) -> [UInt8] {
         var bytes: [UInt8] = []
         try file.read(into: &bytes, upTo: count, at: offset)

@@ -8,9 +8,9 @@ final class StaticSite: Sendable {
 
     init(_ root: consuming Folder) { self.root = root }
 
-    /// The file that a request's target names; nil for everything that is not a readable file below the root.
+    /// The file at a request's target; nil unless it is a readable file below the root.
     ///
-    /// Every component is opened in its folder without following links, so that nothing leads out.
+    /// Every component is opened without following links, so that no path leaves the root.
     func file(at target: String) -> StaticFile? {
         guard let names = Self.names(in: target), let last = names.last else { return nil }
         return try? open(names.dropLast(), last)
@@ -23,8 +23,8 @@ final class StaticSite: Sendable {
         return try StaticFile(try folder.openFile(name), name: name)
     }
 
-    /// The components of `/a/b%20c?query`, decoded one by one; nil when one is empty or hidden. One that
-    /// holds a slash or NUL is refused by the folder.
+    /// The components of `/a/b%20c?query`, decoded one by one; nil when one is empty or hidden. ``Folder`` refuses a
+    /// decoded slash or NUL.
     static func names(in target: String) -> [[UInt8]]? {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
         guard path.first == UInt8(ascii: "/") else { return nil }

@@ -72,7 +72,7 @@ struct FileGroups: ~Copyable {
         let slash = UInt8(ascii: "/")
         var folders: UInt64 = 0
         var start = 0
-        for index in 0..<path.commonCount(with: previous) where path[index] == slash {
+        for index in 0..<path.commonPrefixLength(with: previous) where path[index] == slash {
             folders += 1
             start = index + 1
         }

@@ -7,8 +7,8 @@ enum SevenZipEnd {
     static func check(_ file: FileSource) throws(VaultError) {
         guard let size = try file.size() else { throw .needsFile("7z", file.name) }
         let start = size < 32 ? [] : try file.bytes(32, at: 0)
-        if let offset = start.span.littleEndian(at: 12, byteCount: 8),
-            let count = start.span.littleEndian(at: 20, byteCount: 8)
+        if let offset = start.span.littleEndian(at: 12, byteLength: 8),
+            let count = start.span.littleEndian(at: 20, byteLength: 8)
         {
             let (header, overflow) = offset.addingReportingOverflow(32)
             let (end, tooFar) = header.addingReportingOverflow(count)

@@ -60,13 +60,13 @@ struct ZipDirectory {
 
     /// Returns where the next record begins; nil if this one is damaged.
     private mutating func append(recordAt start: Int, of bytes: Span<UInt8>) -> Int? {
-        guard bytes.littleEndian(at: start, byteCount: 4) == 0x0201_4B50,
-            let system = bytes.littleEndian(at: start + 5, byteCount: 1),
-            let nameCount = bytes.littleEndian(at: start + 28, byteCount: 2),
-            let extraCount = bytes.littleEndian(at: start + 30, byteCount: 2),
-            let commentCount = bytes.littleEndian(at: start + 32, byteCount: 2),
-            let mode = bytes.littleEndian(at: start + 40, byteCount: 2),
-            let offset = bytes.littleEndian(at: start + 42, byteCount: 4)
+        guard bytes.littleEndian(at: start, byteLength: 4) == 0x0201_4B50,
+            let system = bytes.littleEndian(at: start + 5, byteLength: 1),
+            let nameCount = bytes.littleEndian(at: start + 28, byteLength: 2),
+            let extraCount = bytes.littleEndian(at: start + 30, byteLength: 2),
+            let commentCount = bytes.littleEndian(at: start + 32, byteLength: 2),
+            let mode = bytes.littleEndian(at: start + 40, byteLength: 2),
+            let offset = bytes.littleEndian(at: start + 42, byteLength: 4)
         else { return nil }
         let name = start + 46
         let extra = name + Int(nameCount)
@@ -86,13 +86,13 @@ struct ZipDirectory {
     /// The offset from zip64's extra field, which holds only what the record itself has no room for.
     private static func wideOffset(of record: Span<UInt8>, extra: Int) -> UInt64? {
         var position = extra
-        while let kind = record.littleEndian(at: position, byteCount: 2),
-            let count = record.littleEndian(at: position + 2, byteCount: 2)
+        while let kind = record.littleEndian(at: position, byteLength: 2),
+            let count = record.littleEndian(at: position + 2, byteLength: 2)
         {
             if kind == 1 {
-                let before = [24, 20].filter { record.littleEndian(at: $0, byteCount: 4) == 0xFFFF_FFFF }
+                let before = [24, 20].filter { record.littleEndian(at: $0, byteLength: 4) == 0xFFFF_FFFF }
                     .count
-                return record.littleEndian(at: position + 4 + 8 * before, byteCount: 8)
+                return record.littleEndian(at: position + 4 + 8 * before, byteLength: 8)
             }
             position += 4 + Int(count)
         }

@@ -18,14 +18,14 @@ struct ZipEnd {
         let tailCount = Int(min(size, 20 + 22 + 65_535))
         let tail = try file.bytes(tailCount, at: size - UInt64(tailCount))
         guard let start = Self.start(in: tail.span),
-            let count = tail.span.littleEndian(at: start + 10, byteCount: 2),
-            let byteCount = tail.span.littleEndian(at: start + 12, byteCount: 4),
-            let offset = tail.span.littleEndian(at: start + 16, byteCount: 4)
+            let count = tail.span.littleEndian(at: start + 10, byteLength: 2),
+            let byteCount = tail.span.littleEndian(at: start + 12, byteLength: 4),
+            let offset = tail.span.littleEndian(at: start + 16, byteLength: 4)
         else { throw .wrongEnd(file.name) }
-        isZip64 = tail.span.littleEndian(at: start - 20, byteCount: 4) == 0x0706_4B50
+        isZip64 = tail.span.littleEndian(at: start - 20, byteLength: 4) == 0x0706_4B50
 
         let wide =
-            isZip64 ? try Self.zip64(tail.span.littleEndian(at: start - 12, byteCount: 8), file, size) : nil
+            isZip64 ? try Self.zip64(tail.span.littleEndian(at: start - 12, byteLength: 8), file, size) : nil
         let directory = wide ?? (count, byteCount, offset, size - UInt64(tailCount - start))
         guard directory.offset <= directory.end, directory.end - directory.offset == directory.byteCount,
             directory.byteCount <= Self.maximumDirectoryByteCount
@@ -47,10 +47,10 @@ struct ZipEnd {
     ) throws(VaultError) -> Directory {
         guard let place, place <= size, size - place >= 56 else { throw .wrongEnd(file.name) }
         let record = try file.bytes(56, at: place)
-        guard record.span.littleEndian(at: 0, byteCount: 4) == 0x0606_4B50,
-            let count = record.span.littleEndian(at: 32, byteCount: 8),
-            let byteCount = record.span.littleEndian(at: 40, byteCount: 8),
-            let offset = record.span.littleEndian(at: 48, byteCount: 8)
+        guard record.span.littleEndian(at: 0, byteLength: 4) == 0x0606_4B50,
+            let count = record.span.littleEndian(at: 32, byteLength: 8),
+            let byteCount = record.span.littleEndian(at: 40, byteLength: 8),
+            let offset = record.span.littleEndian(at: 48, byteLength: 8)
         else { throw .wrongEnd(file.name) }
         return (count, byteCount, offset, place)
     }
@@ -59,8 +59,8 @@ struct ZipEnd {
     private static func start(in tail: Span<UInt8>) -> Int? {
         var start = tail.count - 22
         while start >= 0 {
-            if tail.littleEndian(at: start, byteCount: 4) == 0x0605_4B50,
-                let commentCount = tail.littleEndian(at: start + 20, byteCount: 2),
+            if tail.littleEndian(at: start, byteLength: 4) == 0x0605_4B50,
+                let commentCount = tail.littleEndian(at: start + 20, byteLength: 2),
                 start + 22 + Int(commentCount) == tail.count
             {
                 return start

@@ -28,7 +28,7 @@ struct EarlierListings {
             do throws(VaultError) {
                 guard let metadata = try folder.metadata(in: file) else { continue }
                 for target in try metadata.records
-                where !known.contains(target.hostedPath) && signers.speak(for: target, in: metadata) {
+                where !known.contains(target.hostedPath) && signers.authorize(target, in: metadata) {
                     known.insert(target.hostedPath)
                     listings.append(Listing(target: target, metadata: file.hostedName))
                 }
@@ -48,7 +48,7 @@ struct EarlierListings {
     private static func roots(in folder: MetadataFolder, leadingTo newest: VerifiedRoot) async
         -> [VerifiedRoot]
     {
-        guard let history = try? await RootHistory(ofWhole: folder),
+        guard let history = try? await RootHistory(fromFirstRootOf: folder),
             history.roots.contains(where: { $0.digest == newest.digest })
         else { return [newest] }
         return history.roots

@@ -1,28 +1,27 @@
 /// Base64url without padding (RFC 4648, section 5; RFC 7515, section 2), strict: one text for each value.
 ///
-/// The work on each character takes the same time whatever its value, so that secrets may pass through.
+/// Constant time for each character, so that secrets can be converted.
 public enum Base64URL {
-    /// The number of characters for so many bytes.
-    public static func encodedCount(of count: Int) -> Int {
+    /// The length of the text for `count` bytes.
+    public static func encodedLength(of count: Int) -> Int {
         count / 3 * 4 + (count % 3 == 0 ? 0 : count % 3 + 1)
     }
 
-    /// The number of bytes in so many characters; nil when no text has that length.
-    public static func decodedCount(of count: Int) -> Int? {
+    /// The number of bytes that `count` characters encode; nil for an impossible length.
+    public static func decodedLength(of count: Int) -> Int? {
         count % 4 == 1 ? nil : count / 4 * 3 + max(0, count % 4 - 1)
     }
 
     public static func encode(_ bytes: Span<UInt8>) -> String {
-        var text = [UInt8](repeating: 0, count: encodedCount(of: bytes.count))
+        var text = [UInt8](repeating: 0, count: encodedLength(of: bytes.count))
         var output = text.mutableSpan
         _ = encode(bytes, into: &output)
         return String(decoding: text, as: UTF8.self)
     }
 
-    /// Writes the characters to the front of `output` and returns their number; nil when there is too little
-    /// room.
+    /// Writes the text to the start of `output` and returns its length; nil when `output` is too small.
     public static func encode(_ bytes: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> Int? {
-        let count = encodedCount(of: bytes.count)
+        let count = encodedLength(of: bytes.count)
         guard output.count >= count else { return nil }
         for index in 0..<count {
             // Character `index` holds the bits from 6 * index on, which begin in byte `first`.
@@ -35,43 +34,42 @@ public enum Base64URL {
         return count
     }
 
-    /// Nil for anything but the one encoding of some bytes: other characters, padding, spare bits that are not
-    /// zero.
+    /// Nil unless the text is canonical: no other characters, no padding, unused bits zero.
     public static func decode(_ text: String.UTF8View) -> [UInt8]? {
         decode(Array(text).span)
     }
 
     public static func decode(_ text: Span<UInt8>) -> [UInt8]? {
-        guard let count = decodedCount(of: text.count) else { return nil }
+        guard let count = decodedLength(of: text.count) else { return nil }
         var bytes = [UInt8](repeating: 0, count: count)
         var output = bytes.mutableSpan
         return decode(text, into: &output) == nil ? nil : bytes
     }
 
-    /// Writes the bytes to the front of `output` and returns their number; nil when the text is not valid or
-    /// there is too little room.
+    /// Writes the bytes to the start of `output` and returns their number; nil when the text is invalid or `output` is
+    /// too small.
     public static func decode(_ text: Span<UInt8>, into output: inout MutableSpan<UInt8>) -> Int? {
-        guard let count = decodedCount(of: text.count), output.count >= count else { return nil }
+        guard let count = decodedLength(of: text.count), output.count >= count else { return nil }
         var invalid = 0
         var bits: UInt32 = 0
-        var bitCount: UInt32 = 0
+        var bitLength: UInt32 = 0
         var written = 0
         for index in text.indices {
             let sextet = value(of: text[index])
             invalid |= sextet
             bits = bits << 6 | UInt32(truncatingIfNeeded: sextet & 0x3F)
-            bitCount += 6
-            if bitCount >= 8 {
-                bitCount -= 8
-                output[written] = UInt8(truncatingIfNeeded: bits >> bitCount)
+            bitLength += 6
+            if bitLength >= 8 {
+                bitLength -= 8
+                output[written] = UInt8(truncatingIfNeeded: bits >> bitLength)
                 written += 1
             }
         }
-        let spare = bits & (1 << bitCount - 1)
+        let spare = bits & (1 << bitLength - 1)
         return invalid >= 0 && spare == 0 ? count : nil
     }
 
-    /// All ones when `low <= byte <= high`, else zero, without a branch.
+    /// All bits one when `low <= byte <= high`, else zero, without a branch.
     private static func mask(_ byte: Int, _ low: Unicode.Scalar, _ high: Unicode.Scalar) -> Int {
         ((Int(low.value) - 1 - byte) & (byte - Int(high.value) - 1)) >> 8
     }

@@ -1,8 +1,8 @@
-/// Text as a single segment of a URL's path (RFC 3986, section 2.1): `%41` stands for `A`.
+/// Percent-encoding of one path segment of a URL (RFC 3986, section 2.1): `%41` means `A`.
 public enum PercentEncoding {
-    /// Encodes all but letters, digits and `-._~`.
+    /// Encodes all bytes but letters, digits and `-._~`.
     public static func encode(_ text: String) -> String {
-        // Nearly every name is plain, and a large site has many.
+        // Fast path: nearly all names need no encoding, and large sites have many.
         guard !text.utf8.allSatisfy(isPlain) else { return text }
         var encoded: [UInt8] = []
         for byte in text.utf8 {
@@ -15,7 +15,7 @@ public enum PercentEncoding {
         return String(decoding: encoded, as: UTF8.self)
     }
 
-    /// Nil where a `%` is not followed by two hexadecimal digits.
+    /// Nil when a `%` is not followed by two hexadecimal digits.
     public static func decode(_ text: some Sequence<UInt8>) -> [UInt8]? {
         var decoded: [UInt8] = []
         var bytes = text.makeIterator()

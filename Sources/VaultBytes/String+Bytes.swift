@@ -1,5 +1,5 @@
 extension String {
-    /// Equality of the UTF-8 bytes; `==` would also hold for canonically equivalent texts.
+    /// Whether the UTF-8 bytes are equal; `==` also accepts canonically equivalent strings.
     @inlinable public func hasSameBytes(as other: String) -> Bool {
         let left = utf8Span.span
         let right = other.utf8Span.span
@@ -10,7 +10,7 @@ extension String {
         return true
     }
 
-    /// The order of the UTF-8 bytes, which is also the order of the Unicode scalars.
+    /// Whether it sorts before `other` by UTF-8 bytes, which is also the order of Unicode scalars.
     @inlinable public func bytesPrecede(_ other: String) -> Bool {
         let left = utf8Span.span
         let right = other.utf8Span.span

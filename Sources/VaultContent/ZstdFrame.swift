@@ -10,8 +10,8 @@ struct ZstdFrame {
 
     /// What is wrong with `piece` as exactly one frame of `count` bytes of content, nil if nothing is.
     static func flaw(in piece: Span<UInt8>, contentCount count: Int) -> StaticString? {
-        guard let magic = piece.littleEndian(at: 0, byteCount: 4),
-            let descriptor = piece.littleEndian(at: 4, byteCount: 1)
+        guard let magic = piece.littleEndian(at: 0, byteLength: 4),
+            let descriptor = piece.littleEndian(at: 4, byteLength: 1)
         else { return cutShort }
         // Skippable frames have other magic numbers.
         guard magic == 0xFD2F_B528 else { return "it is not a zstd frame" }
@@ -22,13 +22,13 @@ struct ZstdFrame {
         var position = 5
         var window: UInt64 = 0
         if !isSingleSegment {
-            guard let size = piece.littleEndian(at: position, byteCount: 1) else { return cutShort }
+            guard let size = piece.littleEndian(at: position, byteLength: 1) else { return cutShort }
             let base: UInt64 = 1 << (10 + (size >> 3))
             window = base + base / 8 * (size & 7)
             position += 1
         }
         let sizeByteCount = [isSingleSegment ? 1 : 0, 2, 4, 8][Int(descriptor >> 6)]
-        guard let size = piece.littleEndian(at: position, byteCount: sizeByteCount) else { return cutShort }
+        guard let size = piece.littleEndian(at: position, byteLength: sizeByteCount) else { return cutShort }
         position += sizeByteCount
         let declared = sizeByteCount == 2 ? size + 256 : size
         guard sizeByteCount == 0 || declared == UInt64(count) else {
@@ -49,7 +49,7 @@ struct ZstdFrame {
         var position = start
         var isLast = false
         while !isLast {
-            guard let header = piece.littleEndian(at: position, byteCount: 3) else { return cutShort }
+            guard let header = piece.littleEndian(at: position, byteLength: 3) else { return cutShort }
             let (kind, size) = (header >> 1 & 3, header >> 3)
             guard kind != 3 else { return "the zstd frame has a block of a reserved kind" }
             guard size <= largest else { return "the zstd frame has an oversized block" }

@@ -1,12 +1,12 @@
-/// The one error of every module: what was wrong, where, and what to do about it.
+/// The only error type of all modules: what is wrong, where, and what to do about it.
 ///
-/// A category is stable and maps to one exit code of the command; the texts are for people and may
-/// change. No text ever holds a secret. Attacker-supplied names are shown with their control
-/// characters escaped, so that an error is always one line and never drives a terminal.
+/// A category is stable and maps to one exit code of the command; the texts are for people and may change. No text
+/// holds a secret. Control characters in attacker-supplied names are escaped, so that an error is one line and can't
+/// control a terminal.
 public struct VaultError: Error, Sendable, Equatable {
-    /// What kind of failure this is; see `sysexits.h` for the codes of the command.
+    /// The kind of failure, with the command's exit code (`sysexits.h`).
     public enum Category: String, Sendable, CaseIterable {
-        /// The request itself makes no sense (64).
+        /// The request itself is invalid (64).
         case usage
         /// Data has the wrong size, hash, authentication tag or structure (65).
         case corrupt
@@ -14,26 +14,26 @@ public struct VaultError: Error, Sendable, Equatable {
         case missing
         /// A host can't be reached or fails (69).
         case unavailable
-        /// An output exists already or can't be made (73).
+        /// An output exists already or can't be created (73).
         case unwritable
         /// Reading or writing failed (74).
         case io
-        /// There is no room: the disk is full (74).
+        /// The disk is full (74).
         case diskFull
-        /// A limit that was set on sizes would be passed (74).
+        /// A configured size limit would be exceeded (74).
         case limit
-        /// The task was cancelled, or the work on one pack was given up (74).
+        /// The task was cancelled, or the work on one pack was abandoned (74).
         case cancelled
-        /// Somebody else holds what is needed; try again later (75).
+        /// Another process has locked what is needed; try again later (75).
         case busy
-        /// Signatures, rollback or expiry forbid believing this (76).
+        /// Signature, rollback or expiry checks failed (76).
         case untrusted
-        /// A key is missing, wrong or badly kept (77).
+        /// A key is missing, wrong or stored unsafely (77).
         case key
     }
 
     public let category: Category
-    /// What was wrong, as a clause without a full stop.
+    /// The problem, as a clause without a full stop.
     public let problem: String
     /// Where: a file, a URL, an entry, a role.
     public let place: String
@@ -55,17 +55,17 @@ public struct VaultError: Error, Sendable, Equatable {
 }
 
 extension VaultError {
-    /// The task was cancelled; what was done so far stays for the next attempt.
+    /// The task was cancelled; finished work is kept for the next attempt.
     public static func cancelled(_ place: String) -> VaultError {
         VaultError(
-            .cancelled, "the work was cancelled", at: place, remedy: "start it again when it is wanted")
+            .cancelled, "the work was cancelled", at: place, remedy: "start it again when it is needed")
     }
 
-    /// What `CancellationError` is elsewhere: typed errors can't be of that type.
+    /// Replaces `CancellationError`, which typed throws don't allow.
     public var isCancellation: Bool { category == .cancelled }
 
-    /// Whether a disk failed or is full, rather than what was read being wrong.
-    public var isOfStorage: Bool { category == .io || category == .diskFull }
+    /// Whether a disk failed or is full; the data itself may be correct.
+    public var isStorageFailure: Bool { category == .io || category == .diskFull }
 }
 
 extension VaultError: CustomStringConvertible {

@@ -1,8 +1,8 @@
 public import SystemPackage
 public import VaultErrors
 
-/// Files that can be had again: they change at once and are never seen half-done, but after a power failure one may be
-/// empty, damaged or gone. Whoever reads them must notice.
+/// Files that can be fetched again: replaced atomically but not durably, so after a power failure one may be empty,
+/// damaged or missing. The reader must detect that.
 public enum CachedFile {
     public static func write(
         _ bytes: Span<UInt8>, to target: FilePath, permissions: UInt16

@@ -1,8 +1,8 @@
 public import SystemPackage
 public import VaultErrors
 
-/// Whole files, never seen half-done: a temporary file beside the target, `fsync`, a rename, `fsync` of
-/// the folder. On any error nothing is left over and the target is as it was.
+/// Whole files, replaced atomically and durably: a temporary file beside the target, `fsync`, a rename, `fsync` of the
+/// folder. On any error nothing is left over and the target is unchanged.
 public enum DurableFile {
     /// Without `replacing` an existing target throws `.unwritable`.
     public static func write(
@@ -13,8 +13,8 @@ public enum DurableFile {
         try scratch.commit(permissions: permissions, replacing: replacing)
     }
 
-    /// Throws `.unwritable` unless `target` is free, or a regular file where `replacing`: nothing else is ever
-    /// replaced.
+    /// Throws `.unwritable` unless `target` does not exist, or is a regular file and `replacing` is set: nothing else
+    /// is ever replaced.
     public static func requireWritable(_ target: FilePath, replacing: Bool) throws(VaultError) {
         guard let kind = try FileSystem.status(of: target)?.kind else { return }
         guard kind == .file else {

@@ -2,8 +2,8 @@
     import Glibc
     import Synchronization
 
-    /// A place where a test lets the process die: `ASSETVAULT_FAIL_POINT=NAME`, or `NAME:3` for the third time that it is
-    /// reached. Debug builds only.
+    /// A point at which a test kills the process: `ASSETVAULT_FAIL_POINT=NAME`, or `NAME:3` for the third time that it
+    /// is reached. Debug builds only.
     public enum FailPoint {
         private static let wanted: (name: String, time: Int)? = {
             let value = ProcessEnvironment.withValue(of: "ASSETVAULT_FAIL_POINT") { bytes in

@@ -2,13 +2,13 @@ internal import CVaultSystem
 public import SystemPackage
 public import VaultErrors
 
-/// Exclusive or shared control between processes: `flock` on a lock file that is never removed.
+/// An exclusive or shared lock between processes: `flock` on a lock file that is never removed.
 ///
-/// Held until the value is destroyed; the system gives it back when the process dies. Two values in one
-/// process exclude each other as two processes do.
+/// Released when the value is destroyed or the process dies. Two values in one process exclude each other as two
+/// processes do.
 public struct FileLock: ~Copyable, Sendable {
     public enum Mode: Sendable, Hashable {
-        /// Held by any number at once, while nobody has it exclusively.
+        /// Any number of holders, while nobody has an exclusive lock.
         case shared
         case exclusive
     }
@@ -16,20 +16,20 @@ public struct FileLock: ~Copyable, Sendable {
     public let mode: Mode
     private let file: OpenFile
 
-    /// Takes the lock if nobody stands in the way, else nil. The lock file is made where it is missing.
-    /// Throws `.unwritable` when it can't be made.
+    /// Acquires the lock if it is free, else returns nil. A missing lock file is created. Throws `.unwritable` when it
+    /// can't be.
     public static func tryAcquire(
         _ path: FilePath, _ mode: Mode, permissions: UInt16 = 0o600
     ) throws(VaultError) -> FileLock? {
         while true {
             let file = try open(path, permissions)
             guard try file.tryLock(exclusive: mode == .exclusive) else { return nil }
-            // Whoever removes lock files (with the whole store) must not make two owners.
+            // The removal of a lock file (with the whole store) must not allow two owners.
             if try file.status().links > 0 { return FileLock(mode: mode, file: file) }
         }
     }
 
-    /// Waits for the lock up to `patience`, then throws `.busy`; also when the task is cancelled.
+    /// Waits for the lock for up to `patience`, then throws `.busy`; also when the task is cancelled.
     public static func acquire(
         _ path: FilePath, _ mode: Mode, patience: Duration, permissions: UInt16 = 0o600
     ) async throws(VaultError) -> FileLock {
@@ -38,7 +38,7 @@ public struct FileLock: ~Copyable, Sendable {
         while true {
             if let lock = try tryAcquire(path, mode, permissions: permissions) { return lock }
             let left = deadline - .now
-            guard left > .zero else { throw busy(path, "somebody else is using it") }
+            guard left > .zero else { throw busy(path, "another process is using it") }
             do {
                 try await Task.sleep(for: min(pause, left))
             } catch {
@@ -49,7 +49,7 @@ public struct FileLock: ~Copyable, Sendable {
     }
 
     deinit {
-        // A program that is just being started may have a copy of the descriptor for a moment.
+        // A child process that is just starting may have a copy of the descriptor for a moment.
         vault_unlock(file.descriptor)
     }
 
@@ -62,7 +62,7 @@ public struct FileLock: ~Copyable, Sendable {
         while true {
             var opened = unsafe vault_open(VAULT_HERE, path.characters, VAULT_UPDATE, 0)
             if opened == -EACCES || opened == -EROFS || opened == -EISDIR {
-                // Only NFS wants a right to write, for an exclusive lock.
+                // Only NFS requires write permission for an exclusive lock.
                 opened = unsafe vault_open(VAULT_HERE, path.characters, VAULT_READ | VAULT_NO_FOLLOW, 0)
             }
             if opened != -ENOENT {

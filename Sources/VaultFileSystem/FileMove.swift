@@ -2,10 +2,10 @@ internal import CVaultSystem
 public import SystemPackage
 public import VaultErrors
 
-/// A durable move of a file: what may take long is done when the value is made, and ``commit()`` is brief.
+/// A durable move of a file: the initializer does the slow part, ``commit()`` is short.
 ///
-/// Where source and target are on one file system the file is renamed; else it is copied beside the target, and
-/// the copy gets the name. A move that is not committed leaves the source as it was and nothing beside the target.
+/// On one file system the file is renamed; else it is copied beside the target, and the copy is renamed. A move that is
+/// not committed leaves the source unchanged and nothing beside the target.
 public struct FileMove: ~Copyable, Sendable {
     private let source: FilePath
     private let target: FilePath
@@ -13,15 +13,15 @@ public struct FileMove: ~Copyable, Sendable {
     private let copy: ScratchFile?
     private let verify: @Sendable (borrowing OpenFile) throws(VaultError) -> Void
 
-    /// - Parameter verify: looks at what will have the new name, and throws to refuse it.
+    /// - Parameter verify: checks the file that will get the new name, and throws to refuse it.
     public init(
         from source: FilePath, to target: FilePath,
         verify: @escaping @Sendable (borrowing OpenFile) throws(VaultError) -> Void
     ) throws(VaultError) {
         let file = try Self.open(source)
-        let isNear = try Folder(holding: source).status().device == Folder(holding: target).status().device
+        let device = try Folder(holding: source).status().device
         let copy: ScratchFile?
-        if isNear {
+        if try device == Folder(holding: target).status().device {
             try file.synchronize()
             try verify(file)
             copy = nil
@@ -31,7 +31,7 @@ public struct FileMove: ~Copyable, Sendable {
         self = Self(source: source, target: target, file: file, copy: copy, verify: verify)
     }
 
-    /// The same, and always a copy: for a file that others may still have open, and could change under its new name.
+    /// Always copies: for a file that others may still have open, and could change under its new name.
     public static func copying(
         from source: FilePath, to target: FilePath,
         verify: @escaping @Sendable (borrowing OpenFile) throws(VaultError) -> Void
@@ -41,7 +41,7 @@ public struct FileMove: ~Copyable, Sendable {
         return FileMove(source: source, target: target, file: file, copy: copy, verify: verify)
     }
 
-    /// A link under the source's name leads nowhere: what is moved is what stands there.
+    /// Does not follow a link at the source: the link itself would be moved.
     private static func open(_ source: FilePath) throws(VaultError) -> OpenFile {
         guard let name = source.lastComponent else { return try OpenFile(reading: source) }
         return try Folder(opening: source.removingLastComponent()).openFile(name.string)
@@ -58,8 +58,8 @@ public struct FileMove: ~Copyable, Sendable {
         self.verify = verify
     }
 
-    /// Gives the file its new name. An existing target throws `.unwritable`. When the target is complete but the
-    /// source can't be removed, that is thrown, and both are there.
+    /// Gives the file its new name. An existing target throws `.unwritable`. When the source can't be removed
+    /// afterwards, that error is thrown, and both files exist.
     public consuming func commit() throws(VaultError) {
         let permissions = try file.status().permissions
         let oldFolder = try Folder(holding: source)
@@ -73,7 +73,7 @@ public struct FileMove: ~Copyable, Sendable {
                 try Folder(holding: target).synchronize()
                 return try oldFolder.synchronize()
             }
-            // One file system, mounted twice.
+            // The same file system, mounted twice.
             try Self.verifiedCopy(of: file, for: target, verify: verify)
                 .commit(permissions: permissions, replacing: false)
         }
@@ -83,20 +83,20 @@ public struct FileMove: ~Copyable, Sendable {
         try oldFolder.synchronize()
     }
 
-    /// A rename goes by name: what was put in the file's place meanwhile does not keep the new one.
+    /// A rename works by name: a file that replaced the source meanwhile is removed again.
     private static func require(_ moved: FileStatus, at target: FilePath, from source: FilePath)
         throws(VaultError)
     {
         if try FileSystem.status(of: target)?.isSameFile(as: moved) == true { return }
         try FileSystem.removeTree(target)
         throw VaultError(
-            .corrupt, "something else was put in its place", at: source.string,
-            remedy: "keep others from writing there, and try again")
+            .corrupt, "the file was replaced during the move", at: source.string,
+            remedy: "stop other programs from writing there, and try again")
     }
 
     /// Copies a file durably. An existing target throws `.unwritable`, a file of another length `.corrupt`.
     ///
-    /// - Parameter verify: looks at the copy before it gets its name, and throws to refuse it.
+    /// - Parameter verify: checks the copy before it gets its name, and throws to refuse it.
     public static func copy(
         _ source: FilePath, of length: UInt64, to target: FilePath, permissions: UInt16,
         verify: (borrowing OpenFile) throws(VaultError) -> Void
@@ -105,13 +105,13 @@ public struct FileMove: ~Copyable, Sendable {
         guard try file.status().size == length else {
             throw VaultError(
                 .corrupt, "it has \(try file.status().size) bytes, not \(length)", at: source.string,
-                remedy: "get the file again")
+                remedy: "download the file again")
         }
         try verifiedCopy(of: file, for: target, verify: verify)
             .commit(permissions: permissions, replacing: false)
     }
 
-    /// A copy beside `target` that is saved to the disk, and only lacks its name.
+    /// A copy beside `target`, saved to the disk, without its final name.
     private static func verifiedCopy(
         of file: borrowing OpenFile, for target: FilePath,
         verify: (borrowing OpenFile) throws(VaultError) -> Void
@@ -124,7 +124,7 @@ public struct FileMove: ~Copyable, Sendable {
             try scratch.file.write(block, at: offset)
             end = offset + UInt64(block.count)
         }
-        // The source may have shrunk after room was reserved for it.
+        // The source may have shrunk since the space was reserved.
         try scratch.file.truncate(to: end)
         try scratch.file.synchronize()
         try verify(scratch.file)

@@ -1,10 +1,10 @@
 internal import SystemPackage
 internal import VaultErrors
 
-/// A name inside one folder: a `String`, or the raw bytes that ``Folder/names()`` gives.
+/// A name in a folder: a `String`, or the raw bytes that ``Folder/names()`` returns.
 ///
-/// Every method that takes one refuses (`.usage`) what is not exactly one component: empty, `.`, `..`,
-/// longer than 255 bytes, or with a slash or NUL.
+/// Methods refuse (`.usage`) what is not exactly one path component: empty, `.`, `..`, longer than 255 bytes, or with a
+/// slash or NUL.
 public protocol FileName {
     var fileNameBytes: [UInt8] { get }
 }
@@ -21,7 +21,7 @@ extension [UInt8]: FileName {
     public var fileNameBytes: [UInt8] { self }
 }
 
-/// A checked name, NUL-terminated for the system.
+/// A validated name, NUL-terminated for system calls.
 struct CheckedName {
     let characters: [CChar]
 
@@ -44,7 +44,7 @@ struct CheckedName {
         guard let name = path.lastComponent, name.kind == .regular else {
             throw VaultError(
                 .usage, "is not the name of one file or folder", at: path.string,
-                remedy: "name it by its own name")
+                remedy: "use a path that ends with the name")
         }
         characters = FilePath(root: nil, CollectionOfOne(name)).characters
     }
@@ -56,12 +56,12 @@ struct CheckedName {
 }
 
 extension FilePath {
-    /// NUL-terminated, for the system.
+    /// NUL-terminated, for system calls.
     var characters: [CChar] {
         unsafe withPlatformString { unsafe Array(UnsafeBufferPointer(start: $0, count: length + 1)) }
     }
 
-    /// The folder that holds this name: "." for a relative path of one component.
+    /// The folder of this path: "." for a relative path of one component.
     var parent: FilePath {
         let parent = removingLastComponent()
         return parent.isEmpty ? "." : parent

@@ -2,7 +2,7 @@ internal import CVaultSystem
 internal import SystemPackage
 internal import VaultErrors
 
-/// What the system knows about a file, a folder or a link, at one moment.
+/// The attributes of a file, folder or link at one moment (`stat`).
 public struct FileStatus: Sendable, Hashable {
     public enum Kind: Sendable, Hashable {
         case file, folder, link
@@ -22,7 +22,7 @@ public struct FileStatus: Sendable, Hashable {
     }
 
     public let kind: Kind
-    /// Bytes, meaningful for files.
+    /// In bytes, meaningful for files.
     public let size: UInt64
     /// The twelve permission bits.
     public let permissions: UInt16
@@ -30,12 +30,12 @@ public struct FileStatus: Sendable, Hashable {
     public let owner: UInt32
     /// The number of hard links.
     public let links: UInt64
-    /// Device and inode together say which file this is.
+    /// Device and inode together identify the file.
     public let device: UInt64
     public let inode: UInt64
-    /// When the content was last changed: nanoseconds since 1970.
+    /// The time of the last change of the content: nanoseconds since 1970.
     public let modified: Int64
-    /// When content or status was last changed, which a program can't set: nanoseconds since 1970.
+    /// The time of the last change of content or status, which programs can't set: nanoseconds since 1970.
     public let changed: Int64
 
     init(_ status: stat) {
@@ -58,12 +58,12 @@ public struct FileStatus: Sendable, Hashable {
         changed = status.st_ctim.nanoseconds
     }
 
-    /// Throws `.corrupt` when it is of another kind than is needed.
+    /// Throws `.corrupt` when it is of another kind.
     func require(_ wanted: Kind, _ path: FilePath) throws(VaultError) {
         guard kind != wanted else { return }
         throw VaultError(
             .corrupt, "is \(kind.described), not \(wanted.described)", at: path.string,
-            remedy: "put \(wanted.described) there or name another place")
+            remedy: "put \(wanted.described) there or use another path")
     }
 
     /// Whether both are the same file, by device and inode.
@@ -73,11 +73,11 @@ public struct FileStatus: Sendable, Hashable {
 }
 
 extension timespec {
-    /// Since 1970, cut to what an `Int64` holds (the years 1678 to 2262).
+    /// Since 1970, clamped to the range of `Int64` (the years 1678 to 2262).
     fileprivate var nanoseconds: Int64 {
         let (product, overflow) = Int64(tv_sec).multipliedReportingOverflow(by: 1_000_000_000)
         if overflow { return tv_sec < 0 ? .min : .max }
-        let (sum, tooMuch) = product.addingReportingOverflow(Int64(tv_nsec))
-        return tooMuch ? .max : sum
+        let (sum, sumOverflow) = product.addingReportingOverflow(Int64(tv_nsec))
+        return sumOverflow ? .max : sum
     }
 }

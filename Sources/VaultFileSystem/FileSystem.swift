@@ -2,10 +2,9 @@ internal import CVaultSystem
 public import SystemPackage
 public import VaultErrors
 
-/// What is done by path. Links in the folders of a path are followed.
+/// Operations by path. Links in the folders of a path are followed.
 public enum FileSystem {
-    /// The status of what stands at a path; nil when nothing does. A link that leads nowhere is nothing
-    /// when links are followed.
+    /// The status of the entry at a path; nil when there is none, or when links are followed and lead nowhere.
     public static func status(of path: FilePath, followingLinks: Bool = false) throws(VaultError)
         -> FileStatus?
     {
@@ -16,16 +15,15 @@ public enum FileSystem {
         return FileStatus(status)
     }
 
-    /// Whether anything stands at a path, be it a link that leads nowhere.
+    /// Whether there is an entry at a path, even a broken link.
     public static func exists(_ path: FilePath) throws(VaultError) -> Bool {
         try status(of: path) != nil
     }
 
-    /// Moves a file or folder within one file system, in one step.
+    /// Moves a file or folder within one file system, atomically.
     ///
-    /// Without `replacing` an existing name throws `.unwritable`; with it, a file replaces a file and a
-    /// folder an empty folder. Not durable by itself, and `.io` across file systems: see
-    /// ``FileMove``.
+    /// Without `replacing` an existing name throws `.unwritable`; with it, a file replaces a file and a folder an empty
+    /// folder. Not durable by itself, and `.io` across file systems: see ``FileMove``.
     public static func move(_ source: FilePath, to target: FilePath, replacing: Bool = false)
         throws(VaultError)
     {
@@ -43,8 +41,8 @@ public enum FileSystem {
         try check(result, .changing, "remove", path)
     }
 
-    /// Makes a folder and those above it where they are missing, durably, each with exactly these
-    /// permissions; existing ones stay as they are. Throws `.unwritable`.
+    /// Creates a folder and its missing parents, durably, each with exactly these permissions; existing ones are
+    /// unchanged. Throws `.unwritable`.
     public static func createFolders(_ path: FilePath, permissions: UInt16) throws(VaultError) {
         var missing: [FilePath] = []
         var next = path
@@ -57,7 +55,7 @@ public enum FileSystem {
                 _ = try Folder(creating: path, permissions: permissions)
                 try Folder(opening: path.parent).synchronize()
             } catch {
-                // Somebody else may have been faster.
+                // Another process may have created it.
                 guard try status(of: path, followingLinks: true)?.kind == .folder else { throw error }
             }
         }
@@ -70,10 +68,10 @@ public enum FileSystem {
         }
     }
 
-    /// Removes whatever stands at a path, a folder with all it holds; absent is fine.
+    /// Removes whatever is at a path, a folder with its content; nothing happens when it does not exist.
     ///
-    /// Follows no link, stays on one file system, needs two descriptors at any depth, and makes folders
-    /// writable where they aren't. Stops at the first error.
+    /// Follows no link, stays on one file system, needs two descriptors at any depth, and makes folders writable where
+    /// necessary. Stops at the first error.
     public static func removeTree(_ path: FilePath) throws(VaultError) {
         let name = try CheckedName(endOf: path)
         let opened = unsafe vault_open(VAULT_HERE, path.parent.characters, VAULT_PARENT, 0)
@@ -83,7 +81,7 @@ public enum FileSystem {
         try TreeRemoval.remove(name.characters, in: folder.descriptor, path: path)
     }
 
-    /// How many bytes an ordinary user may still write on the file system of an existing path.
+    /// The bytes that an unprivileged user may still write on the file system of an existing path.
     public static func availableSpace(at path: FilePath) throws(VaultError) -> UInt64 {
         var status = statvfs()
         let result = unsafe vault_statvfs(path.characters, &status)
@@ -93,8 +91,7 @@ public enum FileSystem {
         return overflow ? .max : bytes
     }
 
-    /// Whether two existing paths are on one file system. A hint: mounts can still keep a rename from
-    /// working, so only the rename itself is proof.
+    /// Whether two existing paths are on one file system. A hint: because of mounts a rename can still fail.
     public static func sameFileSystem(_ one: FilePath, _ other: FilePath) throws(VaultError) -> Bool {
         try requireStatus(of: one).device == requireStatus(of: other).device
     }

@@ -2,35 +2,35 @@ internal import CVaultSystem
 public import SystemPackage
 public import VaultErrors
 
-/// Changes of names; durable only after `synchronize()` of each folder concerned.
+/// Changes of directory entries; durable only after `synchronize()` of each folder concerned.
 extension Folder {
-    /// Removes a file, link, pipe or socket, but no folder. Throws `.missing` when there is none.
+    /// Removes a file, link, pipe or socket, but no folder. Throws `.missing` when it does not exist.
     public func unlink(_ name: some FileName) throws(VaultError) {
         let name = try CheckedName(name, in: self)
         try check(
             unsafe vault_unlink(descriptor, name.characters), .changing, "remove", name.path(in: path))
     }
 
-    /// Removes an empty folder. Throws `.unwritable` when it holds something.
+    /// Removes an empty folder. Throws `.unwritable` when it is not empty.
     public func removeFolder(_ name: some FileName) throws(VaultError) {
         let name = try CheckedName(name, in: self)
         let result = unsafe vault_rmdir(descriptor, name.characters)
         if result == -ENOTEMPTY || result == -EEXIST {
             throw VaultError(
                 .unwritable, "can't remove the folder: it is not empty", at: name.path(in: path).string,
-                remedy: "remove what it holds first")
+                remedy: "remove its content first")
         }
         try check(result, .changing, "remove the folder", name.path(in: path))
     }
 
-    /// Removes an entry and all it holds; absent is fine. See ``FileSystem/removeTree(_:)``.
+    /// Removes an entry with its content, if it exists. See ``FileSystem/removeTree(_:)``.
     public func removeTree(_ name: some FileName) throws(VaultError) {
         let name = try CheckedName(name, in: self)
         try TreeRemoval.remove(name.characters, in: descriptor, path: name.path(in: path))
     }
 
-    /// Removes an entry and all it holds so that its name never stands for a part of it: it loses the name first.
-    /// Absent is fine. What is left when the process dies is scratch.
+    /// Removes an entry with its content, if it exists, after renaming it: the name never refers to a partial tree.
+    /// What is left when the process dies is scratch.
     public func discardTree(_ name: some FileName) throws(VaultError) {
         guard try status(of: name) != nil else { return }
         let scratch = try ScratchName.random(for: path)
@@ -39,7 +39,7 @@ extension Folder {
         try removeTree(scratch)
     }
 
-    /// Moves an entry to a name in a folder on the same file system, in one step.
+    /// Moves an entry to a folder on the same file system, atomically.
     ///
     /// Without `replacing` an existing name throws `.unwritable`; with it, a file replaces a file and a
     /// folder an empty folder.
@@ -53,7 +53,7 @@ extension Folder {
         try checkRename(result, from: old.path(in: path), to: new.path(in: folder.path))
     }
 
-    /// Two entries take each other's name in one step; where the file system can't do that, `first` goes aside for a moment.
+    /// Exchanges two entries atomically; where the file system can't do that, `first` is renamed temporarily.
     public func exchange(_ first: some FileName, with second: some FileName) throws(VaultError) {
         let (one, other) = (try CheckedName(first, in: self), try CheckedName(second, in: self))
         let result = unsafe vault_exchange(descriptor, one.characters, other.characters)
@@ -67,7 +67,7 @@ extension Folder {
         try rename(scratch, to: self, as: second, replacing: false)
     }
 
-    /// Gives a file one name more in the same folder (a hard link). Throws `.unwritable` when the name exists.
+    /// Creates a hard link in the same folder. Throws `.unwritable` when the name exists.
     public func link(_ name: some FileName, as newName: some FileName) throws(VaultError) {
         let old = try CheckedName(name, in: self)
         let new = try CheckedName(newName, in: self)
@@ -75,15 +75,15 @@ extension Folder {
         try check(result, .creating, "link", new.path(in: path))
     }
 
-    /// Makes a symbolic link; the target is not looked at. Throws `.unwritable` when the name exists.
+    /// Creates a symbolic link; the target is not checked. Throws `.unwritable` when the name exists.
     public func symlink(_ name: some FileName, target: FilePath) throws(VaultError) {
         let name = try CheckedName(name, in: self)
         let result = unsafe vault_symlink(target.characters, descriptor, name.characters)
         try check(result, .creating, "create the link", name.path(in: path))
     }
 
-    /// Makes a symbolic link point elsewhere, or makes it, in one durable step. Throws `.unwritable` when
-    /// the name is a folder.
+    /// Creates a symbolic link or changes its target, atomically and durably. Throws `.unwritable` when the name is a
+    /// folder.
     public func replaceLink(_ name: some FileName, target: FilePath) throws(VaultError) {
         let temporary = try ScratchName.random(for: path)
         try symlink(temporary, target: target)
@@ -96,7 +96,8 @@ extension Folder {
         try synchronize()
     }
 
-    /// Sets the time of an entry's last change, of a link's own: whole seconds since 1970, nil for now. A hint: no error shows.
+    /// Sets the modification time of an entry, not of a link's target: whole seconds since 1970, nil for now. A hint:
+    /// errors are ignored.
     public func setModified(_ name: some FileName, to seconds: Int64?) {
         guard let name = try? CheckedName(name, in: self) else { return }
         if var seconds {
@@ -106,8 +107,7 @@ extension Folder {
         }
     }
 
-    /// What a symbolic link points to, unchecked; nil when there is none. Throws `.corrupt` when it is
-    /// something else than a link.
+    /// The target of a symbolic link, unchecked; nil when it does not exist. Throws `.corrupt` when it is no link.
     public func readLink(_ name: some FileName) throws(VaultError) -> FilePath? {
         guard let status = try status(of: name) else { return nil }
         let name = try CheckedName(name, in: self)

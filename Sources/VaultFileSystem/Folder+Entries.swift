@@ -3,7 +3,7 @@ internal import SystemPackage
 public import VaultErrors
 
 extension Folder {
-    /// The status of an entry, links not followed; nil when there is none.
+    /// The status of an entry, links not followed; nil when it does not exist.
     public func status(of name: some FileName) throws(VaultError) -> FileStatus? {
         let name = try CheckedName(name, in: self)
         var status = stat()
@@ -13,8 +13,7 @@ extension Folder {
         return FileStatus(status)
     }
 
-    /// Opens a regular file for reading. Throws `.corrupt` for a link and for everything else, and never
-    /// waits on a pipe.
+    /// Opens a regular file for reading. Throws `.corrupt` for a link and any other kind, and never blocks on a pipe.
     public func openFile(_ name: some FileName) throws(VaultError) -> OpenFile {
         let name = try CheckedName(name, in: self)
         return try unsafe OpenFile.open(
@@ -28,22 +27,22 @@ extension Folder {
             descriptor, name.characters, VAULT_UPDATE, .changing, name.path(in: path))
     }
 
-    /// Makes a new file, for reading and writing, with exactly these permissions whatever the umask.
-    /// Throws `.unwritable` when the name exists or can't be made.
+    /// Creates a file, for reading and writing, with exactly these permissions whatever the umask. Throws `.unwritable`
+    /// when the name exists or the file can't be created.
     public func createFile(_ name: some FileName, permissions: UInt16) throws(VaultError) -> OpenFile {
         let name = try CheckedName(name, in: self)
         return try unsafe OpenFile.create(descriptor, name.characters, permissions, name.path(in: path))
     }
 
-    /// Opens a folder in this one. Throws `.corrupt` for a link and for everything else.
+    /// Opens a folder in this one. Throws `.corrupt` for a link and any other kind.
     public func openFolder(_ name: some FileName) throws(VaultError) -> Folder {
         let name = try CheckedName(name, in: self)
         return try unsafe Folder.open(
             descriptor, name.characters, VAULT_FOLDER | VAULT_NO_FOLLOW, name.path(in: path))
     }
 
-    /// Makes a new folder with exactly these permissions whatever the umask.
-    /// Throws `.unwritable` when the name exists or can't be made.
+    /// Creates a folder with exactly these permissions whatever the umask. Throws `.unwritable` when the name exists or
+    /// the folder can't be created.
     @discardableResult
     public func createFolder(_ name: some FileName, permissions: UInt16) throws(VaultError) -> Folder {
         let name = try CheckedName(name, in: self)

@@ -3,9 +3,9 @@ internal import SystemPackage
 public import VaultErrors
 
 extension Folder {
-    /// Gives the raw bytes of every name but `.` and `..`, in no order.
+    /// Passes the raw bytes of every name but `.` and `..`, in no order.
     public func forEachName(_ body: ([UInt8]) throws(VaultError) -> Void) throws(VaultError) {
-        // A stream owns its descriptor and moves its position, so it gets one of its own.
+        // A directory stream owns its descriptor and moves its position, so it needs its own.
         let opened = unsafe vault_open(descriptor, FilePath(".").characters, VAULT_FOLDER, 0)
         try check(opened, .reading, "list", path)
         guard let stream = unsafe vault_names(opened) else {

@@ -2,9 +2,9 @@ internal import CVaultSystem
 public import SystemPackage
 public import VaultErrors
 
-/// A folder that is open: whatever happens to its path, this stays the same folder.
+/// An open folder: it stays the same folder whatever happens to its path.
 ///
-/// Methods that take names take single components, and never follow a symbolic link.
+/// Methods accept names of single components, and never follow a symbolic link.
 public struct Folder: OpenHandle, ~Copyable, Sendable {
     public let path: FilePath
     public let descriptor: Int32
@@ -14,26 +14,26 @@ public struct Folder: OpenHandle, ~Copyable, Sendable {
         self.path = path
     }
 
-    /// Opens an existing folder; symbolic links are followed. Throws `.missing` when there is none,
-    /// `.corrupt` when it is something else.
+    /// Opens an existing folder; symbolic links are followed. Throws `.missing` when it does not exist, `.corrupt` when
+    /// it is no folder.
     public init(opening path: FilePath) throws(VaultError) {
         self = try unsafe Self.open(VAULT_HERE, path.characters, VAULT_FOLDER, path)
     }
 
-    /// Makes a new folder with exactly these permissions whatever the umask; the folder that holds it
-    /// must exist. Throws `.unwritable` when the name exists or can't be made.
+    /// Creates a folder with exactly these permissions whatever the umask; its parent must exist. Throws `.unwritable`
+    /// when the name exists or the folder can't be created.
     public init(creating path: FilePath, permissions: UInt16) throws(VaultError) {
         self = try unsafe Self.create(VAULT_HERE, path.characters, permissions, path)
     }
 
-    /// The folder in which `target` is to be made. Throws `.unwritable` where that can't be.
+    /// The folder in which `target` is to be created. Throws `.unwritable` when it can't be opened.
     init(holding target: FilePath) throws(VaultError) {
         let opened = unsafe vault_open(VAULT_HERE, target.parent.characters, VAULT_FOLDER, 0)
         self = Folder(
             takingOwnershipOf: try check(opened, .creating, "create", target), named: target.parent)
     }
 
-    /// The same folder under a descriptor of its own.
+    /// The same folder with a new descriptor.
     public func reopened() throws(VaultError) -> Folder {
         try unsafe Self.open(descriptor, ".", VAULT_FOLDER | VAULT_NO_FOLLOW, path)
     }
@@ -45,7 +45,7 @@ public struct Folder: OpenHandle, ~Copyable, Sendable {
     /// Waits until the names in this folder are on the disk (`fsync`).
     public func synchronize() throws(VaultError) {
         let result = vault_fsync(descriptor)
-        if result == -EINVAL { return }  // Some file systems have nothing to do here and say it so.
+        if result == -EINVAL { return }  // Some file systems have nothing to save here.
         try check(result, .changing, "save the folder to the disk", path)
     }
 
@@ -62,19 +62,19 @@ public struct Folder: OpenHandle, ~Copyable, Sendable {
         return Folder(takingOwnershipOf: try check(opened, .reading, "open the folder", path), named: path)
     }
 
-    /// Makes a new folder by its name in the folder `parent`.
+    /// Creates a folder by its name in the folder `parent`.
     static func create(
         _ parent: Int32, _ name: UnsafePointer<CChar>, _ permissions: UInt16, _ path: FilePath
     ) throws(VaultError) -> Folder {
         try check(unsafe vault_mkdir(parent, name, 0o700), .creating, "create the folder", path)
         var opened = unsafe vault_open(parent, name, VAULT_FOLDER | VAULT_NO_FOLLOW, 0)
-        // A umask can take away even the owner's rights.
+        // The umask can remove even the owner's permissions.
         if opened == -EACCES, unsafe vault_chmod(parent, name, 0o700) == 0 {
             opened = unsafe vault_open(parent, name, VAULT_FOLDER | VAULT_NO_FOLLOW, 0)
         }
         if opened == -ENOENT {
             throw VaultError(
-                .busy, "somebody took the new folder away", at: path.string, remedy: "try again")
+                .busy, "another process removed the new folder", at: path.string, remedy: "try again")
         }
         if opened < 0 { _ = unsafe vault_rmdir(parent, name) }
         let folder = Folder(

@@ -1,7 +1,7 @@
 public import VaultErrors
 
-/// Goes from folder to folder below a root, through descriptors that follow no link. Entries come sorted, so the one before
-/// mostly stood in the same folder: the way from the root is gone again only when the folder changes.
+/// Opens folders below a root without following links. Entries are sorted, so most are in the same folder as the
+/// previous one: the path is walked again only when the folder changes.
 public struct FolderWalk: ~Copyable, Sendable {
     private let root: Folder
     public private(set) var folder: Folder
@@ -12,7 +12,7 @@ public struct FolderWalk: ~Copyable, Sendable {
         self.root = root
     }
 
-    /// Goes to the folder at `segments`, by a step from each folder to the next one.
+    /// Opens the folder at `segments`, by a step from each folder to the next one.
     public mutating func enter(
         _ segments: some Collection<String>,
         by step: (borrowing Folder, String) throws(VaultError) -> Folder = { try $0.openFolder($1) }

@@ -2,9 +2,9 @@ internal import CVaultSystem
 internal import SystemPackage
 public import VaultErrors
 
-/// Which bytes of a file were ever written. A hint: a file system may call a hole data, though never data a hole.
+/// Finds written parts of a sparse file. A hint: a file system may report a hole as data, but never data as a hole.
 extension OpenFile {
-    /// The parts of `range` that hold data, in order. All of it where the file system can't tell.
+    /// The parts of `range` with data, in order; all of it where the file system can't tell.
     public func dataRanges(in range: Range<UInt64>) throws(VaultError) -> [Range<UInt64>] {
         var found: [Range<UInt64>] = []
         var position = range.lowerBound
@@ -16,7 +16,7 @@ extension OpenFile {
             guard start < range.upperBound else { break }
             let hole = vault_seek_hole(descriptor, try offset(start, plus: 0))
             let end = try UInt64(clamping: check(hole, .reading, "look for holes", path))
-            // Another process may cut the file meanwhile: then nothing follows.
+            // Another process may have truncated the file.
             guard end > start else { break }
             found.append(max(start, position)..<min(end, range.upperBound))
             position = end

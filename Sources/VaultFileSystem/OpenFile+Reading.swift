@@ -3,8 +3,8 @@ internal import SystemPackage
 public import VaultErrors
 
 extension OpenFile {
-    /// Reads `count` bytes from `offset`, or fewer at the end of the file, which replace the content of
-    /// `buffer`; returns how many. A buffer that is used again costs no new memory and no zero-filling.
+    /// Replaces the content of `buffer` by `count` bytes from `offset`, or fewer at the end of the file; returns their
+    /// number. A reused buffer needs no allocation and no zero-filling.
     @discardableResult
     public func read(into buffer: inout [UInt8], upTo count: Int, at offset: UInt64) throws(VaultError) -> Int
     {
@@ -12,8 +12,7 @@ extension OpenFile {
         return try append(to: &buffer, upTo: count, at: offset)
     }
 
-    /// Reads `count` bytes from `offset`, or fewer at the end of the file, behind the content of `buffer`; returns how
-    /// many.
+    /// Appends `count` bytes from `offset` to `buffer`, or fewer at the end of the file; returns their number.
     @discardableResult
     public func append(to buffer: inout [UInt8], upTo count: Int, at offset: UInt64) throws(VaultError) -> Int
     {
@@ -23,7 +22,7 @@ extension OpenFile {
         }
     }
 
-    /// Reads from `offset` until the span is full or the file ends; returns how many bytes.
+    /// Reads from `offset` until the span is full or the file ends; returns the number of bytes.
     public func read(into span: inout MutableSpan<UInt8>, at offset: UInt64) throws(VaultError) -> Int {
         try unsafe span.withUnsafeMutableBytes { (memory) throws(VaultError) in
             try unsafe loop(memory) { (memory, count, done) throws(VaultError) in
@@ -33,8 +32,8 @@ extension OpenFile {
         }
     }
 
-    /// Exactly `count` bytes from `offset`. Throws `.corrupt` when the file ends before, without
-    /// reserving memory for what isn't there.
+    /// Exactly `count` bytes from `offset`. Throws `.corrupt` when the file ends before that, without allocating memory
+    /// for missing bytes.
     public func readExactly(_ count: Int, at offset: UInt64) throws(VaultError) -> [UInt8] {
         let size = try status().size
         guard let wanted = UInt64(exactly: count), offset <= size, wanted <= size - offset else {
@@ -47,16 +46,16 @@ extension OpenFile {
         return bytes
     }
 
-    /// Hands a part of the file on front to back, in blocks of at most 1 MiB with their offsets, as far as the file goes.
+    /// Passes a part of the file to `body` in blocks of at most 1 MiB with their offsets, up to the end of the file.
     public func forEachBlock(
-        of range: Range<UInt64>, _ take: (Span<UInt8>, _ offset: UInt64) throws(VaultError) -> Void
+        of range: Range<UInt64>, _ body: (Span<UInt8>, _ offset: UInt64) throws(VaultError) -> Void
     ) throws(VaultError) {
         var block: [UInt8] = []
         var offset = range.lowerBound
         while offset < range.upperBound,
             try read(into: &block, upTo: Int(min(range.upperBound - offset, 1 << 20)), at: offset) > 0
         {
-            try take(block.span, offset)
+            try body(block.span, offset)
             offset += UInt64(block.count)
         }
     }
@@ -65,7 +64,7 @@ extension OpenFile {
     public func readAll(limit: Int) throws(VaultError) -> [UInt8] {
         let limit = min(max(limit, 0), .max - 1)
         var bytes: [UInt8] = []
-        // One byte more than there should be shows the end, and files that grow or hide their size.
+        // One extra byte shows the end of the file, even if the file grows or hides its size.
         var count = try Int(clamping: status().size)
         repeat {
             count = min(count, limit)
@@ -73,12 +72,12 @@ extension OpenFile {
             count = bytes.count * 2
         } while bytes.count <= limit
         throw VaultError(
-            .corrupt, "is larger than the \(limit) bytes that are allowed", at: path.string,
+            .corrupt, "is larger than the limit of \(limit) bytes", at: path.string,
             remedy: "check that this is the right file")
     }
 
-    /// Reads the next bytes of a pipe or file into the place of `buffer`'s content, waiting until there
-    /// are `count` or the end is reached; returns how many.
+    /// Replaces the content of `buffer` by the next `count` bytes of a pipe or file, or fewer at its end; returns their
+    /// number. Blocks until then.
     @discardableResult
     public func readNext(into buffer: inout [UInt8], upTo count: Int) throws(VaultError) -> Int {
         buffer.removeAll(keepingCapacity: true)
@@ -87,7 +86,7 @@ extension OpenFile {
         }
     }
 
-    /// Reads the next bytes of a pipe or file until the span is full or the end is reached.
+    /// Reads the next bytes of a pipe or file until the span is full or the input ends.
     public func readNext(into span: inout MutableSpan<UInt8>) throws(VaultError) -> Int {
         try unsafe span.withUnsafeMutableBytes { (memory) throws(VaultError) in
             try unsafe loop(memory) { (memory, count, _) throws(VaultError) in
@@ -96,35 +95,35 @@ extension OpenFile {
         }
     }
 
-    /// An offset as the system wants it.
+    /// `offset + done` as the system's type.
     func offset(_ offset: UInt64, plus done: Int) throws(VaultError) -> Int64 {
         let (sum, overflow) = offset.addingReportingOverflow(UInt64(done))
         guard !overflow, let place = Int64(exactly: sum) else {
             throw VaultError(
-                .io, "offset \(offset) is beyond what a file can have", at: path.string,
+                .io, "the offset \(offset) is too large for a file", at: path.string,
                 remedy: "check the sizes")
         }
         return place
     }
 
-    /// Makes room for `count` bytes behind the buffer's content and reads into it. The room is not filled with anything
-    /// before: on fast disks that would be a good part of the work.
+    /// Appends up to `count` bytes without zero-filling the memory first, which would take much of the time on fast
+    /// disks.
     private func fill(
         _ buffer: inout [UInt8], upTo count: Int,
         _ call: (UnsafeMutableRawPointer, Int, Int) throws(VaultError) -> Int
     ) throws(VaultError) -> Int {
-        // For nothing the library writes to what all empty arrays share, which is a race.
+        // An empty append would make the standard library write to the storage shared by all empty arrays: a data race.
         guard count > 0 else { return 0 }
         let before = buffer.count
-        try buffer.append(addingCapacity: count) { (room) throws(VaultError) in
-            try unsafe room.withUnsafeMutableBufferPointer { (memory, initialized) throws(VaultError) in
+        try buffer.append(addingCapacity: count) { (free) throws(VaultError) in
+            try unsafe free.withUnsafeMutableBufferPointer { (memory, initialized) throws(VaultError) in
                 initialized = try unsafe loop(UnsafeMutableRawBufferPointer(memory), call)
             }
         }
         return buffer.count - before
     }
 
-    /// Repeats a reading call until the memory is full or the call gives nothing more.
+    /// Repeats a read call until the memory is full or the input ends.
     private func loop(
         _ memory: UnsafeMutableRawBufferPointer,
         _ call: (UnsafeMutableRawPointer, Int, Int) throws(VaultError) -> Int
@@ -142,7 +141,7 @@ extension OpenFile {
 
     private func endsEarly(_ count: Int, at offset: UInt64) -> VaultError {
         VaultError(
-            .corrupt, "ends before the \(count) bytes wanted at offset \(offset)", at: path.string,
-            remedy: "get the file again")
+            .corrupt, "ends before the \(count) bytes at offset \(offset)", at: path.string,
+            remedy: "download the file again")
     }
 }

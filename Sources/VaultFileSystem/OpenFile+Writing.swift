@@ -3,7 +3,7 @@ internal import SystemPackage
 public import VaultErrors
 
 extension OpenFile {
-    /// Writes all bytes at `offset`. Throws `.io`, for a full disk too.
+    /// Writes all bytes at `offset`. Throws `.io`, or `.diskFull`.
     public func write(_ bytes: Span<UInt8>, at offset: UInt64) throws(VaultError) {
         try unsafe loop(bytes) { (memory, count, done) throws(VaultError) in
             let place = try self.offset(offset, plus: done)
@@ -11,41 +11,41 @@ extension OpenFile {
         }
     }
 
-    /// Writes all bytes after those written last; for pipes too.
+    /// Writes all bytes after those written last; works for pipes too.
     public func writeNext(_ bytes: Span<UInt8>) throws(VaultError) {
         try unsafe loop(bytes) { (memory, count, _) throws(VaultError) in
             unsafe vault_write(descriptor, memory, count)
         }
     }
 
-    /// Reserves room for a file of `count` bytes and makes it that long (zeros), so that a full disk
-    /// shows before the work. Where the file system can't reserve, nothing happens.
-    public func allocate(_ count: UInt64) throws(VaultError) {
-        guard count > 0 else { return }
-        let result = vault_allocate(descriptor, try offset(count, plus: 0))
+    /// Reserves disk space for `size` bytes and extends the file to that size with zeros, so that a full disk is
+    /// detected early. Does nothing where the file system can't reserve space.
+    public func allocate(_ size: UInt64) throws(VaultError) {
+        guard size > 0 else { return }
+        let result = vault_allocate(descriptor, try offset(size, plus: 0))
         if result == -EOPNOTSUPP || result == -ENOSYS { return }
-        try check(result, .changing, "reserve \(count) bytes", path)
+        try check(result, .changing, "reserve \(size) bytes", path)
     }
 
-    /// Lets the disk begin with what was written in `range`, so that it does not stand still until `synchronize()` and then
-    /// everybody waits for it. A hint: nothing is durable after it, and no error shows.
+    /// Starts writing `range` to the disk, so that `synchronize()` has less to wait for. A hint: nothing is durable
+    /// after it, and errors are ignored.
     public func beginWritingBack(_ range: Range<UInt64>) {
-        guard let start = Int64(exactly: range.lowerBound), let count = Int64(exactly: range.count) else {
+        guard let start = Int64(exactly: range.lowerBound), let length = Int64(exactly: range.count) else {
             return
         }
-        vault_begin_writing_back(descriptor, start, count)
+        vault_begin_writing_back(descriptor, start, length)
     }
 
-    /// Makes now the time of the file's last change: a sign of life for other processes. A hint: no error shows.
+    /// Sets the modification time to now: a sign of life for other processes. A hint: errors are ignored.
     public func touch() { vault_touch(descriptor) }
 
-    /// Makes the file exactly `count` bytes long.
-    public func truncate(to count: UInt64) throws(VaultError) {
-        try check(vault_truncate(descriptor, try offset(count, plus: 0)), .changing, "truncate", path)
+    /// Sets the size of the file, in bytes.
+    public func truncate(to size: UInt64) throws(VaultError) {
+        try check(vault_truncate(descriptor, try offset(size, plus: 0)), .changing, "truncate", path)
     }
 
-    /// Waits until content and status are on the disk (`fsync`). After an error the content must be
-    /// written anew: a second call would claim success.
+    /// Waits until content and status are on the disk (`fsync`). After an error the content must be written again: a
+    /// second call would falsely succeed.
     public func synchronize() throws(VaultError) {
         try check(vault_fsync(descriptor), .changing, "save to the disk", path)
     }

@@ -2,9 +2,9 @@ internal import CVaultSystem
 public import SystemPackage
 public import VaultErrors
 
-/// What ``OpenFile`` and ``Folder`` have in common: a descriptor and the path it was opened by.
+/// The common part of ``OpenFile`` and ``Folder``: a descriptor and the path that it was opened by.
 public protocol OpenHandle: ~Copyable {
-    /// Where it was opened, for messages.
+    /// The path that it was opened by, for messages.
     var path: FilePath { get }
     /// Valid as long as the value lives; closing it elsewhere is an error.
     var descriptor: Int32 { get }
@@ -22,24 +22,24 @@ extension OpenHandle where Self: ~Copyable {
         try check(vault_fchmod(descriptor, mode_t(permissions)), .changing, "set the permissions", path)
     }
 
-    /// The permissions of something just made. Its maker owns it, so a refusal means that the file system
-    /// (of a USB stick, say) has no permissions to set.
+    /// Sets the permissions of a new file or folder. Its creator owns it, so a refusal means that the file system (of a
+    /// USB stick, say) has no permissions.
     func setFirstPermissions(_ permissions: UInt16) throws(VaultError) {
         let result = vault_fchmod(descriptor, mode_t(permissions))
         if result == -EPERM || result == -EOPNOTSUPP { return }
         try check(result, .creating, "set the permissions", path)
     }
 
-    /// Waits until everything written to this file system is on the disk (`syncfs`), for many files at
-    /// once. After an error all that was written since this was opened must be thrown away.
+    /// Waits until everything written to this file system is on the disk (`syncfs`), for many files at once. After an
+    /// error all that was written since this was opened must be discarded.
     public func synchronizeFileSystem() throws(VaultError) {
         try check(vault_syncfs(descriptor), .changing, "save the file system to the disk", path)
     }
 
-    /// Takes an advisory lock (`flock`) if nobody stands in the way.
+    /// Acquires an advisory lock (`flock`) if it is free.
     ///
-    /// It lasts until the value is destroyed or the process dies. Returns false when somebody else holds
-    /// it; throws `.io` where the file system has no locks.
+    /// It lasts until the value is destroyed or the process dies. Returns false when another process has it; throws
+    /// `.io` where the file system has no locks.
     public func tryLock(exclusive: Bool) throws(VaultError) -> Bool {
         let result = vault_try_lock(descriptor, exclusive ? 1 : 0)
         if result == -EWOULDBLOCK { return false }
@@ -47,8 +47,8 @@ extension OpenHandle where Self: ~Copyable {
         return true
     }
 
-    /// Gives the lock back at once: a program that is just being started may have a copy of the descriptor for a
-    /// moment longer.
+    /// Releases the lock explicitly, since a child process that is just starting may have a copy of the descriptor for
+    /// a moment.
     public func unlock() {
         vault_unlock(descriptor)
     }

@@ -1,8 +1,8 @@
 import CVaultSystem
 
-/// How the process's memory is handed out.
+/// Settings of the memory allocator.
 public enum ProcessMemory {
-    /// Lets all threads allocate from one arena, where glibc would give each its own: a process that mostly waits keeps
-    /// less memory so.
+    /// Makes all threads allocate from one arena, instead of one each (glibc): saves memory in a process that mostly
+    /// waits.
     public static func useOneArena() { vault_use_one_arena() }
 }

@@ -1,67 +1,67 @@
 public import SystemPackage
 public import VaultErrors
 
-/// A new file beside its final place: it becomes final in one durable step, or goes away in every case.
+/// A temporary file beside its final path: committed atomically and durably, or removed in all other cases.
 public struct ScratchFile: ~Copyable, Sendable {
-    /// The file, open for reading and writing; 0600 until it is final.
+    /// The file, open for reading and writing; its mode is 0600 until it is committed.
     public let file: OpenFile
-    private var place: ScratchPlace
+    private var entry: ScratchEntry
     private let name: CheckedName
     private let target: FilePath
 
-    /// Throws `.unwritable` where the folder of `target` is missing or can't be written.
+    /// Throws `.unwritable` when the folder of `target` is missing or can't be written.
     public init(for target: FilePath) throws(VaultError) {
-        self = try ScratchPlace.make { () throws(VaultError) in try Self.make(for: target) }
+        self = try ScratchEntry.make { () throws(VaultError) in try Self.make(for: target) }
     }
 
     private static func make(for target: FilePath) throws(VaultError) -> ScratchFile {
         let name = try CheckedName(endOf: target)
-        let place = try ScratchPlace(in: try Folder(holding: target))
-        let made = try place.create { (folder, name) throws(VaultError) in
+        let entry = try ScratchEntry(in: try Folder(holding: target))
+        let made = try entry.create { (folder, name) throws(VaultError) in
             try folder.createFile(name, permissions: 0o600)
         }
-        try place.claim(made)
-        // Errors name what it is to become.
+        try entry.claim(made)
+        // Errors show the final path.
         let file = try OpenFile(duplicating: made.descriptor, named: target)
-        return ScratchFile(file: file, place: place, name: name, target: target)
+        return ScratchFile(file: file, entry: entry, name: name, target: target)
     }
 
     private init(
-        file: consuming OpenFile, place: consuming ScratchPlace, name: CheckedName, target: FilePath
+        file: consuming OpenFile, entry: consuming ScratchEntry, name: CheckedName, target: FilePath
     ) {
         self.file = file
-        self.place = place
+        self.entry = entry
         self.name = name
         self.target = target
     }
 
     /// Saves the content to the disk and gives the file its final name and permissions.
     ///
-    /// Without `replacing` an existing target throws `.unwritable`. On any error before the rename the
-    /// file is removed and the target is as it was.
+    /// Without `replacing` an existing target throws `.unwritable`. On any error before the rename the file is removed
+    /// and the target is unchanged.
     public consuming func commit(permissions: UInt16, replacing: Bool) throws(VaultError) {
-        try settle(as: name, target, permissions: permissions, replacing: replacing)
+        try commit(as: name, target, permissions: permissions, replacing: replacing)
     }
 
-    /// The same under another name in the same folder, for a name that follows from the content.
+    /// The same under another name in the same folder, for a name that depends on the content.
     public consuming func commit(as name: String, permissions: UInt16, replacing: Bool) throws(VaultError) {
         let target = target.removingLastComponent().appending(name)
-        try settle(as: CheckedName(endOf: target), target, permissions: permissions, replacing: replacing)
+        try commit(as: CheckedName(endOf: target), target, permissions: permissions, replacing: replacing)
     }
 
-    /// Gives the file its final name and permissions without waiting for the disk; replaces what stands there.
+    /// Gives the file its final name and permissions without waiting for the disk; replaces an existing file.
     consuming func commitUnsaved(permissions: UInt16) throws(VaultError) {
         try file.setFirstPermissions(permissions)
-        try place.settle(as: name, in: place.folder.descriptor, path: target, replacing: true)
+        try entry.commit(as: name, in: entry.folder.descriptor, path: target, replacing: true)
     }
 
-    private mutating func settle(
+    private mutating func commit(
         as name: CheckedName, _ target: FilePath, permissions: UInt16, replacing: Bool
     ) throws(VaultError) {
         try file.setFirstPermissions(permissions)
         try file.synchronize()
-        let folder = place.folder.descriptor
-        try place.settle(as: name, in: folder, path: target, replacing: replacing)
-        try place.folder.synchronize()
+        let folder = entry.folder.descriptor
+        try entry.commit(as: name, in: folder, path: target, replacing: replacing)
+        try entry.folder.synchronize()
     }
 }

@@ -1,21 +1,22 @@
 public import SystemPackage
 public import VaultErrors
 
-/// A fresh folder (0700), removed with all it holds when the value is destroyed, unless it became final.
+/// A new temporary folder (0700), removed with its content when the value is destroyed, unless it was committed.
 public struct ScratchFolder: ~Copyable, Sendable {
     public let folder: Folder
-    private var place: ScratchPlace
+    private var entry: ScratchEntry
 
     public var path: FilePath { folder.path }
 
-    /// Beside `path`, so on the same file system as what will stand there. Throws `.unwritable`.
+    /// Creates it beside `path`, so on the same file system. Throws `.unwritable`.
     public init(beside path: FilePath) throws(VaultError) {
-        self = try ScratchPlace.make { () throws(VaultError) in try Self.make(try Folder(holding: path)) }
+        self = try ScratchEntry.make { () throws(VaultError) in try Self.make(try Folder(holding: path)) }
     }
 
-    /// In an existing folder. Throws `.missing` where there is none, `.unwritable` where it can't be.
+    /// Creates it in an existing folder. Throws `.missing` when that does not exist, `.unwritable` when it can't be
+    /// written.
     public init(in folder: FilePath) throws(VaultError) {
-        self = try ScratchPlace.make { () throws(VaultError) in try Self.make(try Folder(opening: folder)) }
+        self = try ScratchEntry.make { () throws(VaultError) in try Self.make(try Folder(opening: folder)) }
     }
 
     /// Saves the whole file system to the disk and gives the folder its final name, on the same file
@@ -30,30 +31,30 @@ public struct ScratchFolder: ~Copyable, Sendable {
         let parent = try Folder(holding: target)
         try folder.setFirstPermissions(permissions)
         try folder.synchronizeFileSystem()
-        try place.settle(
+        try entry.commit(
             as: name, in: parent.descriptor, path: target, replacing: replacingEmptyFolder)
         try parent.synchronize()
-        try place.folder.synchronize()
+        try entry.folder.synchronize()
     }
 
-    /// Leaves the folder where it is, for the caller to move or remove.
+    /// Leaves the folder in place, for the caller to move or remove.
     public consuming func keep() -> FilePath {
-        place.keep()
+        entry.keep()
         return path
     }
 
-    private init(folder: consuming Folder, place: consuming ScratchPlace) {
+    private init(folder: consuming Folder, entry: consuming ScratchEntry) {
         self.folder = folder
-        self.place = place
+        self.entry = entry
     }
 
     private static func make(_ parent: consuming Folder) throws(VaultError) -> ScratchFolder {
-        let place = try ScratchPlace(in: parent)
-        let folder = try place.create { (folder, name) throws(VaultError) in
+        let entry = try ScratchEntry(in: parent)
+        let folder = try entry.create { (folder, name) throws(VaultError) in
             try folder.createFolder(name, permissions: 0o700)
         }
-        try place.claim(folder)
-        return ScratchFolder(folder: folder, place: place)
+        try entry.claim(folder)
+        return ScratchFolder(folder: folder, entry: entry)
     }
 }
 

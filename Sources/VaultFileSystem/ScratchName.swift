@@ -2,12 +2,12 @@ internal import CVaultSystem
 internal import SystemPackage
 public import VaultErrors
 
-/// Names of scratch files and folders: hidden, unlike any other, and known again after a crash.
+/// Names of scratch files and folders: hidden, unique, and recognized after a crash.
 enum ScratchName {
     private static let prefix = ".assetvault-"
     private static let suffix = ".tmp"
 
-    /// A name that nobody has or can foresee.
+    /// A unique name that can't be predicted.
     static func random(for path: FilePath) throws(VaultError) -> String {
         var words: (UInt64, UInt64) = (0, 0)
         let result = unsafe withUnsafeMutableBytes(of: &words) {
@@ -23,10 +23,10 @@ enum ScratchName {
 }
 
 extension Folder {
-    /// Removes the scratch files and folders that died processes of this user have left here; those of
-    /// living ones are locked and stay. Returns how many were removed.
+    /// Removes the scratch files and folders left here by dead processes of this user; those of living ones are locked
+    /// and stay. Returns their number.
     ///
-    /// Links can't be locked: call it while nobody uses ``replaceLink(_:target:)`` here.
+    /// Links can't be locked: call this only while nobody uses ``replaceLink(_:target:)`` here.
     @discardableResult
     public func removeAbandonedScratch() throws(VaultError) -> Int {
         var removed = 0
@@ -34,15 +34,15 @@ extension Folder {
             do throws(VaultError) {
                 if try removeIfAbandoned(name) { removed += 1 }
             } catch {
-                // Its maker was faster.
+                // Its creator removed it first.
                 guard error.category == .missing else { throw error }
             }
         }
         return removed
     }
 
-    /// Whether a living process is making something here.
-    public func holdsLivingScratch() throws(VaultError) -> Bool {
+    /// Whether a living process has scratch here.
+    public func hasScratchInUse() throws(VaultError) -> Bool {
         for name in try names() where ScratchName.matches(name) {
             switch try status(of: name)?.kind {
             case .file: if let file = try? openFile(name), try !file.tryLock(exclusive: false) { return true }
@@ -65,7 +65,7 @@ extension Folder {
         }
     }
 
-    /// The lock is held until the name is gone.
+    /// Keeps the lock until the name is removed.
     private func remove(_ name: [UInt8], ifFree opened: borrowing some OpenHandle & ~Copyable)
         throws(VaultError) -> Bool
     {

@@ -2,11 +2,11 @@ internal import CVaultSystem
 public import SystemPackage
 public import VaultErrors
 
-/// A file that is in memory only: no name leads to it, nothing of it is written to a disk (but to swap space, as with
-/// all memory), and it is gone with its last descriptor. Written once, then sealed for good (`memfd_create(2)`).
+/// A file in memory only: without a name, never written to a disk (except swap space, as all memory), and freed with
+/// its last descriptor. It is written once, then sealed (`memfd_create(2)`).
 public struct SealedMemory: ~Copyable, Sendable {
     private let file: OpenFile
-    private var count: UInt64 = 0
+    private var size: UInt64 = 0
 
     /// - Parameter name: for error messages; other processes don't see it.
     public init(named name: FilePath) throws(VaultError) {
@@ -17,12 +17,11 @@ public struct SealedMemory: ~Copyable, Sendable {
 
     /// Throws `.io` when there is not enough memory.
     public mutating func append(_ bytes: Span<UInt8>) throws(VaultError) {
-        try file.write(bytes, at: count)
-        count += UInt64(bytes.count)
+        try file.write(bytes, at: size)
+        size += UInt64(bytes.count)
     }
 
-    /// The finished file, at its start: neither its bytes nor its length can be changed by anybody any more. The caller
-    /// closes it.
+    /// The finished file, at its start: nobody can change its content or size any more. The caller closes it.
     public consuming func seal() throws(VaultError) -> FileDescriptor {
         try check(vault_seal(file.descriptor), .changing, "seal the file in memory", file.path)
         return try file.duplicated()

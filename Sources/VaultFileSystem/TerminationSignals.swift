@@ -2,12 +2,12 @@ internal import CVaultSystem
 internal import SystemPackage
 public import VaultErrors
 
-/// Leaves nothing behind when the command is told to end.
+/// Removes scratch when the command is terminated by a signal.
 public enum TerminationSignals {
-    /// From now on SIGINT, SIGTERM and SIGHUP remove every live ``ScratchFile`` and ``ScratchFolder`` and
-    /// end the process with 128 + the signal's number. A signal that was ignored stays ignored (`nohup`).
+    /// Makes SIGINT, SIGTERM and SIGHUP remove every live ``ScratchFile`` and ``ScratchFolder`` and end the process
+    /// with 128 + the signal's number. A signal that was ignored stays ignored (`nohup`).
     ///
-    /// For the command, once, at its start: a library never calls it.
+    /// For the command, once, at its start: a library must not change its process.
     public static func cleanUpAndExit() throws(VaultError) {
         let signals = [SIGINT, SIGTERM, SIGHUP]
         let pipe = try check(
@@ -20,7 +20,7 @@ public enum TerminationSignals {
                 var number: UInt8 = 0
                 let descriptor = Int32(Int(bitPattern: pipe))
                 while unsafe vault_read(descriptor, &number, 1) != 1 {}
-                ScratchPlace.removeAllAndExit(128 + Int32(number))
+                ScratchEntry.removeAllAndExit(128 + Int32(number))
                 return nil
             }, UnsafeMutableRawPointer(bitPattern: Int(pipe)))
         try check(-started, .changing, "start a thread", "this process")

@@ -4,27 +4,27 @@ internal import VaultErrors
 
 /// Removes a tree without ever leaving it.
 ///
-/// Everything goes through the descriptor of the one folder at hand, opened without following links. The
-/// way down is remembered by device and inode, and the way up (`..`) must lead there again: so any depth
-/// needs two descriptors, and a folder that somebody moves elsewhere meanwhile stops the work.
+/// All work uses the descriptor of the current folder, opened without following links. The way down is recorded by
+/// device and inode, and `..` must lead back to the same folders: so any depth needs two descriptors, and a folder that
+/// is moved elsewhere meanwhile stops the work.
 struct TreeRemoval: ~Copyable {
     private struct Level {
         let name: [CChar]
         let status: FileStatus
-        /// The folders in it that are still to be removed.
+        /// Its folders that are not removed yet.
         var subfolders: [[CChar]] = []
         var attempts = 0
     }
 
-    /// How often a folder is emptied again because somebody puts new files into it.
-    private static let patience = 100
+    /// How often a folder is emptied again because another process adds files to it.
+    private static let attemptLimit = 100
 
     private let parent: Int32
     private let path: FilePath
     private var current: Folder
     private var levels: [Level]
 
-    /// Removes `name` in the folder `parent`; absent is fine. `path` is for messages.
+    /// Removes `name` in the folder `parent`, if it exists. `path` is for messages.
     static func remove(_ name: [CChar], in parent: Int32, path: FilePath) throws(VaultError) {
         let removed = unsafe vault_unlink(parent, name)
         if removed == 0 || removed == -ENOENT { return }
@@ -53,7 +53,7 @@ struct TreeRemoval: ~Copyable {
         }
     }
 
-    /// Unlinks what is no folder in the current one, and remembers the folders.
+    /// Unlinks everything but folders in the current one, and collects the folders.
     private mutating func removeFiles() throws(VaultError) {
         let descriptor = current.descriptor
         let levels = levels
@@ -65,7 +65,7 @@ struct TreeRemoval: ~Copyable {
             if removed == -EISDIR {
                 subfolders.append(name)
             } else if removed != -ENOENT {
-                try check(removed, .changing, "remove", Self.place(of: name, in: levels, path))
+                try check(removed, .changing, "remove", Self.entry(of: name, in: levels, path))
             }
         }
         self.levels[levels.count - 1].subfolders = subfolders
@@ -76,13 +76,13 @@ struct TreeRemoval: ~Copyable {
         let path = path
         guard
             let folder = try Self.open(
-                name, in: current.descriptor, path: Self.place(of: name, in: levels, path))
+                name, in: current.descriptor, path: Self.entry(of: name, in: levels, path))
         else { return }
         let status = try folder.status()
         guard status.device == levels[0].status.device else {
             throw VaultError(
                 .io, "can't remove: another file system is mounted here",
-                at: Self.place(of: name, in: levels, path).string,
+                at: Self.entry(of: name, in: levels, path).string,
                 remedy: "unmount it first")
         }
         self.levels.append(Level(name: name, status: status))
@@ -90,7 +90,7 @@ struct TreeRemoval: ~Copyable {
         try removeFiles()
     }
 
-    /// Removes the current folder, which was emptied, and goes to the one that holds it.
+    /// Removes the current, empty folder, and returns to its parent.
     private mutating func ascend() throws(VaultError) {
         let level = levels[levels.count - 1]
         let removed: Int32
@@ -101,13 +101,13 @@ struct TreeRemoval: ~Copyable {
             removed = unsafe vault_rmdir(above.descriptor, level.name)
             if removed != -ENOTEMPTY { current = above }
         }
-        if removed == -ENOTEMPTY, level.attempts < Self.patience {
+        if removed == -ENOTEMPTY, level.attempts < Self.attemptLimit {
             levels[levels.count - 1].attempts += 1
             return try removeFiles()
         }
         levels.removeLast()
         if removed != -ENOENT {
-            try check(removed, .changing, "remove the folder", Self.place(of: level.name, in: levels, path))
+            try check(removed, .changing, "remove the folder", Self.entry(of: level.name, in: levels, path))
         }
     }
 
@@ -117,20 +117,21 @@ struct TreeRemoval: ~Copyable {
         let above = Folder(takingOwnershipOf: opened, named: path)
         guard try above.status().isSameFile(as: levels[levels.count - 2].status) else {
             throw VaultError(
-                .io, "can't remove the folder: somebody moved parts of it elsewhere", at: path.string,
+                .io, "can't remove the folder: another process moved parts of it elsewhere", at: path.string,
                 remedy: "try again when nobody uses it")
         }
         return above
     }
 
-    /// Where an entry of the innermost level stands, for messages only: with many levels, this is long.
-    private static func place(of name: [CChar], in levels: [Level], _ top: FilePath) -> FilePath {
-        var place = top
-        for level in levels.dropFirst() { place = place.appending(characters: level.name) }
-        return levels.isEmpty ? top : place.appending(characters: name)
+    /// The path of an entry of the innermost level, for messages only, since it may be long.
+    private static func entry(of name: [CChar], in levels: [Level], _ top: FilePath) -> FilePath {
+        var path = top
+        for level in levels.dropFirst() { path = path.appending(characters: level.name) }
+        return levels.isEmpty ? top : path.appending(characters: name)
     }
 
-    /// Opens a folder and makes it the owner's to change; nil when it is none (any more), and then gone.
+    /// Opens a folder and makes it writable for its owner; nil when it does not exist, or was no folder and is now
+    /// unlinked.
     private static func open(
         _ name: [CChar], in parent: Int32, path: @autoclosure () -> FilePath
     ) throws(VaultError) -> Folder? {
@@ -147,7 +148,7 @@ struct TreeRemoval: ~Copyable {
         try check(opened, .changing, "open the folder to remove it", path())
         let folder = Folder(takingOwnershipOf: opened, named: "")
         if try folder.status().permissions & 0o700 != 0o700 {
-            // Where this is not allowed, removing the content says so.
+            // If this is not permitted, removing the content fails with the reason.
             _ = vault_fchmod(folder.descriptor, 0o700)
         }
         return folder

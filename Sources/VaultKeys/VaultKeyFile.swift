@@ -73,7 +73,7 @@ extension SecretBytes {
     fileprivate init(jwkBefore before: String, secret: borrowing SecretBytes, after: String)
         throws(VaultError)
     {
-        let encoded = try SecretBytes(capacity: Base64URL.encodedCount(of: secret.count)) {
+        let encoded = try SecretBytes(capacity: Base64URL.encodedLength(of: secret.count)) {
             (room) throws(VaultError) in
             secret.withBytes { Base64URL.encode($0, into: &room) } ?? 0
         }

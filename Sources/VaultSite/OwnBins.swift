@@ -1,6 +1,6 @@
 public import UpdateFramework
 
-/// The roles among which a site divides its own packs by the hash of their path. No team's role has such a name.
+/// The roles (hash bins) that a site's own packs are divided among. No team's role has such a name.
 public enum OwnBins {
     public static let name = "packs"
 

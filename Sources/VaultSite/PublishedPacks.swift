@@ -4,28 +4,28 @@ public import VaultErrors
 
 /// The packs that a site's verified metadata lists.
 public struct PublishedPacks: Sendable {
-    /// A pack and the target that stands for it.
+    /// A pack and its target record.
     public struct Listing: Sendable {
         public let pack: PackManifest
         public let target: TargetRecord
     }
 
-    /// A target that is no pack for this program, and why.
+    /// A target that this program can't read as a pack, and why.
     public struct Skipped: Sendable {
         public let path: String
         public let reason: String
     }
 
-    /// In the order of their IDs.
+    /// Sorted by pack ID.
     public let listings: [Listing]
     public let skipped: [Skipped]
 
-    /// Everything that the site lists. What is no pack for this program is skipped and spoils nothing else.
+    /// All packs that the site lists. Targets that this program can't read as packs are skipped.
     public init(of tree: TargetTree) {
         self.init(listed: tree.records)
     }
 
-    /// What one role lists by itself.
+    /// The packs that one role lists.
     public init(of targets: VerifiedTargets) {
         self.init(listed: targets.records)
     }
@@ -52,16 +52,15 @@ public struct PublishedPacks: Sendable {
 }
 
 extension PublishedPacks {
-    /// Packs that several listings claim, by their content key: one ID has it rightly, the others are described by somebody
-    /// who may sign other names.
+    /// Packs listed under several IDs, by their content key ID. Only one ID is legitimate; the others were signed by
+    /// somebody else who may sign other names.
     public var contested: [[Listing]] {
         Dictionary(grouping: listings) { $0.pack.contentKeyID }.values.filter { $0.count > 1 }
             .sorted { $0[0].pack.id < $1[0].pack.id }
     }
 
-    /// What the site says of a pack in a file, which is known by its length, header and footer. Throws `.missing` when it
-    /// lists no such pack, `.corrupt` when it lists several: one is the pack, the others were described once more by
-    /// somebody who may sign other names.
+    /// The manifest of a pack file, found by its length, header and footer. Throws `.missing` when the site lists no
+    /// such pack, `.corrupt` when it lists several: only one is legitimate.
     public func manifest(of file: PackFile, at place: String) throws(VaultError) -> PackManifest {
         let found = listings.filter { file.isDescribed(by: $0.pack) }
         guard let first = found.first else {
@@ -73,15 +72,15 @@ extension PublishedPacks {
             let names = found.map { "'\($0.pack.id)'" }.joined(separator: " and ")
             throw VaultError(
                 .corrupt, "the site lists this pack as \(names)", at: place,
-                remedy: "give its manifest, and tell the publisher")
+                remedy: "give its manifest, and report it to the publisher")
         }
         return first.pack
     }
 }
 
 extension PublishedPacks.Listing {
-    /// A target counts only if its path is the one of the pack that it describes: so nobody who may list some paths can
-    /// speak for a pack of others. Throws `corrupt` for any other, such as one of a later format.
+    /// A target is valid only under the path of the pack that it describes: whoever may list some paths can't list a
+    /// pack of others. Throws `.corrupt` for any other target, such as one of a later format.
     public init(_ target: TargetRecord) throws(VaultError) {
         let pack = try PackManifest(parsing: target.json, place: target.path)
         guard pack.id.targetPath.utf8.elementsEqual(target.path.utf8) else {

@@ -1,15 +1,16 @@
 public import UpdateFramework
 public import VaultErrors
 
-/// The roots of a site from a given one on, each verified by the signatures of the one before it.
+/// A site's roots from a given one on, each verified by the signatures of its predecessor.
 public struct RootHistory: Sendable {
-    /// How many roots are read at most; a site that changes its root daily has as many after three years.
+    /// The maximum number of roots to read; a daily change of the root reaches it after about three years.
     public static let limit = 1024
 
     public let roots: [VerifiedRoot]
 
-    /// - Parameter last: the version to read up to; nil reads as many as there are.
-    /// - Throws: `untrusted` for a root that does not follow, `unavailable` when one before `last` is missing.
+    /// - Parameter last: the version to read up to; nil reads all.
+    /// - Throws: `untrusted` for a root that its predecessor did not sign, `unavailable` when one before `last` is
+    ///   missing.
     public init(
         in source: any MetadataSource, from first: VerifiedRoot, upTo last: Int64? = nil
     ) async throws(VaultError) {
@@ -31,8 +32,9 @@ public struct RootHistory: Sendable {
         self.roots = roots
     }
 
-    /// From the site's first root on, which its own `1.root.json` is. Nil where that is missing.
-    public init?(ofWhole source: any MetadataSource, upTo last: Int64? = nil) async throws(VaultError) {
+    /// Begins with the site's own `1.root.json`. Nil when that is missing.
+    public init?(fromFirstRootOf source: any MetadataSource, upTo last: Int64? = nil) async throws(VaultError)
+    {
         let name = MetadataRole.root.hostedName(version: 1)
         guard let bytes = try await source.metadata(named: name, limit: MetadataRole.root.sizeLimit) else {
             return nil

@@ -3,7 +3,7 @@ import VaultBytes
 public import VaultErrors
 public import VaultTransport
 
-/// A published site: static files, wherever they are hosted. Nothing that it sends is believed before it is verified.
+/// A published site: static files at any host. Nothing that it sends is trusted before it is verified.
 public struct Site: Sendable {
     public let location: SiteLocation
     public let transport: any Transport
@@ -13,7 +13,7 @@ public struct Site: Sendable {
         self.transport = transport
     }
 
-    /// Where a target's file is hosted: below `targets/`, its digest in front of its name.
+    /// The location of a target's file: below `targets/`, its digest before its name.
     public func location(of target: TargetRecord, in chain: TrustChain) throws(VaultError) -> SiteLocation {
         let segments = chain.hostedPath(of: target).split(separator: "/", omittingEmptySubsequences: false)
         let path = segments.map { PercentEncoding.encode(String($0)) }.joined(separator: "/")
@@ -29,8 +29,7 @@ extension Site: MetadataSource {
         } catch {
             guard error.category == .corrupt else { throw error }
             throw VaultError(
-                .untrusted, error.problem, at: error.place, remedy: "do not use this host; tell the publisher"
-            )
+                .untrusted, error.problem, at: error.place, remedy: "use another host and report this one")
         }
     }
 

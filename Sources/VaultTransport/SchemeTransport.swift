@@ -1,11 +1,11 @@
 public import VaultErrors
 
-/// Reads any site, by the kind of its location.
+/// Reads any site with the transport for its URL scheme.
 public struct SchemeTransport: Transport {
     private let http: HTTPTransport
     private let file = FileTransport()
 
-    /// What is given is for http and https; see ``HTTPTransport``.
+    /// The parameters apply to http and https; see ``HTTPTransport``.
     public init(
         limits: TransportLimits = TransportLimits(), allowedHosts: AllowedHosts? = nil,
         proxy: HTTPProxy? = nil, certificateAuthorities: CertificateAuthorities? = nil

@@ -3,7 +3,7 @@ import NIOCore
 import NIOPosix
 import Testing
 
-/// Runs nginx over `root` while `body` runs, which gets the port.
+/// Runs nginx over `root` during `body`, which gets the port.
 func withNginx<R>(_ root: URL, _ body: (Int) async throws -> R) async throws -> R {
     try await withFolder { folder in
         let port = try await freePort()
@@ -39,7 +39,7 @@ func withNginx<R>(_ root: URL, _ body: (Int) async throws -> R) async throws -> 
     }
 }
 
-/// A port of 127.0.0.1 that was free a moment ago.
+/// A port of 127.0.0.1 that was free just before.
 private func freePort() async throws -> Int {
     let channel = try await ServerBootstrap(group: .singletonMultiThreadedEventLoopGroup)
         .bind(host: "127.0.0.1", port: 0).get()

@@ -1,10 +1,10 @@
 import Foundation
 import Testing
 
-/// nginx is the judge: it and our server get the same requests for the same files.
+/// Compares our server with nginx: both get the same requests for the same files.
 @Suite struct NginxComparisonTests {
-    /// What must be equal: the status, and for a success what describes the body and the body.
-    private struct Essence: Equatable, CustomStringConvertible {
+    /// The fields to compare: the status, and for a success the body and the headers that describe it.
+    private struct ComparedFields: Equatable, CustomStringConvertible {
         var status: Int
         var contentRange: String?
         var contentLength: String?
@@ -15,7 +15,7 @@ import Testing
             status = reply.status
             contentRange = reply.headers["content-range"]
             let isSuccess = (200..<300).contains(status)
-            // An error page and its length are each server's own.
+            // Error pages may differ.
             contentLength = isSuccess ? reply.headers["content-length"] : nil
             acceptsRanges = status != 200 || reply.headers["accept-ranges"] == "bytes"
             body = isSuccess ? reply.body : []
@@ -49,31 +49,31 @@ import Testing
         "/FILE.BIN", "/file.bin%20",
     ]
 
-    @Test func answersAsNginxDoes() async throws {
+    @Test func respondsAsNginxDoes() async throws {
         try await withFolder { root in
             try Self.fill(root)
             let cases =
                 Self.targets.map { ($0, "GET", []) } + Self.targets.map { ($0, "HEAD", []) } + Self.rangeCases
-            let ours = try await withServer(root) { port in try await Self.answers(cases, from: port) }
-            let nginx = try await withNginx(root) { port in try await Self.answers(cases, from: port) }
+            let ours = try await withServer(root) { port in try await Self.results(cases, from: port) }
+            let nginx = try await withNginx(root) { port in try await Self.results(cases, from: port) }
             for (request, (ours, nginx)) in zip(cases, zip(ours, nginx)) {
                 #expect(ours == nginx, "\(request)")
             }
-            // The judge has judged something.
+            // The cases include successes and failures.
             #expect(nginx.contains { $0.status == 206 } && nginx.contains { $0.status == 416 })
         }
     }
 
-    /// The same, with each server's own entity tag in the conditions.
-    @Test func conditionsHoldAsWithNginx() async throws {
+    /// Compares conditional requests, with each server's own entity tag.
+    @Test func conditionalRequestsMatchNginx() async throws {
         try await withFolder { root in
             try Self.fill(root)
             let ours = try await withServer(root) { port in try await Self.conditionalAnswers(from: port) }
             let nginx = try await withNginx(root) { port in try await Self.conditionalAnswers(from: port) }
             for (ours, nginx) in zip(ours, nginx) {
-                #expect(ours.answer == nginx.answer, "\(ours.condition)")
+                #expect(ours.result == nginx.result, "\(ours.condition)")
             }
-            #expect(Set(nginx.map(\.answer.status)) == [200, 206, 304, 412, 416])
+            #expect(Set(nginx.map(\.result.status)) == [200, 206, 304, 412, 416])
         }
     }
 
@@ -96,18 +96,18 @@ import Testing
         ] { try content.write(to: root.appending(path: name)) }
     }
 
-    private static func answers(
+    private static func results(
         _ cases: [(String, String, [(String, String)])], from port: Int
-    ) async throws -> [Essence] {
-        var answers: [Essence] = []
+    ) async throws -> [ComparedFields] {
+        var results: [ComparedFields] = []
         for (target, method, headers) in cases {
-            answers.append(Essence(try await ask(port, target, method: method, headers)))
+            results.append(ComparedFields(try await ask(port, target, method: method, headers)))
         }
-        return answers
+        return results
     }
 
     private static func conditionalAnswers(from port: Int) async throws -> [(
-        condition: String, answer: Essence
+        condition: String, result: ComparedFields
     )] {
         let tag = try #require(try await ask(port, "/file.bin").headers["etag"])
         #expect(tag.hasPrefix("\"") && tag.hasSuffix("\""), "not a strong tag: \(tag)")
@@ -115,18 +115,19 @@ import Testing
             tag, "W/\(tag)", "\"other\"", "*", "\"other\", \(tag)", "\"a\",W/\(tag) , \"b\"",
             String(tag.dropLast()),
         ]
-        var answers: [(condition: String, answer: Essence)] = []
+        var results: [(condition: String, result: ComparedFields)] = []
         for name in ["If-Range", "If-Match", "If-None-Match"] {
             for (index, value) in values.enumerated() {
                 for range in [nil, "bytes=0-9", "bytes=5000-"] {
                     let headers = [(name, value)] + (range.map { [("Range", $0)] } ?? [])
                     for method in ["GET", "HEAD"] {
                         let reply = try await ask(port, "/file.bin", method: method, headers)
-                        answers.append(("\(method) \(name) value \(index) \(range ?? "-")", Essence(reply)))
+                        results.append(
+                            ("\(method) \(name) value \(index) \(range ?? "-")", ComparedFields(reply)))
                     }
                 }
             }
         }
-        return answers
+        return results
     }
 }

@@ -7,11 +7,11 @@ import Testing
 import VaultErrors
 
 @Suite struct ServerLifeTests {
-    @Test func oneConnectionCarriesManyRequests() async throws {
+    @Test func connectionServesPipelinedRequests() async throws {
         try await withFolder { root in
             try Data("one".utf8).write(to: root.appending(path: "1"))
             try Data("three".utf8).write(to: root.appending(path: "3"))
-            // Sent at once, the second with a body that nobody wants, the last one asks to close.
+            // Pipelined; the second request has a body, the last one closes the connection.
             let requests = """
                 GET /1 HTTP/1.1\r\nHost: x\r\n\r\nPOST /2 HTTP/1.1\r\nHost: x\r\nContent-Length: 6\r\n\r\nGET /!\
                 HEAD /3 HTTP/1.1\r\nHost: x\r\n\r\nGET /3 HTTP/1.1\r\nHost: x\r\nConnection: close\r\n\r\n
@@ -26,7 +26,7 @@ import VaultErrors
         }
     }
 
-    @Test func oldClientsAndNoiseAreAnswered() async throws {
+    @Test func acceptsHTTP10AndRejectsInvalidRequests() async throws {
         try await withFolder { root in
             try Data("one".utf8).write(to: root.appending(path: "1"))
             try await withServer(root) { port in
@@ -39,7 +39,7 @@ import VaultErrors
         }
     }
 
-    @Test func manyClientsAtOnceGetTheirParts() async throws {
+    @Test func servesConcurrentRangeRequests() async throws {
         try await withFolder { root in
             let content = (0..<1_000_000).map { UInt8(truncatingIfNeeded: $0 &* 2_654_435_761 >> 7) }
             try Data(content).write(to: root.appending(path: "big.bin"))
@@ -60,8 +60,8 @@ import VaultErrors
         }
     }
 
-    /// 2.5 GB, more than 32 bits hold, of which nobody reads more than the first bytes.
-    @Test func aSlowClientCostsNoMemory() async throws {
+    /// A file of 2.5 GB, more than 32 bits, of which clients read only the first bytes.
+    @Test func slowClientUsesConstantMemory() async throws {
         try await withFolder { root in
             let size = 5 << 29
             try makeSparseFile(at: root.appending(path: "huge.bin"), size: UInt64(size))
@@ -80,23 +80,23 @@ import VaultErrors
         }
     }
 
-    @Test func cancellingEndsItThoughAClientStalls() async throws {
+    @Test func cancellationClosesStalledConnections() async throws {
         try await withFolder { root in
             try makeSparseFile(at: root.appending(path: "huge.bin"), size: 1 << 30)
             let (port, client) = try await withServer(root) { port in
                 let client = try await stalledClient(port, "/huge.bin")
-                // Connections are taken in their order: when this one has its answer, that one was taken.
+                // Connections are accepted in order: after this response the stalled one is accepted too.
                 _ = try await ask(port, "/none")
                 return (port, client)
             }
-            // The close may have come already.
+            // The connection may be closed already.
             try? await client.setOption(.autoRead, value: true).get()
             try await client.closeFuture.get()
             await #expect(throws: (any Error).self) { try await exchange(port, "GET / HTTP/1.1\r\n\r\n") }
         }
     }
 
-    @Test func saysWhatKeepsItFromServing() async throws {
+    @Test func reportsMissingFolderAndBusyPort() async throws {
         try await withFolder { root in
             try await withServer(root) { port in
                 let second = DevelopmentServer(root: FilePath(root.path), port: UInt16(port))
@@ -110,7 +110,7 @@ import VaultErrors
     }
 }
 
-/// A client that asks, and reads nothing of the answer.
+/// A client that sends a request and does not read the response.
 private func stalledClient(_ port: Int, _ target: String) async throws -> any Channel {
     let channel = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
         .channelOption(.autoRead, value: false)

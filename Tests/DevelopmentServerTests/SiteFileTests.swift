@@ -17,7 +17,7 @@ import VaultErrors
         "/file.bin%4",
         "/file.bin%zz", "/..\\secret.bin", "/pipe", "file.bin", "*", "/%FF",
     ])
-    func doesNotExist(target: String) async throws {
+    func unsafeOrHiddenPathIsNotFound(target: String) async throws {
         try await withSite { port, _ in
             let reply = try await ask(port, target)
             #expect(reply.status == 404 || reply.status == 400)
@@ -35,7 +35,7 @@ import VaultErrors
         }
     }
 
-    @Test func typesAndCacheRules() async throws {
+    @Test func setsContentTypeAndCacheControl() async throws {
         try await withSite { port, root in
             for (target, type, cache) in [
                 ("/file.bin", "application/octet-stream", "no-cache"),
@@ -57,7 +57,7 @@ import VaultErrors
         }
     }
 
-    @Test func theTagFollowsTheContent() async throws {
+    @Test func entityTagChangesWithTheFile() async throws {
         try await withSite { port, root in
             let before = try await ask(port, "/file.bin").headers["etag"]
             #expect(try await ask(port, "/file.bin").headers["etag"] == before)
@@ -67,7 +67,7 @@ import VaultErrors
         }
     }
 
-    @Test func severalRangesGetTheWhole() async throws {
+    @Test func severalRangesGetTheWholeFile() async throws {
         try await withSite { port, _ in
             let reply = try await ask(port, "/file.bin", [("Range", "bytes=0-0,2-3")])
             #expect(reply.status == 200)

@@ -7,7 +7,7 @@ import SystemPackage
 import Testing
 import VaultErrors
 
-/// A folder of its own for one test, removed at its end.
+/// A temporary folder for one test.
 func withFolder<R>(_ body: (URL) async throws -> R) async throws -> R {
     let folder = FileManager.default.temporaryDirectory.appending(path: "serve-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -15,7 +15,7 @@ func withFolder<R>(_ body: (URL) async throws -> R) async throws -> R {
     return try await body(folder)
 }
 
-/// A file of `size` zero bytes that takes no room on the disk.
+/// A sparse file of `size` zero bytes.
 func makeSparseFile(at place: URL, size: UInt64) throws {
     try Data().write(to: place)
     let file = try FileHandle(forWritingTo: place)
@@ -23,7 +23,7 @@ func makeSparseFile(at place: URL, size: UInt64) throws {
     try file.close()
 }
 
-/// Runs a server over `root` while `body` runs, which gets the port.
+/// Runs a server over `root` during `body`, which gets the port.
 func withServer<R: Sendable>(_ root: URL, _ body: @escaping @Sendable (Int) async throws -> R) async throws
     -> R
 {
@@ -43,7 +43,7 @@ func withServer<R: Sendable>(_ root: URL, _ body: @escaping @Sendable (Int) asyn
     }
 }
 
-/// What came back, as it stood on the wire.
+/// A response as it was received.
 struct Reply: Equatable {
     var status = 0
     /// By lowercase name.
@@ -63,7 +63,7 @@ struct Reply: Equatable {
     }
 }
 
-/// Sends bytes to a port of this machine and gives all that comes back until the other side closes.
+/// Sends bytes to a local port and returns everything received until the server closes the connection.
 func exchange(_ port: Int, _ request: String) async throws -> [UInt8] {
     let connection = try await ClientBootstrap(group: .singletonMultiThreadedEventLoopGroup)
         .connect(host: "127.0.0.1", port: port) { channel in
@@ -79,7 +79,7 @@ func exchange(_ port: Int, _ request: String) async throws -> [UInt8] {
     }
 }
 
-/// One request on a connection of its own.
+/// One request on a new connection.
 func ask(
     _ port: Int, _ target: String, method: String = "GET", _ headers: [(String, String)] = []
 ) async throws -> Reply {

@@ -3,7 +3,7 @@ import VaultErrors
 
 @testable import UpdateFramework
 
-/// Metadata of another store that a process was adopting when it died.
+/// An adoption of another store's metadata that was interrupted.
 @Suite struct AdoptionTests {
     private var repository: Repository
     private let client: TestClient
@@ -20,17 +20,17 @@ import VaultErrors
         try adopted.write(read, permissions: 0o755)
     }
 
-    @Test func theNextProcessCompletesIt() async throws {
+    @Test func nextProcessCompletesTheAdoption() async throws {
         #expect(try await client.store.storedChain().timestamp.version == 2)
-        #expect(try !adopted.isThere)
+        #expect(try !adopted.exists)
         #expect(client.versions[.timestamp] == 2)
     }
 
-    /// A host was asked before anyone completed it.
-    @Test mutating func aSupersededOneIsRemoved() async throws {
+    /// A refresh from a host came before its completion.
+    @Test mutating func supersededAdoptionIsRemoved() async throws {
         try repository.release("packs/c.avpack")
         try await client.refresh(repository.source)
         #expect(try await client.store.storedChain().timestamp.version == 3)
-        #expect(try !adopted.isThere)
+        #expect(try !adopted.exists)
     }
 }

@@ -3,7 +3,7 @@ import Testing
 import UpdateFramework
 import VaultErrors
 
-/// Signatures of several keys that come together from copies, where nobody knows the keys.
+/// Signatures of several keys merged from copies, while the keys are unknown.
 @Suite struct CoSigningTests {
     private let keys = [SigningKey(), SigningKey()]
     private let trust: RoleTrust
@@ -38,9 +38,10 @@ import VaultErrors
         try UnverifiedMetadata(parsingPending: file(signatures), as: .root, place: "a copy")
     }
 
-    /// Somebody without any key hands in junk under the ID of another's key: it blocks nobody, whoever comes first, and what
-    /// is published has one signature a key.
-    @Test(arguments: [true, false]) func aJunkSignatureBlocksNobody(junkComesFirst: Bool) throws {
+    /// Somebody without a key submits an invalid signature under another's key ID: it does not block the valid one, in
+    /// either order, and what is published has one signature per key.
+    @Test(arguments: [true, false]) func invalidSignatureDoesNotBlockTheValidOne(junkComesFirst: Bool) throws
+    {
         let bad = try copy([junk(1, 7)])
         let good = try copy([signature(1)])
         var waiting = SignedMetadata(try copy([signature(0)]))
@@ -56,26 +57,26 @@ import VaultErrors
         #expect(try SignedMetadata(bad).keeping(onlyValidSignaturesOf: trust.keys).unverified.keyIDs.isEmpty)
     }
 
-    /// The junk came with the file itself, before the copy that the key has signed.
-    @Test func junkInTheFileItself() throws {
+    /// The invalid signature is in the file itself, before the copy that the key signed.
+    @Test func fileMayAlreadyHaveAnInvalidSignature() throws {
         let waiting = try SignedMetadata(copy([junk(0, 1), junk(0, 2), junk(1, 3)]))
         let signed = try waiting.merging(copy([signature(0)])).merging(copy([signature(1)]))
         #expect(trust.isMet(by: try signed.pending))
         #expect(try signed.keeping(onlyValidSignaturesOf: trust.keys).unverified.keyIDs.count == 2)
     }
 
-    /// A file grows by so many signatures and no more; what is refused is the copy that brings more.
-    @Test func candidatesAreLimited() throws {
+    /// The number of signatures per key is limited; a copy that exceeds it is refused.
+    @Test func signaturesPerKeyAreLimited() throws {
         let full = try SignedMetadata(copy((0..<15).map { junk(1, $0) })).merging(copy([signature(1)]))
         #expect(try full.pending.keyIDs.count == 1)
-        // The same once more is no other one.
+        // An identical signature is not counted again.
         #expect(try full.merging(full.pending) == full)
         #expect(throws: VaultError.self) { try full.merging(copy([junk(1, 99)])) }
         #expect(throws: VaultError.self) { try copy((0..<17).map { junk(1, $0) }) }
     }
 
-    /// Published metadata have unique key IDs, as the specification demands.
-    @Test func whatIsPublishedHasOneSignatureAKey() throws {
+    /// Published metadata have unique key IDs, as the specification requires.
+    @Test func publishedMetadataHasOneSignaturePerKey() throws {
         for second in [signature(1), junk(1, 1)] {
             let bytes = file([signature(1), second])
             #expect(throws: VaultError.self) {

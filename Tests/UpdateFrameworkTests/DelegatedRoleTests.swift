@@ -2,10 +2,10 @@ import Testing
 import UpdateFramework
 import VaultErrors
 
-/// Delegated roles that are not believed. Each spoils what it may list, and nothing else.
+/// Delegated roles that fail verification affect only what they may list.
 @Suite struct DelegatedRoleTests {
     @Test(arguments: TeamAttack.all)
-    func aRefusedTeamSpoilsOnlyItsOwn(_ attack: TeamAttack) async throws {
+    func refusedTeamAffectsOnlyItsOwnPaths(_ attack: TeamAttack) async throws {
         var repository = try Repository.withTeam()
         let client = try await TestClient.trusting(repository)
         _ = try await client.tree(repository.source)
@@ -18,7 +18,7 @@ import VaultErrors
         try repository.publishAll()
         try attack.tamper(&repository)
 
-        // As a whole, and for one path.
+        // The whole tree, and a look-up of one path.
         let tree = try await client.tree(repository.source)
         #expect(tree.refusals.map(\.role) == [.team])
         let error = try #require(tree.refusals.first?.error)
@@ -33,13 +33,13 @@ import VaultErrors
             #expect(error?.category == attack.category)
             #expect(throws: VaultError.self) { try tree.record(at: path) }
         }
-        // The rest is as it should be, and what was kept is kept.
+        // The other roles are unaffected, and stored files stay.
         #expect(try await client.target(at: "packs/new", in: repository.source) != nil)
         #expect(try await client.target(at: "packs/missing", in: repository.source) == nil)
         #expect(client.bytes("team.json") == stored)
     }
 
-    @Test func whatATeamMayNotListIsNotThere() async throws {
+    @Test func recordsOutsideATeamsPathsAreIgnored() async throws {
         var repository = try Repository.withTeam()
         repository.list("packs/stolen", by: .team)
         repository.list("levels/deep/er", by: .team)

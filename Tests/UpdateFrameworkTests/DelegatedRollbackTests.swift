@@ -3,9 +3,9 @@ import Testing
 import UpdateFramework
 import VaultErrors
 
-/// Old states of delegated roles, which the snapshot guards.
+/// Rollback of delegated roles, which the snapshot prevents.
 @Suite struct DelegatedRollbackTests {
-    /// A client that has seen the team's second version.
+    /// A client that has the team's second version.
     private func seen() async throws -> (Repository, TestClient) {
         var repository = try Repository.withTeam()
         repository.list("levels/two", by: .team)
@@ -17,7 +17,7 @@ import VaultErrors
 
     private static let kept: [MetadataRole: Int64] = .init(root: 1, timestamp: 4, snapshot: 3, targets: 2)
 
-    @Test func aSnapshotMayNotListAnOlderTeam() async throws {
+    @Test func snapshotWithAnOlderTeamIsRefused() async throws {
         var (repository, client) = try await seen()
         let honest = repository
         repository.versions[.team] = 1
@@ -29,17 +29,17 @@ import VaultErrors
         #expect(client.bytes("team.json") == honest.files["2.team.json"])
     }
 
-    @Test func aSnapshotMayNotForgetATeam() async throws {
+    @Test func snapshotWithoutATeamIsRefused() async throws {
         var (repository, client) = try await seen()
         repository.unlisted = [.team]
         try repository.publish(.snapshot, .timestamp)
         await client.expectRefusal(
-            of: repository.source, at: "4.snapshot.json", saying: "lists team.json no more",
+            of: repository.source, at: "4.snapshot.json", saying: "no longer lists team.json",
             leaving: Self.kept)
     }
 
-    /// What looks like the team's name is not it.
-    @Test func aNameThatLooksAlikeDoesNotStandInForATeam() async throws {
+    /// A similar-looking name is another role.
+    @Test func similarNameDoesNotReplaceATeam() async throws {
         var repository = try Repository()
         repository.delegate(to: "\u{E9}")
         repository.list("f", by: "\u{E9}")
@@ -54,7 +54,7 @@ import VaultErrors
         #expect(tree.refusals.first?.error.problem.contains("does not list it") == true)
     }
 
-    /// A thief raised the team's version and the snapshot's; new snapshot keys let both go down again.
+    /// An attacker raised the versions of the team and the snapshot; new snapshot keys allow lower ones again.
     @Test func newSnapshotKeysRecoverATeamFromARaisedVersion() async throws {
         var repository = try Repository.withTeam()
         repository.versions[.team] = 900
@@ -72,8 +72,8 @@ import VaultErrors
         #expect(client.bytes("team.json") == repository.files["2.team.json"])
     }
 
-    /// While a slow client reads the old team, a faster one stores the new.
-    @Test func aSlowLookUpLeavesTheStoreReadable() async throws {
+    /// While a slow client reads the old team, a faster one stores the new one.
+    @Test func concurrentLookUpsKeepTheStoreConsistent() async throws {
         var repository = try Repository.withTeam()
         let client = try await TestClient.trusting(repository)
         let old = repository.source
@@ -82,7 +82,7 @@ import VaultErrors
         try repository.publish(.team, .snapshot, .timestamp)
         let newest = repository.source
         #expect(try await client.target(at: "levels/two", in: newest) != nil)
-        // The older chain still is what it was; nothing newer is mixed in.
+        // The older chain is unchanged, without newer roles.
         let record = try await client.store.target(
             at: "levels/two", in: chain, from: old, now: Repository.now)
         #expect(record == nil)

@@ -4,9 +4,9 @@ import Testing
 import UpdateFramework
 import VaultErrors
 
-/// What a store keeps of delegated roles, and when that is still believed.
+/// Stored delegated roles, and when they are still trusted.
 @Suite struct DelegatedStoreTests {
-    @Test func whatIsKeptIsNotFetchedAgain() async throws {
+    @Test func storedRolesAreNotFetchedAgain() async throws {
         var repository = try Repository.withTeam()
         let client = try await TestClient.trusting(repository)
         var source = repository.source
@@ -25,7 +25,7 @@ import VaultErrors
         #expect(client.bytes("team.json") == repository.files["2.team.json"])
     }
 
-    @Test func aPathNeedsOnlyTheRolesOnItsWay() async throws {
+    @Test func lookUpReadsOnlyTheRolesOnTheWay() async throws {
         var repository = try Repository.withTeam()
         repository.delegate(["maps/*"], to: "cartographers")
         try repository.publishAll()
@@ -36,9 +36,9 @@ import VaultErrors
         #expect(source.requests.filter { $0.contains("team") || $0.contains("cart") } == ["2.team.json"])
     }
 
-    /// The kept file has the version, length and hash that are listed; but the delegator trusts another key now.
+    /// The stored file has the listed version, length and hash; but the delegator now names another key.
     @Test(arguments: [false, true])
-    func aKeptRoleIsVerifiedAgainstItsDelegatorAsItIsNow(_ isAnotherProcess: Bool) async throws {
+    func storedRoleIsVerifiedAgainstThePresentDelegation(_ isAnotherProcess: Bool) async throws {
         var repository = try Repository.withTeam()
         let client = try await TestClient.trusting(repository)
         #expect(try await client.target(at: "levels/one", in: repository.source) != nil)
@@ -59,7 +59,7 @@ import VaultErrors
         let tree = try await store.tree(of: chain, from: source, now: Repository.now)
         #expect(tree.refusals.map(\.role) == [.team])
         #expect(tree.records.map(\.path) == ["packs/a.avpack"])
-        // The old key again, or a file that the new key signed: believed at once.
+        // The old key again, or a file signed by the new key: accepted at once.
         var renewed = repository
         try renewed.publish(.team, .snapshot, .timestamp)
         #expect(try await client.target(at: "levels/one", in: renewed.source)?.author == "team")
@@ -69,8 +69,8 @@ import VaultErrors
         #expect(try await client.target(at: "levels/one", in: repository.source)?.author == "team")
     }
 
-    /// Whoever has the team's key can sign two files of one version; the snapshot says which one is meant.
-    @Test func aKeptRoleOfTheSameVersionIsReplacedByTheOneThatIsListed() async throws {
+    /// The team's key can sign two files of one version; the snapshot decides.
+    @Test func storedRoleIsReplacedByTheListedOneOfTheSameVersion() async throws {
         var repository = try Repository.withTeam()
         let client = try await TestClient.trusting(repository)
         #expect(try await client.target(at: "levels/two", in: repository.source) == nil)
@@ -81,7 +81,7 @@ import VaultErrors
         #expect(client.bytes("team.json") == repository.files["1.team.json"])
     }
 
-    @Test func aKeptRoleThatExpiredIsRefused() async throws {
+    @Test func expiredStoredRoleIsRefused() async throws {
         var repository = try Repository()
         repository.delegate(["levels/*"], to: .team)
         repository.list("levels/one", by: .team)
@@ -97,7 +97,7 @@ import VaultErrors
         #expect(error?.problem.contains("expired at") == true)
     }
 
-    @Test func aDamagedRoleIsFetchedAgain() async throws {
+    @Test func damagedStoredRoleIsFetchedAgain() async throws {
         let repository = try Repository.withTeam()
         let client = try await TestClient.trusting(repository)
         _ = try await client.tree(repository.source)
@@ -109,7 +109,7 @@ import VaultErrors
         }
     }
 
-    @Test func manyProcessesMayReadATreeAtOnce() async throws {
+    @Test func manyProcessesReadATreeConcurrently() async throws {
         var repository = try Repository()
         repository.delegateToBins(bitLength: 4, namePrefix: "bin")
         for number in 0..<64 { repository.listInBin("packs/\(number)") }

@@ -3,11 +3,11 @@ import Testing
 import UpdateFramework
 import VaultErrors
 
-/// Delegations that are signed by the right keys, and wrong all the same.
+/// Malformed delegations with valid signatures.
 @Suite struct DelegationFormTests {
     typealias Change = @Sendable (inout JSONObject) -> Void
 
-    /// The whole of the targets is refused, and the store stays as it was.
+    /// Expects that the targets are refused and the store is unchanged.
     private func expectRefusal(
         saying text: String, sourceLocation: SourceLocation = #_sourceLocation, _ change: @escaping Change
     ) async throws {
@@ -48,9 +48,9 @@ import VaultErrors
         String(repeating: "x", count: 300),
         String(repeating: "/", count: 67), String(repeating: "é", count: 34),
     ])
-    func noRoleHasThisName(_ name: String) async throws {
+    func refusesInvalidRoleNames(_ name: String) async throws {
         #expect(MetadataRole(delegated: name) == nil)
-        try await expectRefusalOfRole(saying: "no role may be delegated under this name") {
+        try await expectRefusalOfRole(saying: "a delegated role can't have this name") {
             $0["name"] = .string(name)
         }
     }
@@ -84,15 +84,17 @@ import VaultErrors
         try await expectRefusal(saying: text) { $0["roles"] = nil }
     }
 
-    @Test func binsNeedAllMembersInTheirRange() async throws {
+    @Test func binsNeedAllMembersInRange() async throws {
         let cases: [(String, JSONValue?, String)] = [
             ("keyids", nil, "\"keyids\" is missing"), ("threshold", nil, "\"threshold\" is missing"),
             ("bit_length", nil, "\"bit_length\" is missing"),
             ("name_prefix", nil, "\"name_prefix\" is missing"),
-            ("threshold", 0, "below 1"), ("bit_length", 0, "1 to 14 are read"),
-            ("bit_length", -1, "1 to 14 are read"), ("bit_length", 15, "1 to 14 are read"),
-            ("bit_length", 9_007_199_254_740_991, "1 to 14 are read"), ("bit_length", "1", "not an integer"),
-            ("name_prefix", .string(String(repeating: "x", count: 196)), "there are no bins"),
+            ("threshold", 0, "below 1"), ("bit_length", 0, "1 to 14 bits are supported"),
+            ("bit_length", -1, "1 to 14 bits are supported"),
+            ("bit_length", 15, "1 to 14 bits are supported"),
+            ("bit_length", 9_007_199_254_740_991, "1 to 14 bits are supported"),
+            ("bit_length", "1", "not an integer"),
+            ("name_prefix", .string(String(repeating: "x", count: 196)), "can't read bins"),
         ]
         for (member, value, text) in cases {
             try await expectRefusal(saying: text) { delegations in
@@ -104,16 +106,16 @@ import VaultErrors
         }
     }
 
-    @Test func aRoleIsDelegatedToOnce() async throws {
+    @Test func refusesDuplicateRoles() async throws {
         try await expectRefusal(saying: "the role team is delegated to twice") { delegations in
             guard case .array(let roles)? = delegations["roles"] else { return }
             delegations["roles"] = .array(roles + roles)
         }
     }
 
-    /// On a disk that ignores case one of them would overwrite the other.
-    @Test(arguments: ["Team", "TEAM"]) func rolesDifferByMoreThanCase(_ name: String) async throws {
-        try await expectRefusal(saying: "differ by case alone") { delegations in
+    /// On a case-insensitive disk one would overwrite the other.
+    @Test(arguments: ["Team", "TEAM"]) func refusesRolesThatDifferOnlyInCase(_ name: String) async throws {
+        try await expectRefusal(saying: "differ only in case") { delegations in
             guard case .array(let roles)? = delegations["roles"], case .object(var role)? = roles.first else {
                 return
             }
@@ -122,7 +124,7 @@ import VaultErrors
         }
     }
 
-    @Test func keysOfUnknownKindsCountForNothing() async throws {
+    @Test func unsupportedKeysAreNotCounted() async throws {
         var repository = try Repository.withTeam()
         repository.amend[.targets] = { targets in
             guard case .object(var delegations)? = targets["delegations"],

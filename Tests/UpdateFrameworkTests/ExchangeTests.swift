@@ -2,7 +2,7 @@ import Testing
 import UpdateFramework
 import VaultErrors
 
-/// Whole files of other sites, at the host and in the store.
+/// Complete files of other sites, at the host and in the store.
 @Suite struct ExchangeTests {
     @Test(arguments: ["2.root.json", "timestamp.json", "2.snapshot.json", "2.targets.json"])
     func oneFileOfAnotherSiteIsRefused(_ name: String) async throws {
@@ -40,9 +40,9 @@ import VaultErrors
         }
     }
 
-    /// However well it is signed: a root that did not come by the chain is none.
+    /// A validly signed root that is not part of the chain is refused.
     @Test(arguments: [false, true])
-    func aStoredRootThatWasExchangedIsNotBelieved(_ isTrustGiven: Bool) async throws {
+    func replacedStoredRootIsRefused(_ isTrustGiven: Bool) async throws {
         let (mine, other) = (try Repository(), try Repository())
         let client = try await TestClient.trusting(mine)
         try client.write(other.firstRoot, to: "root.json")
@@ -58,18 +58,20 @@ import VaultErrors
         try await client.refresh(mine.source)
     }
 
-    /// Files of another site in the store are as good as none.
+    /// Stored files of another site count as missing.
     @Test(arguments: ["timestamp.json", "snapshot.json", "targets.json", "team.json"])
     func aStoredFileOfAnotherSiteIsReplaced(_ name: String) async throws {
         var (mine, other) = (try Repository.withTeam(), try Repository.withTeam())
         other.versions = other.versions.mapValues { $0 + 7 }
         other.versions[.root] = 1
         try other.publishAll()
-        let (client, thief) = (try await TestClient.trusting(mine), try await TestClient.trusting(other))
+        let (client, otherClient) = (
+            try await TestClient.trusting(mine), try await TestClient.trusting(other)
+        )
         _ = try await client.tree(mine.source)
-        _ = try await thief.tree(other.source)
+        _ = try await otherClient.tree(other.source)
         let good = client.bytes(name)
-        try client.write(thief.bytes(name) ?? [], to: name)
+        try client.write(otherClient.bytes(name) ?? [], to: name)
         #expect(client.bytes(name) != good)
         #expect(try await client.tree(mine.source).records.count == 2)
         #expect(client.bytes(name) == good)

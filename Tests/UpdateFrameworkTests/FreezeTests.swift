@@ -26,7 +26,7 @@ import VaultErrors
         }
     }
 
-    @Test func aHostThatStandsStillIsNoticed() async throws {
+    @Test func frozenHostIsDetected() async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         let kept: [MetadataRole: Int64] = .init(root: 1, timestamp: 1, snapshot: 1, targets: 1)
@@ -41,7 +41,7 @@ import VaultErrors
             of: repository.source, at: "1.snapshot.json", saying: "expired at",
             leaving: .init(root: 1, timestamp: 2, snapshot: 1, targets: 1),
             now: Repository.now.adding(days: 31))
-        // It never blocks going on.
+        // The next refresh still works.
         repository.expiries[.snapshot] = UTCTime.latest
         try repository.publish(.snapshot, .timestamp)
         try await client.refresh(repository.source, now: Repository.now.adding(days: 31))

@@ -2,10 +2,10 @@ import Testing
 import UpdateFramework
 import VaultErrors
 
-/// A root that an app ships beside a store, compared without the network.
+/// An app's own root, compared with the stored one without the network.
 @Suite struct GivenRootTests {
     private let client: TestClient
-    /// At root 2, as the store; then at 3, 4 and 5.
+    /// Root 2, as in the store; then 3, 4 and 5.
     private var repository: Repository
     private let own: Repository
 
@@ -22,7 +22,7 @@ import VaultErrors
         try #require(repository.files["\(version).root.json"])
     }
 
-    /// Whether the root agrees with the stored one, with or without what the site has between them.
+    /// Whether the root agrees with the stored one, given the site's roots in between or not.
     private func agrees(_ root: [UInt8], from source: MemorySource = MemorySource([:])) async throws -> Bool {
         do throws(VaultError) {
             try await client.store.requireStoredRoot(agreeingWith: root, from: source)
@@ -33,34 +33,34 @@ import VaultErrors
         }
     }
 
-    @Test(arguments: 1...5) func rootsOfTheSite(version: Int) async throws {
+    @Test(arguments: 1...5) func acceptsRootsOfTheSite(version: Int) async throws {
         let root = try root(version, of: repository)
         #expect(try await agrees(root))
         #expect(try await agrees(root, from: repository.source))
         #expect(client.versions[.root] == 2)
     }
 
-    /// Another site's root is refused where anything can be compared: only across a gap nothing can.
+    /// Another site's root is refused unless roots in between are missing.
     @Test(arguments: [(1, false), (2, false), (3, false), (4, true), (5, true)])
-    func rootsOfAnotherSite(version: Int, agreesAcrossAGap: Bool) async throws {
+    func refusesRootsOfAnotherSite(version: Int, agreesAcrossAGap: Bool) async throws {
         var other = try Repository()
         for _ in 2...5 { try other.publish(.root) }
         let root = try root(version, of: other)
         #expect(try await agrees(root) == agreesAcrossAGap)
         #expect(try await !agrees(root, from: repository.source))
-        // What a source has between them is believed by its signatures alone.
+        // Roots from a source count by their signatures only.
         #expect(try await agrees(root, from: other.source) == agreesAcrossAGap)
     }
 
-    /// The site's own roots count whatever an untrusted source has.
-    @Test func aSourceContradictsNobody() async throws {
+    /// The site's roots are accepted whatever an untrusted source has.
+    @Test func ignoresInvalidRootsOfASource() async throws {
         var other = try Repository()
         for _ in 2...5 { try other.publish(.root) }
         #expect(try await agrees(root(5, of: repository), from: other.source))
     }
 
-    /// Metadata under an older root than the given one are not taken over: keys may have been revoked since.
-    @Test(arguments: [true, false]) func adoptionUnderAnOlderRoot(revokes: Bool) async throws {
+    /// Metadata under a root older than the given one is not adopted: keys may have been revoked since.
+    @Test(arguments: [true, false]) func refusesAdoptionUnderAnOlderRoot(revokes: Bool) async throws {
         var site = own
         try site.release("packs/new.avpack")
         let downloader = TestClient()
@@ -80,7 +80,7 @@ import VaultErrors
             #expect(revokes && error.category == .untrusted)
             #expect(client.versions == before)
         }
-        // Across a gap nothing says which keys count.
+        // With missing roots the valid keys are unknown.
         try site.publish(.root)
         try site.publish(.root)
         let versions = client.versions

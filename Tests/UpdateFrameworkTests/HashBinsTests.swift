@@ -7,7 +7,7 @@ import VaultErrors
     private let trust = RoleTrust([SigningKey().publicKey])
     private static let paths = ["packs/a.avpack", "packs/é 1", "", "levels/world-7/tiles.avpack"]
 
-    /// As python-tuf 7.0 makes them: bits, the first, second and last name, the bins of the paths above.
+    /// As python-tuf 7.0 creates them: bits, the first, second and last name, the bins of the paths above.
     @Test(arguments: [
         (1, ["bin-0", "bin-1", "bin-1"], ["bin-1", "bin-1", "bin-1", "bin-1"]),
         (4, ["bin-0", "bin-1", "bin-f"], ["bin-c", "bin-c", "bin-e", "bin-9"]),
@@ -15,7 +15,7 @@ import VaultErrors
         (10, ["bin-000", "bin-001", "bin-3ff"], ["bin-33a", "bin-31c", "bin-38e", "bin-258"]),
         (14, ["bin-0000", "bin-0001", "bin-3fff"], ["bin-33af", "bin-31c3", "bin-38ec", "bin-2584"]),
     ])
-    func binsAreNamedAsElsewhere(
+    func binNamesMatchPythonTUF(
         _ bits: Int, _ names: [String], _ found: [String]
     ) throws {
         let bins = try #require(HashBins(bitLength: bits, namePrefix: "bin", trust: trust))
@@ -24,7 +24,7 @@ import VaultErrors
         #expect(Self.paths.map { bins.role(at: bins.index(of: $0))?.name } == found)
     }
 
-    @Test func numbersOfBinsAreBounded() {
+    @Test func bitLengthIsLimited() {
         for bits in [0, -1, 15, 32, .max, .min] {
             #expect(HashBins(bitLength: bits, namePrefix: "bin", trust: trust) == nil)
         }
@@ -35,7 +35,7 @@ import VaultErrors
     }
 
     @Test(arguments: [1, 4, 8, 10, 14])
-    func onlyTheBinOfAPathIsRead(_ bits: Int) async throws {
+    func readsOnlyTheBinOfAPath(_ bits: Int) async throws {
         var repository = try Repository()
         repository.delegateToBins(bitLength: bits, namePrefix: "bin")
         for number in 0..<5 { repository.listInBin("packs/\(number)") }
@@ -48,14 +48,14 @@ import VaultErrors
             let source = repository.source
             let record = try await client.target(at: path, in: source)
             #expect(record?.author == bin.name)
-            // Those of before are kept.
+            // The earlier ones are still stored.
             #expect(
                 Set(source.requests).subtracting(["2.root.json", "timestamp.json", "1.\(bin).json"]) == [])
         }
         #expect(try await client.target(at: "packs/a.avpack", in: repository.source)?.author == nil)
     }
 
-    @Test func aBinListsOnlyWhatBelongsToIt() async throws {
+    @Test func ignoresRecordsInTheWrongBin() async throws {
         var repository = try Repository()
         repository.delegateToBins(bitLength: 1, namePrefix: "bin")
         repository.listInBin("packs/1")

@@ -4,7 +4,7 @@ import UpdateFramework
 import VaultCrypto
 import VaultErrors
 
-/// Metadata signed by the right keys, with roles, files or targets in it that are wrong.
+/// Metadata with valid signatures and invalid roles, files or targets.
 @Suite struct MetadataEntryTests {
     typealias Change = @Sendable (inout JSONObject) -> Void
 

@@ -3,11 +3,11 @@ import Testing
 import UpdateFramework
 import VaultErrors
 
-/// Signed by the right keys, and wrong all the same.
+/// Malformed metadata with valid signatures.
 @Suite struct MetadataFormTests {
     typealias Change = @Sendable (inout JSONObject) -> Void
 
-    /// Nothing of it is believed, and the old store stays.
+    /// Expects a refusal and an unchanged store.
     private func expectRefusal(
         _ role: MetadataRole, saying text: String, sourceLocation: SourceLocation = #_sourceLocation,
         _ change: @escaping Change
@@ -24,7 +24,7 @@ import VaultErrors
     @Test(arguments: MetadataRole.allTopLevel)
     func typesAreChecked(_ role: MetadataRole) async throws {
         let other: MetadataRole = role == .targets ? .snapshot : .targets
-        // Signed by the role's own keys, under another type.
+        // Signed by the role's keys, with another type.
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         if role == .root { try repository.publish(.root) } else { try repository.release("packs/b.avpack") }
@@ -81,8 +81,8 @@ import VaultErrors
     }
 
     @Test(arguments: MetadataRole.allTopLevel)
-    func expiryIsAMoment(_ role: MetadataRole) async throws {
-        try await expectRefusal(role, saying: "is no time") { $0["expires"] = "2027-01-01" }
+    func expiryMustBeATime(_ role: MetadataRole) async throws {
+        try await expectRefusal(role, saying: "does not have the form") { $0["expires"] = "2027-01-01" }
         try await expectRefusal(role, saying: "not a string") { $0["expires"] = 99_999_999_999 }
         let repository = try Repository()
         for text in ["2027-01-01T00:00:00", "2027-02-29T00:00:00Z", "2027-01-01T00:00:00+00:00", "never"] {
@@ -112,7 +112,7 @@ import VaultErrors
     }
 
     @Test(arguments: MetadataRole.allTopLevel)
-    func keysThatOccurTwiceAreRefused(_ role: MetadataRole) async throws {
+    func duplicateKeysAreRefused(_ role: MetadataRole) async throws {
         let repository = try Repository()
         let name = role.hostedName(version: 1)
         let json = String(decoding: repository.files[name] ?? [], as: UTF8.self)
@@ -152,7 +152,7 @@ import VaultErrors
         #expect(error?.category == .untrusted)
     }
 
-    @Test func textsOfAttackersStayShortAndOneLine() throws {
+    @Test func untrustedTextInErrorsIsShortAndOneLine() throws {
         let repository = try Repository()
         let text = "\u{1B}[31m\n" + String(repeating: "x", count: 100_000)
         var signed = try repository.draft(.timestamp).signed

@@ -16,7 +16,7 @@ import VaultErrors
         var files = repository.files
         files[name] = branch.files[name]
         await client.expectRefusal(
-            of: MemorySource(files), at: name, saying: "signed for",
+            of: MemorySource(files), at: name, saying: "but the signed",
             leaving: SignatureTests.kept(refusing: role))
         try await client.refresh(repository.source)
     }
@@ -37,7 +37,7 @@ import VaultErrors
                 leaving: role == .snapshot
                     ? [.root: 1, .timestamp: 2] : [.root: 1, .timestamp: 2, .snapshot: 2])
         }
-        // Without them the files are believed by their signatures alone.
+        // Without them only the signatures are checked.
         try await TestClient().refresh(repository.source, trusting: repository.firstRoot)
     }
 
@@ -49,7 +49,7 @@ import VaultErrors
         let name = role.hostedName(version: 2)
         repository.files[name] = repository.files[name]?.map { _ in 0x7B }
         await client.expectRefusal(
-            of: repository.source, at: name, saying: "signed for",
+            of: repository.source, at: name, saying: "but the signed",
             leaving: SignatureTests.kept(refusing: role))
     }
 
@@ -67,7 +67,7 @@ import VaultErrors
             leaving: SignatureTests.kept(refusing: role))
     }
 
-    @Test func aSignedLengthBeyondTheLimitIsNotAskedFor() async throws {
+    @Test func signedLengthOverTheLimitIsNotRequested() async throws {
         var repository = try Repository()
         repository.amend[.timestamp] = {
             $0["meta"] = ["snapshot.json": ["version": 1, "length": 9_007_199_254_740_991]]
@@ -84,7 +84,7 @@ import VaultErrors
         #expect(reference.snapshot.length == 9_007_199_254_740_991)
     }
 
-    @Test func hashesOfUnknownKindsAloneAreNotEnough() async throws {
+    @Test func unsupportedHashesAreNotEnough() async throws {
         var repository = try Repository()
         repository.amend[.timestamp] = {
             $0["meta"] = ["snapshot.json": ["version": 1, "hashes": ["blake2b-256": "00"]]]
@@ -93,7 +93,7 @@ import VaultErrors
         let client = TestClient()
         try await client.store.pin(repository.firstRoot)
         await client.expectRefusal(
-            of: repository.source, at: "1.snapshot.json", saying: "no hash of it is of a known kind",
+            of: repository.source, at: "1.snapshot.json", saying: "it has no hash of a supported algorithm",
             leaving: [.root: 1, .timestamp: 1])
     }
 }

@@ -10,7 +10,7 @@ import VaultErrors
 @Suite struct PublishingTests {
     private let publisher = Publisher()
 
-    @Test func aPublishedFolderIsASite() async throws {
+    @Test func publishedFolderVerifies() async throws {
         let chain = try await publisher.publish(["packs/a.avpack"])
         let client = TestClient()
         let root = try #require(publisher.bytes("1.root.json"))
@@ -36,7 +36,7 @@ import VaultErrors
         #expect(attributes[.posixPermissions] as? Int == 0o755)
     }
 
-    @Test func theTimestampComesAfterAllThatItLeadsTo() async throws {
+    @Test func timestampIsWrittenAfterWhatItLists() async throws {
         try await publisher.publish(["packs/a.avpack"])
         let watch = try FolderWatch(publisher.path.string)
         try await publisher.publish(["packs/b.avpack"])
@@ -44,8 +44,8 @@ import VaultErrors
         #expect(names == ["2.targets.json", "2.snapshot.json", "timestamp.json"])
     }
 
-    /// Whoever reads before the new root is there believes the rest under the old one.
-    @Test func aRootComesLastWhereTheOldOneHoldsForTheRest() async throws {
+    /// A client that reads before the new root exists verifies the rest under the old one.
+    @Test func rootIsWrittenLastWhenTheRestVerifiesUnderTheOldOne() async throws {
         try await publisher.publish(["packs/a.avpack"])
         let watch = try FolderWatch(publisher.path.string)
         try await publisher.publish(["packs/b.avpack"], root: true)
@@ -54,7 +54,7 @@ import VaultErrors
     }
 
     @Test(arguments: [.timestamp, .snapshot, .targets] as [MetadataRole])
-    func aRootComesFirstWhereOnlyItsNewKeysSigned(_ role: MetadataRole) async throws {
+    func rootIsWrittenFirstWhenOnlyNewKeysSigned(_ role: MetadataRole) async throws {
         try await publisher.publish(["packs/a.avpack"])
         let watch = try FolderWatch(publisher.path.string)
         publisher.keys[role] = SigningKey()
@@ -82,11 +82,11 @@ import VaultErrors
         #expect(watch.arrivals().isEmpty)
     }
 
-    @Test func nothingIsWrittenThatClientsWouldRefuse() async throws {
+    @Test func invalidPublicationWritesNothing() async throws {
         try await publisher.publish(["packs/a.avpack"])
         try await publisher.publish(["packs/b.avpack"])
         let before = publisher.files
-        // Expired, older than what is there, signed by the wrong key, a snapshot of other targets.
+        // Expired, older than the present one, signed by the wrong key, a snapshot of other targets.
         let attempts: [(Publisher) -> Void] = [
             { $0.now = Repository.now.adding(days: -31) }, { $0.versions[.timestamp] = 0 },
             { $0.keys[.snapshot] = SigningKey() },
@@ -101,7 +101,7 @@ import VaultErrors
         }
     }
 
-    @Test func nextVersionsSkipWhatAnInterruptedPublicationLeft() async throws {
+    @Test func nextVersionsSkipAnInterruptedPublication() async throws {
         let folder = MetadataFolder(publisher.path)
         for role in MetadataRole.allTopLevel { #expect(try folder.nextVersions()[role] == 1) }
         try await publisher.publish(["packs/a.avpack"])
@@ -114,7 +114,7 @@ import VaultErrors
         #expect(try folder.nextVersions()[.root] == 2)
     }
 
-    @Test func namesNeverLeaveTheFolder() async throws {
+    @Test func fileNamesStayInTheFolder() async throws {
         try await publisher.publish(["packs/a.avpack"])
         let folder = MetadataFolder(publisher.path.appending("x"))
         for name in ["../timestamp.json", "..", ".", "", "a/../../timestamp.json", "/etc/hostname"] {
@@ -130,7 +130,7 @@ import VaultErrors
         #expect(try draft.signed(with: a) == draft.signed(with: a).signed(with: a))
     }
 
-    @Test func impossibleDraftsAreRefused() throws {
+    @Test func invalidDraftsAreRefused() throws {
         let key = Ed25519PrivateKey().publicKey
         let record = TargetRecord(path: "p", length: 0, sha256: SHA256.hash([0].span))
         let all = TopLevelRole.allCases.map { ($0, RoleTrust([key])) }
@@ -155,7 +155,7 @@ import VaultErrors
         }
     }
 
-    @Test func unknownMembersAndRolesAreCarriedOver() throws {
+    @Test func unknownMembersAndRolesAreKept() throws {
         let old: JSONObject = [
             "x": [1], "version": 3, "meta": ["levels.json": ["version": 4], "targets.json": ["version": 1]],
         ]
@@ -169,9 +169,9 @@ import VaultErrors
     }
 }
 
-/// The specification's own example, section 4.3.
+/// The example in the specification, section 4.3.
 @Suite struct MetadataKeyIDTests {
-    @Test func keyIDsAreThoseOfTheSpecification() throws {
+    @Test func keyIDsMatchTheSpecification() throws {
         let examples = [
             "72378e5bc588793e58f81c8533da64a2e8f1565c1fcc7f253496394ffc52542c":
                 "1bf1c6e3cdd3d3a8420b19199e27511999850f4b376c4547b2f32fba7e80fca3",

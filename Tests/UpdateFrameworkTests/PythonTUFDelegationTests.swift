@@ -6,9 +6,9 @@ import UpdateFramework
 import VaultCrypto
 import VaultErrors
 
-/// Delegations as python-tuf reads and writes them.
+/// Delegations exchanged with python-tuf.
 @Suite struct PythonTUFDelegationTests {
-    private let judge = PythonJudge()
+    private let python = PythonTUF()
     private let now: UTCTime
 
     init() throws {
@@ -37,7 +37,7 @@ import VaultErrors
         }
     }
 
-    /// Delegation by hash prefixes to one role, which keeps all in bins.
+    /// Delegation by hash prefixes to one role, which delegates to bins.
     @Test func pythonTUFFindsTargetsInOurBins() async throws {
         let publisher = publisher()
         let key = SigningKey()
@@ -65,7 +65,7 @@ import VaultErrors
     func weFindTargetsOfPythonTUFsDelegatedRoles(_ kind: String) async throws {
         let folder = FilePath("/tmp/assetvault-python-tuf-\(UUID().uuidString)")
         defer { try? FileManager.default.removeItem(atPath: folder.string) }
-        let expected = try judge.run("make_delegations.py", kind, folder.string)
+        let expected = try python.run("make_delegations.py", kind, folder.string)
         let source = MetadataFolder(folder.appending("metadata"))
         let root = try #require(FileManager.default.contents(atPath: "\(source.path)/1.root.json"))
         let client = TestClient()
@@ -87,7 +87,7 @@ import VaultErrors
             let path = try path.asString(at: kind)
             #expect(try await client.store.target(at: path, in: chain, from: source, now: now) == nil)
         }
-        // Every scheme has signed something that counts.
+        // Every signature scheme is used.
         let trusts = TopLevelRole.allCases.map { chain.root.trust(in: $0) }
         let schemes = Set(trusts.flatMap { $0.keys.map(\.key.scheme) })
         #expect(schemes == [.ed25519, .ecdsaP256SHA256, .rsaPSSSHA256])
@@ -100,7 +100,7 @@ import VaultErrors
         return publisher
     }
 
-    /// Publishes, with every file that is listed.
+    /// Publishes, with all listed files.
     @discardableResult
     private func publish(_ publisher: Publisher, records: [TargetRecord]) async throws -> TargetTree {
         for record in records + publisher.teams.flatMap(\.records) {
@@ -114,14 +114,14 @@ import VaultErrors
         return try await TargetTree.verifying(MetadataFolder(publisher.path), pinnedRoot: nil, now: now)
     }
 
-    /// Asks python-tuf for a target; it must be of this author, or not to be had.
+    /// Looks a target up with python-tuf; it must be of this author, or absent.
     private func expect(_ publisher: Publisher, _ path: String, _ author: String?) throws {
         let site = publisher.path.removingLastComponent()
         func ask() throws -> JSONObject {
-            try judge.run("judge.py", site.string, "\(publisher.path)/1.root.json", path, "\(site)/out")
+            try python.run("judge.py", site.string, "\(publisher.path)/1.root.json", path, "\(site)/out")
         }
         guard let author else {
-            #expect(throws: PythonJudge.Refusal.self) { try ask() }
+            #expect(throws: PythonTUF.Refusal.self) { try ask() }
             return
         }
         let target = try ask().object("target", at: path)

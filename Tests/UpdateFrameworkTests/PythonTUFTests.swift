@@ -6,12 +6,11 @@ import UpdateFramework
 import VaultCrypto
 import VaultErrors
 
-/// python-tuf reads our sites, and we read python-tuf's.
+/// Interoperability with python-tuf, in both directions.
 ///
-/// `ASSETVAULT_PYTHON` names a Python that has `Tests/Interop/tuf/requirements.txt` installed;
-/// `Tests/run.sh` makes one.
+/// `ASSETVAULT_PYTHON` names a Python with `Tests/Interop/tuf/requirements.txt` installed; `Tests/run.sh` creates one.
 @Suite struct PythonTUFTests {
-    private let judge = PythonJudge()
+    private let python = PythonTUF()
     private let now: UTCTime
 
     init() throws {
@@ -37,10 +36,10 @@ import VaultErrors
             try FileManager.default.createDirectory(
                 at: file.deletingLastPathComponent(), withIntermediateDirectories: true)
             try Data(content).write(to: file)
-            // The second time with a new root, whose timestamp key is new.
+            // The second time with a new root, which has a new timestamp key.
             if number == 1 { publisher.keys[.timestamp] = SigningKey() }
             try await publisher.publish(records: records, root: number == 1, at: now)
-            let verdict = try judge.run(
+            let verdict = try python.run(
                 "judge.py", site.string, "\(publisher.path)/1.root.json", path, "\(site)/out", "--cache",
                 cache)
             let version = JSONValue.integer(Int64(number) + 1)
@@ -50,10 +49,10 @@ import VaultErrors
                 ])
             #expect(verdict["target"] == .object(record.json))
             #expect(FileManager.default.contents(atPath: "\(site)/out") == Data(content))
-            // A judge that believes everything would be none.
+            // python-tuf must refuse tampered metadata.
             try Data(content + [0]).write(to: file)
-            #expect(throws: PythonJudge.Refusal.self) {
-                try judge.run("judge.py", site.string, "\(publisher.path)/1.root.json", path, "\(site)/out")
+            #expect(throws: PythonTUF.Refusal.self) {
+                try python.run("judge.py", site.string, "\(publisher.path)/1.root.json", path, "\(site)/out")
             }
         }
     }
@@ -61,7 +60,7 @@ import VaultErrors
     @Test func weRefreshFromARepositoryOfPythonTUF() async throws {
         let folder = "/tmp/assetvault-python-tuf-\(UUID().uuidString)"
         defer { try? FileManager.default.removeItem(atPath: folder) }
-        _ = try judge.run("make_repository.py", folder)
+        _ = try python.run("make_repository.py", folder)
         let (first, second) = (FilePath(folder).appending("first"), FilePath(folder).appending("second"))
         let root = Array(try #require(FileManager.default.contents(atPath: "\(first)/metadata/1.root.json")))
         let client = TestClient()
@@ -84,7 +83,7 @@ import VaultErrors
             FileManager.default.contents(atPath: "\(second)/targets/\(chain.hostedPath(of: record))"))
         #expect(SHA256.hash(Array(content).span) == record.hashes.sha256)
 
-        // The first state again is a rollback; its timestamp key is revoked besides.
+        // The first state is a rollback, and its timestamp key is revoked.
         let error = await #expect(throws: VaultError.self) {
             try await client.store.refresh(from: MetadataFolder(first.appending("metadata")), now: now)
         }

@@ -17,7 +17,7 @@ import VaultErrors
         #expect(try client.store.pin() == chain.root.digest)
     }
 
-    @Test func nothingNewCostsTwoRequests() async throws {
+    @Test func refreshWithoutChangesSendsTwoRequests() async throws {
         let repository = try Repository()
         let client = try await TestClient.trusting(repository)
         let source = repository.source
@@ -36,7 +36,7 @@ import VaultErrors
         #expect(client.versions == chain.versions)
     }
 
-    @Test func storedFilesAreTheBytesThatCame() async throws {
+    @Test func storedFilesAreTheReceivedBytes() async throws {
         var repository = try Repository()
         repository.files["timestamp.json", default: []].append(contentsOf: " \n ".utf8)
         let client = try await TestClient.trusting(repository)
@@ -77,7 +77,7 @@ import VaultErrors
     }
 
     @Test(arguments: ["timestamp.json", "2.snapshot.json", "2.targets.json", "2.root.json"])
-    func aFailingHostIsUnavailableAndLosesNothing(_ name: String) async throws {
+    func failingHostIsUnavailableAndKeepsTheStore(_ name: String) async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         try repository.release("packs/b.avpack")

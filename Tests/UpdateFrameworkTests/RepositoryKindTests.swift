@@ -4,7 +4,7 @@ import UpdateFramework
 import VaultCrypto
 import VaultErrors
 
-/// What the specification leaves to a repository: names of files, kinds of hashes.
+/// Options of a repository: names of files, kinds of hashes.
 @Suite struct RepositoryKindTests {
     private func inconsistent() throws -> Repository {
         var repository = try Repository()
@@ -52,7 +52,7 @@ import VaultErrors
     }
 
     @Test(arguments: [false, true])
-    func hashesMayBeSHA512Alone(_ isTampered: Bool) async throws {
+    func acceptsSHA512Alone(_ isTampered: Bool) async throws {
         var repository = try Repository()
         repository.hashes = { FileHashes(sha256: nil, sha512: SHA512.hash($0.span)) }
         repository.delegate(["levels/*"], to: .team)
@@ -91,7 +91,7 @@ import VaultErrors
         }
     }
 
-    @Test func targetsAreCheckedByWhatIsKnownOfThem() throws {
+    @Test func targetsAreCheckedByLengthAndSupportedHashes() throws {
         let content: [UInt8] = [1, 2, 3]
         let sha256 = JSONValue.string(SHA256.hash(content.span).hex)
         let sha512 = JSONValue.string(SHA512.hash(content.span).hex)
@@ -105,7 +105,7 @@ import VaultErrors
         let unknown = try TargetRecord(path: "a/b", json: ["length": 3, "hashes": ["md5": "0"]])
         let error = #expect(throws: VaultError.self) { try unknown.check(content) }
         #expect(error?.category == .untrusted)
-        #expect(error?.problem.contains("no hash of it is of a known kind") == true)
+        #expect(error?.problem.contains("it has no hash of a supported algorithm") == true)
         let name = try TargetRecord(path: "a/b", json: ["length": 3, "hashes": ["sha512": sha512]]).hostedPath
         #expect(name == "a/\(SHA512.hash(content.span).hex).b")
     }

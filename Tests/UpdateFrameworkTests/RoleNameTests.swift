@@ -5,7 +5,7 @@ import Testing
 import UpdateFramework
 import VaultErrors
 
-/// A delegated role may have almost any name, and its files stay where they belong.
+/// A delegated role may have almost any name; its files stay in their folder.
 @Suite struct RoleNameTests {
     static let names = [
         "?", "#", "%", "%2e", "/x", "../x", "../../etc/x", ".", "..", "...", "a/b", "a\\b", "a b", "*",
@@ -16,7 +16,7 @@ import VaultErrors
     ]
 
     @Test(arguments: names)
-    func aRoleOfAnyNameIsReadAndKeptInTheFolder(_ name: String) async throws {
+    func roleWithAnyNameIsStoredInTheFolder(_ name: String) async throws {
         let role = try #require(MetadataRole(delegated: name))
         var repository = try Repository()
         repository.delegate(to: role)
@@ -29,7 +29,7 @@ import VaultErrors
         #expect(new == [role.fileName])
         #expect(client.bytes(role.fileName) == repository.files["1.\(role.fileName)"])
         #expect(role.fileName.utf8.count <= 205)
-        // From the store alone, and once more from the host.
+        // From the store alone, then again from the host.
         let source = repository.source
         #expect(try await client.target(at: "f", in: source)?.author == name)
         #expect(source.requests == ["2.root.json", "timestamp.json"])
@@ -37,7 +37,7 @@ import VaultErrors
     }
 
     @Test(arguments: names)
-    func aRoleOfAnyNameIsPublishedIntoTheFolder(_ name: String) async throws {
+    func roleWithAnyNameIsPublishedToTheFolder(_ name: String) async throws {
         let role = try #require(MetadataRole(delegated: name))
         let publisher = Publisher()
         publisher.delegations = .roles([publisher.delegation(to: role, of: .paths(["*"]))])
@@ -59,8 +59,8 @@ import VaultErrors
         for role in roles { #expect(role.topLevel == nil) }
     }
 
-    /// Letters that look alike and are other bytes: two roles, with keys and files of their own.
-    @Test func namesAreComparedByteByByte() async throws {
+    /// Similar letters with different bytes: two roles, with their own keys and files.
+    @Test func namesAreComparedByBytes() async throws {
         var repository = try Repository()
         let (composed, decomposed): (MetadataRole, MetadataRole) = ("\u{E9}", "e\u{301}")
         #expect(composed != decomposed)

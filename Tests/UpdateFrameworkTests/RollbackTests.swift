@@ -56,7 +56,7 @@ import VaultErrors
         try await client.refresh(repository.source)
     }
 
-    @Test func aNewSnapshotMayNotForgetOtherRoles() async throws {
+    @Test func aNewSnapshotMustListAllEarlierRoles() async throws {
         var repository = try Repository()
         repository.amend[.snapshot] = { signed in
             guard case .object(var meta)? = signed["meta"] else { return }
@@ -68,12 +68,12 @@ import VaultErrors
         repository.amend[.snapshot] = nil
         try repository.publish(.snapshot, .timestamp)
         await client.expectRefusal(
-            of: repository.source, at: "3.snapshot.json", saying: "lists levels.json no more",
+            of: repository.source, at: "3.snapshot.json", saying: "no longer lists levels.json",
             leaving: .init(root: 1, timestamp: 3, snapshot: 2, targets: 1))
     }
 
     @Test(arguments: [[.timestamp], [.snapshot], [.timestamp, .snapshot]] as [[MetadataRole]])
-    func newKeysRecoverFromVersionsThatAThiefRaised(_ rotated: [MetadataRole]) async throws {
+    func newKeysRecoverFromRaisedVersions(_ rotated: [MetadataRole]) async throws {
         var repository = try Repository()
         for role in rotated { repository.versions[role] = 900 }
         repository.versions[.targets] = 900
@@ -95,7 +95,7 @@ import VaultErrors
         #expect(client.versions == chain.versions)
     }
 
-    @Test func addingAKeyForgetsNothing() async throws {
+    @Test func addingAKeyKeepsKnownVersions() async throws {
         var repository = try Repository()
         let old = repository
         try repository.release("packs/b.avpack")

@@ -14,7 +14,7 @@ import VaultErrors
             try repository.publish(.root)
         }
         #expect(try await client.refresh(repository.source).root.version == 4)
-        // A client that begins with the first root follows too.
+        // A client that starts with the first root follows too.
         #expect(
             try await TestClient().refresh(repository.source, trusting: repository.firstRoot).root.version
                 == 4)
@@ -46,7 +46,7 @@ import VaultErrors
 
     @Test func thresholdsOfBothRootsCount() async throws {
         let keys = (0..<5).map { _ in SigningKey() }
-        /// Keys and threshold of version 1, of version 2, signers of version 2, whether it is believed.
+        /// Keys and threshold of version 1, of version 2, signers of version 2, whether it is accepted.
         let cases: [([Int], Int, [Int], Int, [Int], Bool)] = [
             ([0, 1, 2], 2, [0, 1, 2], 2, [0, 2], true), ([0, 1, 2], 2, [0, 1, 2], 2, [0], false),
             ([0, 1, 2], 2, [2, 3, 4], 2, [0, 2, 3], true), ([0, 1, 2], 2, [2, 3, 4], 2, [2, 3], false),
@@ -69,7 +69,7 @@ import VaultErrors
     }
 
     @Test(arguments: [1, 3] as [Int64])
-    func versionsFollowOneByOne(_ version: Int64) async throws {
+    func versionsMustBeConsecutive(_ version: Int64) async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         repository.versions[.root] = version
@@ -88,13 +88,13 @@ import VaultErrors
             source, pinnedRoot: repository.firstRoot, now: Repository.now)
         #expect(chain.root.version == 1025)
         #expect(!source.requests.contains("1026.root.json"))
-        // Whoever keeps what was verified goes on from there.
+        // A client with a store continues from there.
         let client = TestClient()
         #expect(try await client.refresh(source, trusting: repository.firstRoot).root.version == 1025)
         #expect(try await client.refresh(source).root.version == 1031)
     }
 
-    @Test func theFinalRootMustBeCurrentAndOlderOnesNeedNotBe() async throws {
+    @Test func onlyTheNewestRootMustBeUnexpired() async throws {
         var repository = try Repository()
         repository.expiries[.root] = UTCTime("2025-12-31T00:00:00Z")
         try repository.put(.root)
@@ -109,7 +109,7 @@ import VaultErrors
         #expect(try await client.refresh(repository.source).root.version == 2)
     }
 
-    @Test func anExpiredNewRootIsKeptAndNothingBeyondIt() async throws {
+    @Test func expiredNewRootIsStoredAndEndsTheRefresh() async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         repository.expiries[.root] = Repository.now
@@ -144,7 +144,7 @@ import VaultErrors
         try await client.refresh(mine.source, trusting: mine.firstRoot)
     }
 
-    /// A wrong root that nothing was ever proven by makes room for the right one.
+    /// A wrong root that verified nothing is replaced by the right one.
     @Test func aWrongFirstRootIsReplaced() async throws {
         let (mine, other) = (try Repository(), try Repository())
         let client = TestClient()
@@ -158,7 +158,7 @@ import VaultErrors
         #expect(try await client.refresh(mine.source).root.version == 1)
     }
 
-    @Test func aLaterRootOfTheSameChainIsRecognised() async throws {
+    @Test func acceptsALaterRootOfTheSameChain() async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         try repository.publish(.root)
@@ -168,9 +168,9 @@ import VaultErrors
         #expect(try await client.refresh(repository.source, trusting: second).root.version == 3)
     }
 
-    /// Somebody who may write to the store puts another site's root there, with all that the store says of its past.
+    /// Somebody with write access to the store puts another site's root there, with its history.
     @Test(arguments: [1, 2])
-    func aReplacedStoreIsRefusedWhereTheTrueRootIsGiven(versions: Int) async throws {
+    func replacedStoreIsRefusedWhenTheTrueRootIsGiven(versions: Int) async throws {
         var mine = try Repository()
         let client = try await TestClient.trusting(mine)
         var evil = try Repository()
@@ -196,9 +196,9 @@ import VaultErrors
         }
     }
 
-    /// The newest root alone, or its place in the history: without the signatures of the pinned one neither counts.
+    /// The newest root, or also its file in the history, without signatures of the pinned root.
     @Test(arguments: [["root.json"], ["root.json", "root_history/2.root.json"]])
-    func aRootThatThePinDoesNotLeadToIsRefused(names: [String]) async throws {
+    func rootWithoutAChainFromThePinIsRefused(names: [String]) async throws {
         var mine = try Repository()
         let client = try await TestClient.trusting(mine)
         try mine.publish(.root)
@@ -215,8 +215,8 @@ import VaultErrors
         }
     }
 
-    /// A root from before the pin is as good as the pin: the site's roots lead from it to the stored one.
-    @Test func anEarlierRootThanThePinIsRecognised() async throws {
+    /// A root older than the pin is accepted: the site's roots lead from it to the stored one.
+    @Test func acceptsARootOlderThanThePin() async throws {
         var repository = try Repository()
         for _ in 0..<3 { try repository.publish(.root) }
         let client = TestClient()

@@ -7,7 +7,7 @@ import VaultErrors
 @Suite struct SignatureTests {
     static let others: [MetadataRole] = [.timestamp, .snapshot, .targets]
 
-    /// What a client that saw version 1 of everything holds when the role's second version is refused.
+    /// The stored versions of a client with version 1 of everything when the role's second version is refused.
     static func kept(refusing role: MetadataRole) -> [MetadataRole: Int64] {
         switch role {
         case .root, .timestamp: .init(root: 1, timestamp: 1, snapshot: 1, targets: 1)
@@ -21,7 +21,7 @@ import VaultErrors
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         var forged = repository
-        // Another role's keys are wrong keys too.
+        // Another role's keys are wrong, too.
         forged.signers[role] = [[SigningKey()], [], repository.keys[.root] ?? []][kind]
         try forged.release("packs/b.avpack")
         await client.expectRefusal(
@@ -33,7 +33,7 @@ import VaultErrors
     }
 
     @Test(arguments: others)
-    func thresholdsAreNeeded(_ role: MetadataRole) async throws {
+    func thresholdMustBeMet(_ role: MetadataRole) async throws {
         var repository = try Repository()
         let keys = (0..<3).map { _ in SigningKey() }
         repository.keys[role] = keys
@@ -54,7 +54,7 @@ import VaultErrors
         try await client.refresh(repository.source)
     }
 
-    @Test func oneKeyUnderTwoNamesCountsOnce() async throws {
+    @Test func keyWithTwoIDsCountsOnce() async throws {
         var repository = try Repository()
         let key = try #require(repository.keys[.timestamp]?.first)
         let name = key.id
@@ -93,7 +93,7 @@ import VaultErrors
         try await TestClient().refresh(repository.source, trusting: repository.firstRoot)
     }
 
-    @Test func twoSignaturesUnderOneNameAreRefused() async throws {
+    @Test func twoSignaturesUnderOneKeyIDAreRefused() async throws {
         var repository = try Repository()
         let key = try #require(repository.keys[.timestamp]?.first)
         repository.signers[.timestamp] = [key, key]
@@ -105,7 +105,7 @@ import VaultErrors
             leaving: [.root: 1])
     }
 
-    @Test func keysOfUnknownKindsAreIgnored() async throws {
+    @Test func unsupportedKeysAreIgnored() async throws {
         var repository = try Repository()
         repository.amend[.root] = { root in
             guard case .object(var keys)? = root["keys"], case .object(var roles)? = root["roles"],
@@ -125,7 +125,7 @@ import VaultErrors
                 == repository.keys[.timestamp]?.map(\.publicKey))
     }
 
-    @Test func badSignaturesBesideGoodOnesDoNoHarm() async throws {
+    @Test func invalidSignaturesBesideValidOnesAreIgnored() async throws {
         var repository = try Repository()
         let good = try #require(repository.keys[.timestamp])
         repository.keys[.timestamp] = good + [SigningKey(), SigningKey()]
@@ -147,7 +147,7 @@ import VaultErrors
         var repository = try Repository()
         let original = repository
         if role == .root { try repository.publish(.root) } else { try repository.release("packs/b.avpack") }
-        // The signatures stay, the content is another.
+        // The same signatures, other content.
         var other = repository
         other.expiries[role] = UTCTime("2027-03-01T00:00:00Z")
         let name = role.hostedName(version: 2)
@@ -162,11 +162,11 @@ import VaultErrors
             await client.expectRefusal(
                 of: MemorySource(files), at: name,
                 saying: reference || role == .root || role == .timestamp
-                    ? "0 valid signatures" : "is signed for", leaving: Self.kept(refusing: role))
+                    ? "0 valid signatures" : "but the signed", leaving: Self.kept(refusing: role))
         }
     }
 
-    /// The files with everything above the role listing these bytes, so that only the signature is wrong.
+    /// The files with this role's bytes listed above, so that only the signature is wrong.
     private func relisted(
         _ repository: Repository, _ role: MetadataRole, _ bytes: [UInt8]
     ) throws -> [String: [UInt8]] {

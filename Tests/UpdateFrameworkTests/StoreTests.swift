@@ -14,7 +14,7 @@ import VaultErrors
         try await withThrowingTaskGroup { group in
             for _ in 0..<8 {
                 group.addTask {
-                    // A store of its own, as another process would have.
+                    // A separate store value, as in another process.
                     let store = MetadataStore(folder: client.store.folder)
                     return try await store.refresh(from: source, now: Repository.now).versions
                 }
@@ -45,7 +45,7 @@ import VaultErrors
         }
     }
 
-    @Test func aRefreshBeginsAgainUnderARootThatAppearedMeanwhile() async throws {
+    @Test func refreshStartsAgainUnderAConcurrentRoot() async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         try repository.release("packs/b.avpack")
@@ -54,7 +54,7 @@ import VaultErrors
         try repository.publish(.root)
         try repository.release("packs/c.avpack")
         let newest = repository.source
-        // The old files, signed by a targets key that is revoked while they are being read.
+        // The old files, signed by a targets key that is revoked meanwhile.
         let interrupted = InterruptedSource(MemorySource(old.files), at: "2.targets.json") {
             try await client.refresh(newest)
         }
@@ -64,7 +64,7 @@ import VaultErrors
         #expect(client.versions == .init(root: 2, timestamp: 3, snapshot: 3, targets: 3))
     }
 
-    @Test func aRootThatAppearedMeanwhileIsObeyedEvenWhereNothingElseChanged() async throws {
+    @Test func concurrentRootIsUsedEvenWithoutOtherChanges() async throws {
         var repository = try Repository()
         let client = try await TestClient.trusting(repository)
         try repository.release("packs/b.avpack")
@@ -75,7 +75,7 @@ import VaultErrors
         let interrupted = InterruptedSource(newest, at: "2.targets.json") {
             try? await client.refresh(newest)
         }
-        // Only the first look for the new root finds none.
+        // Only the first request for the new root finds none.
         let slow = LateRootSource(interrupted)
         await #expect(throws: VaultError.self) {
             try await client.store.refresh(from: slow, now: Repository.now)
@@ -108,7 +108,7 @@ import VaultErrors
         #expect(error?.remedy.contains("remove \(client.store.folder)") == true)
     }
 
-    @Test func pinningThatWasInterruptedIsRepeated() async throws {
+    @Test func interruptedPinningIsRepeated() async throws {
         let repository = try Repository()
         let client = try await TestClient.trusting(repository)
         let folder = client.store.folder.string
@@ -120,7 +120,7 @@ import VaultErrors
         try await client.refresh(repository.source, trusting: repository.firstRoot)
     }
 
-    @Test func anAuditorNeedsNoStore() async throws {
+    @Test func verifyingNeedsNoStore() async throws {
         var repository = try Repository()
         try repository.publish(.root)
         try repository.release("packs/b.avpack")
@@ -139,7 +139,7 @@ import VaultErrors
             try await TrustChain.verifying(repository.source, pinnedRoot: nil, now: Repository.now)
         }
         #expect(missing?.category == .unavailable)
-        // However old one's own site is, it can be read.
+        // A site can be read however old it is.
         await #expect(throws: VaultError.self) {
             try await TrustChain.verifying(Repository().source, pinnedRoot: nil, now: .latest)
         }
@@ -147,7 +147,7 @@ import VaultErrors
     }
 }
 
-/// A host that is slow at one file: meanwhile something else happens, once.
+/// A slow host: during one request something else happens, once.
 private actor InterruptedSource: MetadataSource {
     private let source: MemorySource
     private let name: String
@@ -169,7 +169,7 @@ private actor InterruptedSource: MetadataSource {
                 try await action()
             } catch {
                 throw VaultError(
-                    .usage, "the interruption failed: \(error)", at: name, remedy: "mend the test")
+                    .usage, "the interruption failed: \(error)", at: name, remedy: "fix the test")
             }
         }
         return try await source.metadata(named: name, limit: limit)

@@ -2,14 +2,14 @@ import Testing
 import UpdateFramework
 import VaultErrors
 
-/// In which order roles are searched for a path (section 5.6.7), and what is found.
+/// The order in which roles are searched for a path (section 5.6.7), and the result.
 @Suite struct TargetSearchTests {
-    /// Delegations as `from>to`, with `!` behind those that end the search and `-` behind those for other paths.
+    /// Delegations as `from>to`, with `!` after terminating ones and `-` after those for other paths.
     struct Graph: Sendable {
         let edges: String
-        /// Who lists the path.
+        /// The roles that list the path.
         let listing: String
-        /// Which roles a client asks for, in this order.
+        /// The roles that a client requests, in order.
         let visits: String
         let found: String?
     }
@@ -21,20 +21,20 @@ import VaultErrors
         Graph(edges: "T>a T>b", listing: "ab", visits: "a", found: "a"),
         Graph(edges: "T>b T>a", listing: "ab", visits: "b", found: "b"),
         Graph(edges: "T>a T>b", listing: "b", visits: "ab", found: "b"),
-        // Two and three levels: what lies below comes before what stands beside.
+        // Two and three levels: children come before siblings.
         Graph(edges: "T>a a>b", listing: "b", visits: "ab", found: "b"),
         Graph(edges: "T>a a>b", listing: "ab", visits: "a", found: "a"),
         Graph(edges: "T>a T>c a>b", listing: "bc", visits: "ab", found: "b"),
         Graph(edges: "T>a T>c a>b", listing: "c", visits: "abc", found: "c"),
         Graph(edges: "T>a T>e a>b a>d b>c", listing: "e", visits: "abcde", found: "e"),
         Graph(edges: "T>a T>e a>b a>d b>c", listing: "de", visits: "abcd", found: "d"),
-        // An end is one for all that comes after, also further up, but not for what lies below.
+        // A terminating delegation ends the search of later roles, on higher levels too, but not of its children.
         Graph(edges: "T>a! T>b", listing: "b", visits: "a", found: nil),
         Graph(edges: "T>a T>b! T>c", listing: "c", visits: "ab", found: nil),
         Graph(edges: "T>a! T>c a>b", listing: "bc", visits: "ab", found: "b"),
         Graph(edges: "T>a T>d a>b! a>c", listing: "cd", visits: "ab", found: nil),
         Graph(edges: "T>a! T>d a>b a>c", listing: "cd", visits: "abc", found: "c"),
-        // Delegations for other paths, whatever they end.
+        // Delegations for other paths, terminating or not.
         Graph(edges: "T>a!- T>b", listing: "ab", visits: "b", found: "b"),
         Graph(edges: "T>a-", listing: "a", visits: "", found: nil),
         Graph(edges: "T>a a>b-", listing: "b", visits: "a", found: nil),
@@ -55,7 +55,7 @@ import VaultErrors
         let record = try await client.store.target(at: "f", in: chain, from: source, now: Repository.now)
         #expect(record?.author == (graph.found == "T" ? "targets" : graph.found))
         #expect(source.requests == graph.visits.map { "1.\($0).json" })
-        // Whoever has read everything finds the same.
+        // The complete tree gives the same result.
         let tree = try await TestClient.tree(of: repository)
         #expect(try tree.record(at: "f") == record)
         #expect(tree.refusals.isEmpty)

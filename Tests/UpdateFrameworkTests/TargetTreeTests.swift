@@ -3,9 +3,9 @@ import Testing
 import UpdateFramework
 import VaultErrors
 
-/// What a whole site lists.
+/// All records of a site.
 @Suite struct TargetTreeTests {
-    /// a and b delegate to d, each by the keys that it names.
+    /// a and b delegate to d, each with its own keys.
     private func diamond(a: [SigningKey], b: [SigningKey], signer: SigningKey, paths: [String]) throws
         -> Repository
     {
@@ -20,22 +20,22 @@ import VaultErrors
         return repository
     }
 
-    @Test func eachDelegatorDecidesForItselfWhoseKeysCount() async throws {
+    @Test func eachDelegatorDecidesWhichKeysCount() async throws {
         let (good, other) = (SigningKey(), SigningKey())
-        // The first way comes first, and its refusal is final.
+        // The first delegation is searched first, and its refusal is final.
         var repository = try diamond(a: [other], b: [good], signer: good, paths: ["*"])
         var tree = try await TestClient.tree(of: repository)
         #expect(tree.refusals.map(\.role) == ["d"])
         #expect(tree.refusals.first?.error.problem.contains("keys in the role a ") == true)
         #expect(throws: VaultError.self) { try tree.record(at: "f") }
         #expect(tree.records.map(\.path) == ["packs/a.avpack"])
-        // Where it is not for this path the other way counts.
+        // If it is not for this path, the second one decides.
         repository = try diamond(a: [other], b: [good], signer: good, paths: ["x"])
         tree = try await TestClient.tree(of: repository)
         #expect(tree.refusals.count == 1)
         #expect(try tree.record(at: "f")?.author == "d")
         #expect(tree.records.map(\.path) == ["f", "packs/a.avpack"])
-        // The other way round nobody asks the second.
+        // In the other order the second one is not searched.
         repository = try diamond(a: [good], b: [other], signer: good, paths: ["*"])
         tree = try await TestClient.tree(of: repository)
         #expect(tree.refusals.first?.error.problem.contains("keys in the role b ") == true)
@@ -44,7 +44,7 @@ import VaultErrors
         #expect(try await client.target(at: "f", in: repository.source)?.author == "d")
     }
 
-    @Test func aFileThatManyListIsListedOnce() async throws {
+    @Test func recordOfSeveralRolesIsListedOnce() async throws {
         var repository = try Repository()
         let record = TargetRecord.of("f", by: .targets)
         for role in ["a", "b", "c"] as [MetadataRole] {
@@ -63,7 +63,7 @@ import VaultErrors
             try await TestClient.tree(of: repository).records.map(\.path) == ["f", "g", "packs/a.avpack"])
     }
 
-    @Test func pathsAreToldApartByTheirBytes() async throws {
+    @Test func pathsAreComparedByBytes() async throws {
         var repository = try Repository()
         repository.delegate(to: "a")
         repository.delegate(to: "b")
@@ -76,8 +76,8 @@ import VaultErrors
         #expect(tree.records.count == 3)
     }
 
-    /// A role below a refused one is not reached, and one beside it is.
-    @Test func aRefusalHidesWhatLiesBelow() async throws {
+    /// A role below a refused one is not read; one beside it is.
+    @Test func refusedRoleHidesItsDelegations() async throws {
         var repository = try Repository()
         repository.delegate(["a/*"], to: "a")
         repository.delegate(["b/*"], to: "b")
@@ -93,9 +93,9 @@ import VaultErrors
         #expect(!source.requests.contains("1.below.json"))
     }
 
-    /// 32,768 roles are read: twelve that delegate to bins, and their bins, none of which the host has.
+    /// 32,768 roles are read: twelve that delegate to bins, and their bins, which the host does not have.
     @Test(arguments: [false, true])
-    func soManyRolesAreReadAndNoMore(_ isOneMore: Bool) async throws {
+    func numberOfRolesIsLimited(_ isOneMore: Bool) async throws {
         var repository = try Repository()
         for bits in [2, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14] {
             let role = MetadataRole(stringLiteral: "packs-\(bits)")

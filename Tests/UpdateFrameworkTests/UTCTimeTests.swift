@@ -3,7 +3,7 @@ import Testing
 import UpdateFramework
 
 @Suite struct UTCTimeTests {
-    @Test func knownMoments() {
+    @Test func parsesAndFormatsKnownTimes() {
         #expect(UTCTime("1970-01-01T00:00:00Z")?.secondsSince1970 == 0)
         #expect(UTCTime("1985-10-21T01:21:00Z")?.secondsSince1970 == 498_705_660)
         #expect(UTCTime("2000-02-29T23:59:59Z")?.secondsSince1970 == 951_868_799)
@@ -34,7 +34,7 @@ import UpdateFramework
         "-001-01-01T00:00:00Z", "1970-01-01T00:00:00ZZ", " 1970-01-01T00:00:00Z", "١٩٧٠-01-01T00:00:00Z",
         "1970-01-01T00:00: 0Z", "1970:01:01T00:00:00Z",
     ])
-    func otherFormsAreRefused(_ text: String) {
+    func otherFormatsAreRefused(_ text: String) {
         #expect(UTCTime(text) == nil)
     }
 

@@ -5,12 +5,12 @@ import VaultErrors
 
 @testable import UpdateFramework
 
-/// Recovery from version numbers that a thief of keys raised (section 5.3.11), where nothing may be forgotten too early or
+/// Recovery from version numbers that an attacker raised (section 5.3.11): versions are forgotten neither too early nor
 /// too late.
 @Suite struct VersionResetTests {
     private static let last = NextVersions.last
 
-    /// A repository of which a client has seen the last version of the snapshot, and the same with new keys and low versions.
+    /// A client that has the highest version of the snapshot, and the repository with new keys and low versions.
     private func raised() async throws -> (TestClient, Repository) {
         var repository = try Repository()
         repository.versions[.snapshot] = Self.last - 1
@@ -24,8 +24,8 @@ import VaultErrors
         return (client, repository)
     }
 
-    /// What one process refreshed another one takes over, as if it had come from the host.
-    @Test func whatAnotherStoreHasAfterTheReset() async throws {
+    /// A store adopts what another process refreshed, as if it had come from the host.
+    @Test func adoptsLowerVersionsAfterAReset() async throws {
         let (app, repository) = try await raised()
         let downloader = try await TestClient.trusting(repository)
         try await app.store.adopt(downloader.store)
@@ -33,8 +33,8 @@ import VaultErrors
         #expect(app.versions[.snapshot] == 2 && app.versions[.timestamp] == 2)
     }
 
-    /// Of another store that did not follow to the new root nothing lower is taken over.
-    @Test func whatAnotherStoreHasWithoutAReset() async throws {
+    /// Lower versions of a store without the new root are not adopted.
+    @Test func refusesLowerVersionsWithoutAReset() async throws {
         var repository = try Repository()
         let downloader = try await TestClient.trusting(repository)
         try repository.release("packs/b.avpack")
@@ -43,9 +43,9 @@ import VaultErrors
         #expect(app.versions[.timestamp] == 2)
     }
 
-    /// A process died after it had forgotten the versions, and before the new root was in its place: a host that hides that
-    /// root can't go back to what came before it.
-    @Test func aProcessThatDiedOnTheWay() async throws {
+    /// A process died after it removed the versions, and before it stored the new root: a host that hides that root
+    /// can't return to an earlier state.
+    @Test func interruptedResetIsCompleted() async throws {
         var repository = try Repository()
         let old = repository.source
         try repository.release("packs/b.avpack")
@@ -64,7 +64,7 @@ import VaultErrors
         #expect(try await client.refresh(repository.source).timestamp.version == 3)
     }
 
-    @Test func numbersThatAreUsedUpBeginAgainInTheLowerHalf() {
+    @Test func exhaustedVersionsContinueInTheLowerHalf() {
         var next = NextVersions()
         #expect(next[.snapshot] == 1)
         for version in [3, 7, 1 << 52, Self.last - 1] { next.add(version, of: "snapshot.json") }
@@ -75,9 +75,9 @@ import VaultErrors
         #expect(next[.snapshot] == 9)
     }
 
-    /// A publisher writes lower versions only together with the root that lets clients forget the higher ones.
+    /// Lower versions are published only together with the root that lets clients forget the higher ones.
     @Test(arguments: [MetadataRole.snapshot, .timestamp, nil])
-    func aPublisherGoesBackOnlyWithTheRoot(replacing role: MetadataRole?) async throws {
+    func publisherLowersVersionsOnlyWithTheRoot(replacing role: MetadataRole?) async throws {
         let publisher = Publisher()
         try await publisher.publish(["packs/a.avpack"])
         for role in MetadataRole.allTopLevel where role != .root { publisher.versions[role] = Self.last - 1 }
@@ -93,7 +93,7 @@ import VaultErrors
             #expect(publisher.files == before)
             return
         }
-        // Nothing is forgotten twice.
+        // Versions are not forgotten twice.
         publisher.versions[.timestamp] = 0
         await #expect(throws: VaultError.self) { try await publisher.publish(["packs/c.avpack"]) }
     }

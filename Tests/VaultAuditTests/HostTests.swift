@@ -74,6 +74,6 @@ import VaultTransport
         try vault.write([1, 2, 3], to: vault.targets.appending(target.hostedPath))
         let scratch = try ScratchFolder(in: vault.place.path)
         let report = try await audit(vault, MappedHost(vault.site), scratch: scratch)
-        #expect(report.problems == ["the file has 3 bytes, not the \(1 << 50) signed for"])
+        #expect(report.problems == ["the file has 3 bytes, but \(1 << 50) are signed"])
     }
 }

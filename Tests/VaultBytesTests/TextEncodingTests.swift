@@ -9,7 +9,7 @@ struct TextEncodingTests {
     }
 
     @Test(arguments: ["0", "0g", "/0", ":0", "@0", "G0", "`0", "0x", " 00", "é0"])
-    func noHexadecimalDigits(_ text: String) {
+    func rejectsInvalidHexadecimal(_ text: String) {
         #expect(Hexadecimal.decode(text) == nil)
     }
 
@@ -21,27 +21,27 @@ struct TextEncodingTests {
     }
 
     @Test(arguments: ["%", "%4", "%4g", "a%%41", "%-1"])
-    func noPercentEncoding(_ text: String) {
+    func rejectsInvalidPercentEncoding(_ text: String) {
         #expect(PercentEncoding.decode(text.utf8) == nil)
     }
 
-    /// Canonically equivalent texts differ in their bytes.
-    @Test func bytesOfTexts() {
+    /// Canonically equivalent strings differ in their bytes.
+    @Test func stringsAreComparedByBytes() {
         let (composed, decomposed) = ("\u{E9}", "e\u{301}")
         #expect(composed == decomposed && !composed.hasSameBytes(as: decomposed))
         #expect("a".bytesPrecede("b") && "a".bytesPrecede("aa") && !"a".bytesPrecede("a"))
     }
 
-    @Test func numbersOfBytes() {
+    @Test func integersAreReadAndWritten() {
         let bytes: [UInt8] = [1, 2, 3, 4]
         #expect(bytes.span.bigEndian(UInt16.self, at: 2) == 0x0304)
         #expect(bytes.span.bigEndian(UInt16.self, at: 3) == nil)
         #expect(bytes.span.bigEndian(UInt16.self, at: -1) == nil)
-        #expect(bytes.span.littleEndian(at: 1, byteCount: 3) == 0x040302)
-        #expect(bytes.span.littleEndian(at: 1, byteCount: 4) == nil)
+        #expect(bytes.span.littleEndian(at: 1, byteLength: 3) == 0x040302)
+        #expect(bytes.span.littleEndian(at: 1, byteLength: 4) == nil)
     }
 
-    @Test func theFirstOfThoseBehind() {
+    @Test func partitionPointIsFound() {
         #expect((0..<10).partitionPoint { $0 >= 7 } == 7)
         #expect((0..<10).partitionPoint { _ in true } == 0)
         #expect((0..<10).partitionPoint { _ in false } == 10)

@@ -5,14 +5,14 @@ import VaultErrors
 import VaultFileSystem
 
 struct FileLockTests {
-    let workplace: Workplace
+    let testFolder: TemporaryFolder
     let path: FilePath
     init() throws {
-        workplace = try Workplace()
-        path = workplace["lock"]
+        testFolder = try TemporaryFolder()
+        path = testFolder["lock"]
     }
 
-    @Test func excludesAsItsModeSays() throws {
+    @Test func modesExcludeEachOther() throws {
         do {
             let shared = try hold(path, .shared)
             let other = try hold(path, .shared)
@@ -26,10 +26,10 @@ struct FileLockTests {
             #expect(exclusive.mode == .exclusive)
         }
         #expect(try isFree(path, .exclusive))
-        #expect(try workplace.names() == ["lock"], "the lock file stays")
+        #expect(try testFolder.names() == ["lock"], "the lock file stays")
     }
 
-    @Test func waitsUpToItsPatience() async throws {
+    @Test func waitsForTheLock() async throws {
         let first = try await FileLock.acquire(path, .exclusive, patience: .zero)
         let error = await #expect(throws: VaultError.self) {
             _ = try await FileLock.acquire(path, .shared, patience: .milliseconds(30))
@@ -56,7 +56,7 @@ struct FileLockTests {
         #expect(first.mode == .exclusive)
     }
 
-    @Test func holdsBetweenProcessesAndDiesWithThem() async throws {
+    @Test func excludesOtherProcessesUntilTheyDie() async throws {
         let first = try hold(path, .exclusive)
         await #expect(processExitsWith: .success) { [place = path.string as String] in
             let isFree = try isFree(FilePath(place), .shared)
@@ -71,8 +71,8 @@ struct FileLockTests {
         #expect(try isFree(path, .exclusive))
     }
 
-    /// A program that was started while the lock was held doesn't hold it on.
-    @Test func isNotInherited() throws {
+    /// A program started while the lock is held does not keep it.
+    @Test func childProcessDoesNotKeepTheLock() throws {
         let lock = try hold(path, .exclusive)
         let child = spawn("sleep", "600")
         try #require(child > 0)
@@ -82,9 +82,9 @@ struct FileLockTests {
         waitpid(child, nil, 0)
     }
 
-    @Test func needsNoRightToWrite() async throws {
-        try workplace.file("lock")
-        await #expect(processExitsWith: .success) { [place = workplace.path.string as String] in
+    @Test func needsNoWritePermission() async throws {
+        try testFolder.file("lock")
+        await #expect(processExitsWith: .success) { [place = testFolder.path.string as String] in
             let path = FilePath(place).appending("lock")
             _ = unsafe chmod(path.string, 0o444)
             _ = unsafe chmod(place, 0o555)
@@ -94,24 +94,24 @@ struct FileLockTests {
         }
     }
 
-    @Test func refusesWhatIsNoLockFile() throws {
-        try workplace.folder("folder")
-        try workplace.link("link", to: "elsewhere")
-        try workplace.pipe("pipe")
+    @Test func refusesOtherKindsOfFiles() throws {
+        try testFolder.folder("folder")
+        try testFolder.link("link", to: "elsewhere")
+        try testFolder.pipe("pipe")
         for name in ["folder", "link", "pipe"] {
             #expect(
-                failure(naming: workplace[name]) { _ = try FileLock.tryAcquire(workplace[name], .shared) }
+                failure(naming: testFolder[name]) { _ = try FileLock.tryAcquire(testFolder[name], .shared) }
                     == .corrupt)
         }
         #expect(
-            failure(naming: workplace["absent/lock"]) {
-                _ = try FileLock.tryAcquire(workplace["absent/lock"], .shared)
+            failure(naming: testFolder["absent/lock"]) {
+                _ = try FileLock.tryAcquire(testFolder["absent/lock"], .shared)
             } == .unwritable)
     }
 
-    /// The sum that many tasks and processes write under the lock is right.
-    @Test func keepsASumRight() async throws {
-        let sum = try workplace.file("sum", "0")
+    /// Many tasks and processes update one sum under the lock.
+    @Test func protectsASharedSum() async throws {
+        let sum = try testFolder.file("sum", "0")
         try await withThrowingTaskGroup(of: Void.self) { group in
             for _ in 0..<4 {
                 group.addTask { [path] in
@@ -127,7 +127,7 @@ struct FileLockTests {
             }
             try await group.waitForAll()
         }
-        #expect(try workplace.content("sum") == "100")
+        #expect(try testFolder.content("sum") == "100")
     }
 }
 

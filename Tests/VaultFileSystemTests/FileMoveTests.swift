@@ -5,39 +5,39 @@ import VaultErrors
 import VaultFileSystem
 
 struct FileMoveTests {
-    let workplace: Workplace
-    init() throws { workplace = try Workplace() }
+    let testFolder: TemporaryFolder
+    init() throws { testFolder = try TemporaryFolder() }
     private let refusal = VaultError(.corrupt, "refused", at: "refused", remedy: "none")
 
-    @Test func withinAFileSystemItIsARename() throws {
-        let source = try workplace.file("source")
-        let target = workplace["target"]
+    @Test func renamesWithinAFileSystem() throws {
+        let source = try testFolder.file("source")
+        let target = testFolder["target"]
         let inode = try OpenFile(reading: source).status().inode
         #expect(
             failure(naming: "refused") {
                 try FileMove(from: source, to: target) { [refusal] (_) throws(VaultError) in throw refusal }
                     .commit()
             } == .corrupt)
-        #expect(try workplace.names() == ["source"])
+        #expect(try testFolder.names() == ["source"])
         let move = try FileMove(from: source, to: target) { (file) throws(VaultError) in
             #expect(try file.status().inode == inode)
         }
-        #expect(try workplace.names() == ["source"])
+        #expect(try testFolder.names() == ["source"])
         try move.commit()
         #expect(try FileSystem.status(of: target)?.inode == inode)
-        try workplace.file("source")
+        try testFolder.file("source")
         #expect(
             failure(naming: target) { try FileMove(from: source, to: target) { _ in }.commit() }
                 == .unwritable)
-        #expect(try workplace.names() == ["source", "target"])
+        #expect(try testFolder.names() == ["source", "target"])
     }
 
-    /// What is put in the file's place after it was looked at does not get the name.
-    @Test(arguments: ["file", "link", "folder"]) func anotherFileInItsPlace(kind: String) throws {
-        let source = try workplace.file("source")
-        let (target, other) = (workplace["target"], workplace["other"])
-        if kind == "folder" { try workplace.folder("other") } else { try workplace.file("other") }
-        let place = workplace.path
+    /// A file that replaces the source after the check does not get the new name.
+    @Test(arguments: ["file", "link", "folder"]) func refusesAReplacedSource(kind: String) throws {
+        let source = try testFolder.file("source")
+        let (target, other) = (testFolder["target"], testFolder["other"])
+        if kind == "folder" { try testFolder.folder("other") } else { try testFolder.file("other") }
+        let place = testFolder.path
         #expect(
             failure(naming: source) {
                 try FileMove(from: source, to: target) { (_) throws(VaultError) in
@@ -49,13 +49,13 @@ struct FileMoveTests {
                     }
                 }.commit()
             } == .corrupt)
-        #expect(try !workplace.names().contains("target"))
+        #expect(try !testFolder.names().contains("target"))
     }
 
-    @Test(.enabled(if: Mounts.areAllowed, Mounts.reason)) func acrossFileSystemsItIsACopy() async throws {
-        try workplace.folder("mount")
-        try workplace.file("source", String(repeating: "0123456789", count: 300_000))
-        await #expect(processExitsWith: .success) { [place = workplace.path.string as String] in
+    @Test(.enabled(if: Mounts.areAllowed, Mounts.reason)) func copiesAcrossFileSystems() async throws {
+        try testFolder.folder("mount")
+        try testFolder.file("source", String(repeating: "0123456789", count: 300_000))
+        await #expect(processExitsWith: .success) { [place = testFolder.path.string as String] in
             let refusal = VaultError(.corrupt, "refused", at: "refused", remedy: "none")
             let source = FilePath(place).appending("source")
             let mount = FilePath(place).appending("mount")
@@ -86,11 +86,11 @@ struct FileMoveTests {
         }
     }
 
-    /// The devices are the same, and a rename is refused nevertheless.
-    @Test(.enabled(if: Mounts.areAllowed, Mounts.reason)) func acrossABindMountItIsACopy() async throws {
-        try workplace.folder("mount")
-        try workplace.file("source")
-        await #expect(processExitsWith: .success) { [place = workplace.path.string as String] in
+    /// The device is the same, but a rename is refused.
+    @Test(.enabled(if: Mounts.areAllowed, Mounts.reason)) func copiesAcrossABindMount() async throws {
+        try testFolder.folder("mount")
+        try testFolder.file("source")
+        await #expect(processExitsWith: .success) { [place = testFolder.path.string as String] in
             let source = FilePath(place).appending("source")
             let mount = FilePath(place).appending("mount")
             Mounts.bind(mount.string, at: mount.string)

@@ -5,14 +5,14 @@ import VaultErrors
 import VaultFileSystem
 
 struct FolderTests {
-    let workplace: Workplace
-    init() throws { workplace = try Workplace() }
+    let testFolder: TemporaryFolder
+    init() throws { testFolder = try TemporaryFolder() }
 
     @Test func listsRawNamesSortedByBytes() throws {
         let names: [[UInt8]] = [
             [0xFF, 0xFE], Array("é".utf8), Array("e\u{301}".utf8), Array("b".utf8), Array(".a".utf8),
         ]
-        let folder = try Folder(opening: workplace.path)
+        let folder = try Folder(opening: testFolder.path)
         #expect(try folder.names() == [])
         for name in names { _ = try folder.createFile(name, permissions: 0o600) }
         let sorted = names.sorted { $0.lexicographicallyPrecedes($1) }
@@ -32,8 +32,8 @@ struct FolderTests {
     }
 
     @Test(arguments: ["", ".", "..", "a/b", "/", "a/", "nul\0", String(repeating: "é", count: 128)])
-    func refusesWhatIsNotOneName(_ name: String) throws {
-        let path = workplace.path
+    func refusesInvalidNames(_ name: String) throws {
+        let path = testFolder.path
         let folder = try Folder(opening: path)
         #expect(failure(naming: path) { _ = try folder.createFile(name, permissions: 0o600) } == .usage)
         #expect(failure(naming: path) { try folder.createFolder(name, permissions: 0o700) } == .usage)
@@ -48,8 +48,8 @@ struct FolderTests {
         #expect(try folder.names() == [])
     }
 
-    @Test func takesNamesOfEveryLength() throws {
-        let folder = try Folder(opening: workplace.path)
+    @Test func acceptsNamesOfEveryLength() throws {
+        let folder = try Folder(opening: testFolder.path)
         for name in ["a", String(repeating: "n", count: 255), "...", " ", "-rf", "\u{7}"] {
             try folder.createFile(name, permissions: 0o600).write([1].span, at: 0)
             #expect(try folder.openFile(name).status().size == 1)
@@ -57,67 +57,68 @@ struct FolderTests {
         }
     }
 
-    @Test func opensOnlyWhatIsAskedFor() throws {
-        try workplace.file("file")
-        try workplace.folder("folder")
-        try workplace.pipe("pipe")
-        try workplace.link("to-file", to: "file")
-        try workplace.link("to-folder", to: "folder")
-        let folder = try Folder(opening: workplace.path)
+    @Test func opensOnlyTheRequestedKind() throws {
+        try testFolder.file("file")
+        try testFolder.folder("folder")
+        try testFolder.pipe("pipe")
+        try testFolder.link("to-file", to: "file")
+        try testFolder.link("to-folder", to: "folder")
+        let folder = try Folder(opening: testFolder.path)
         #expect(try folder.openFile("file").readAll(limit: 99) == Array("content".utf8))
         for name in ["folder", "pipe", "to-file", "to-folder"] {
-            #expect(failure(naming: workplace[name]) { _ = try folder.openFile(name) } == .corrupt)
-            #expect(failure(naming: workplace[name]) { _ = try folder.updateFile(name) } == .corrupt)
+            #expect(failure(naming: testFolder[name]) { _ = try folder.openFile(name) } == .corrupt)
+            #expect(failure(naming: testFolder[name]) { _ = try folder.updateFile(name) } == .corrupt)
         }
         _ = try folder.openFolder("folder")
         for name in ["file", "pipe", "to-file", "to-folder"] {
-            #expect(failure(naming: workplace[name]) { _ = try folder.openFolder(name) } == .corrupt)
+            #expect(failure(naming: testFolder[name]) { _ = try folder.openFolder(name) } == .corrupt)
         }
-        #expect(failure(naming: workplace["absent"]) { _ = try folder.openFile("absent") } == .missing)
-        #expect(failure(naming: workplace["absent"]) { _ = try folder.openFolder("absent") } == .missing)
-        #expect(failure(naming: workplace["absent"]) { try folder.unlink("absent") } == .missing)
+        #expect(failure(naming: testFolder["absent"]) { _ = try folder.openFile("absent") } == .missing)
+        #expect(failure(naming: testFolder["absent"]) { _ = try folder.openFolder("absent") } == .missing)
+        #expect(failure(naming: testFolder["absent"]) { try folder.unlink("absent") } == .missing)
         #expect(try folder.status(of: "absent") == nil)
         #expect(try folder.status(of: "to-file")?.kind == .link)
         #expect(try folder.status(of: "pipe")?.kind == .pipe)
         // By path, links are followed.
-        _ = try Folder(opening: workplace["to-folder"])
+        _ = try Folder(opening: testFolder["to-folder"])
         #expect(
-            failure(naming: workplace["to-file"]) { _ = try Folder(opening: workplace["to-file"]) }
+            failure(naming: testFolder["to-file"]) { _ = try Folder(opening: testFolder["to-file"]) }
                 == .corrupt)
         #expect(
-            failure(naming: workplace["absent"]) { _ = try Folder(opening: workplace["absent"]) } == .missing)
+            failure(naming: testFolder["absent"]) { _ = try Folder(opening: testFolder["absent"]) }
+                == .missing)
     }
 
     @Test func staysTheSameFolderWhenItIsMoved() throws {
-        try workplace.folder("old")
-        let folder = try Folder(opening: workplace["old"])
-        try FileSystem.move(workplace["old"], to: workplace["new"])
-        try workplace.folder("old")
+        try testFolder.folder("old")
+        let folder = try Folder(opening: testFolder["old"])
+        try FileSystem.move(testFolder["old"], to: testFolder["new"])
+        try testFolder.folder("old")
         _ = try folder.createFile("f", permissions: 0o600)
         try folder.synchronize()
         try folder.synchronizeFileSystem()
-        #expect(try FileSystem.exists(workplace["new/f"]))
+        #expect(try FileSystem.exists(testFolder["new/f"]))
     }
 
     @Test func removesFoldersOnlyWhenEmpty() throws {
-        let folder = try Folder(opening: workplace.path)
+        let folder = try Folder(opening: testFolder.path)
         try folder.createFolder("sub", permissions: 0o700).createFile("f", permissions: 0o600).truncate(to: 1)
-        #expect(failure(naming: workplace["sub"]) { try folder.removeFolder("sub") } == .unwritable)
-        #expect(failure(naming: workplace["sub"]) { try folder.unlink("sub") } == .io)
+        #expect(failure(naming: testFolder["sub"]) { try folder.removeFolder("sub") } == .unwritable)
+        #expect(failure(naming: testFolder["sub"]) { try folder.unlink("sub") } == .io)
         #expect(
-            failure(naming: workplace["sub"]) { try folder.createFolder("sub", permissions: 0o700) }
+            failure(naming: testFolder["sub"]) { try folder.createFolder("sub", permissions: 0o700) }
                 == .unwritable)
         try folder.openFolder("sub").unlink("f")
         try folder.removeFolder("sub")
         #expect(try folder.names() == [])
     }
 
-    @Test func swingsALinkInOneStep() throws {
-        let folder = try Folder(opening: workplace.path)
+    @Test func replacesALinkAtomically() throws {
+        let folder = try Folder(opening: testFolder.path)
         #expect(try folder.readLink("current") == nil)
         try folder.replaceLink("current", target: "versions/1")
         #expect(
-            failure(naming: workplace["current"]) { try folder.symlink("current", target: "x") }
+            failure(naming: testFolder["current"]) { try folder.symlink("current", target: "x") }
                 == .unwritable)
         try folder.replaceLink("current", target: "versions/2")
         #expect(try folder.readLink("current") == "versions/2")
@@ -126,9 +127,9 @@ struct FolderTests {
         #expect(try folder.readLink("long") == long)
         try folder.createFolder("folder", permissions: 0o700)
         #expect(
-            failure(naming: workplace["folder"]) { try folder.replaceLink("folder", target: "x") }
+            failure(naming: testFolder["folder"]) { try folder.replaceLink("folder", target: "x") }
                 == .unwritable)
-        #expect(failure(naming: workplace["folder"]) { _ = try folder.readLink("folder") } == .corrupt)
-        #expect(try workplace.names() == ["current", "folder", "long"])
+        #expect(failure(naming: testFolder["folder"]) { _ = try folder.readLink("folder") } == .corrupt)
+        #expect(try testFolder.names() == ["current", "folder", "long"])
     }
 }

@@ -5,11 +5,11 @@ import VaultErrors
 import VaultFileSystem
 
 struct OpenFileTests {
-    let workplace: Workplace
-    init() throws { workplace = try Workplace() }
+    let testFolder: TemporaryFolder
+    init() throws { testFolder = try TemporaryFolder() }
 
     @Test func writesAndReadsAtOffsets() throws {
-        let file = try OpenFile(creating: workplace["f"], permissions: 0o640)
+        let file = try OpenFile(creating: testFolder["f"], permissions: 0o640)
         try file.write(Array("hello, world".utf8).span, at: 3)
         #expect(try file.status().size == 15)
         #expect(try file.readExactly(5, at: 3) == Array("hello".utf8))
@@ -24,20 +24,20 @@ struct OpenFileTests {
         try file.truncate(to: 4)
         try file.synchronize()
         try file.synchronizeFileSystem()
-        #expect(try workplace.content("f") == "\0\0\0h")
+        #expect(try testFolder.content("f") == "\0\0\0h")
     }
 
     @Test func readsIntoASpan() throws {
-        try workplace.file("f", "0123456789")
-        let file = try OpenFile(reading: workplace["f"])
+        try testFolder.file("f", "0123456789")
+        let file = try OpenFile(reading: testFolder["f"])
         var bytes = [UInt8](repeating: 0, count: 4)
         var span = bytes.mutableSpan
         #expect(try file.read(into: &span, at: 8) == 2)
         #expect(bytes == [0x38, 0x39, 0, 0])
     }
 
-    @Test func readsNothingBeyondTheEnd() throws {
-        let path = try workplace.file("f", "short")
+    @Test func readingStopsAtTheEnd() throws {
+        let path = try testFolder.file("f", "short")
         let file = try OpenFile(reading: path)
         #expect(failure(naming: path) { _ = try file.readExactly(6, at: 0) } == .corrupt)
         #expect(failure(naming: path) { _ = try file.readExactly(.max, at: 2) } == .corrupt)
@@ -52,52 +52,53 @@ struct OpenFileTests {
     }
 
     @Test func readsOnlyRegularFiles() throws {
-        let file = try workplace.file("f")
-        try workplace.folder("folder")
-        try workplace.pipe("pipe")
-        try workplace.link("link", to: "f")
-        try workplace.link("loop", to: "loop")
-        #expect(try OpenFile(reading: workplace["link"]).readAll(limit: 99) == Array("content".utf8))
+        let file = try testFolder.file("f")
+        try testFolder.folder("folder")
+        try testFolder.pipe("pipe")
+        try testFolder.link("link", to: "f")
+        try testFolder.link("loop", to: "loop")
+        #expect(try OpenFile(reading: testFolder["link"]).readAll(limit: 99) == Array("content".utf8))
         #expect(
-            failure(naming: workplace["absent"]) { _ = try OpenFile(reading: workplace["absent"]) }
+            failure(naming: testFolder["absent"]) { _ = try OpenFile(reading: testFolder["absent"]) }
                 == .missing)
-        #expect(failure(naming: file) { _ = try OpenFile(reading: workplace["f/below"]) } == .missing)
+        #expect(failure(naming: file) { _ = try OpenFile(reading: testFolder["f/below"]) } == .missing)
         for name in ["folder", "pipe", "loop"] {
             #expect(
-                failure(naming: workplace[name]) { _ = try OpenFile(reading: workplace[name]) } == .corrupt)
+                failure(naming: testFolder[name]) { _ = try OpenFile(reading: testFolder[name]) } == .corrupt)
         }
         #expect(failure(naming: "/dev/null") { _ = try OpenFile(reading: "/dev/null") } == .corrupt)
         for name in ["folder", "pipe", "loop", "link"] {
             #expect(
-                failure(naming: workplace[name]) { _ = try OpenFile(updating: workplace[name]) } == .corrupt)
+                failure(naming: testFolder[name]) { _ = try OpenFile(updating: testFolder[name]) } == .corrupt
+            )
         }
         try OpenFile(updating: file).write([0x43].span, at: 0)
-        #expect(try workplace.content("f") == "Content")
+        #expect(try testFolder.content("f") == "Content")
     }
 
-    @Test func createsNothingOverWhatIsThere() throws {
-        try workplace.file("f")
-        try workplace.link("dangling", to: "elsewhere")
-        try workplace.folder("folder")
+    @Test func creatingRefusesExistingNames() throws {
+        try testFolder.file("f")
+        try testFolder.link("dangling", to: "elsewhere")
+        try testFolder.folder("folder")
         for name in ["f", "dangling", "folder", "absent/f", "f/below", String(repeating: "n", count: 256)] {
-            let path = workplace[name]
+            let path = testFolder[name]
             #expect(
                 failure(naming: path) { _ = try OpenFile(creating: path, permissions: 0o644) } == .unwritable)
         }
-        #expect(try workplace.content("f") == "content")
-        #expect(try workplace.names() == ["dangling", "f", "folder"])
+        #expect(try testFolder.content("f") == "content")
+        #expect(try testFolder.names() == ["dangling", "f", "folder"])
     }
 
-    @Test func reservesRoom() throws {
-        let file = try OpenFile(creating: workplace["f"], permissions: 0o600)
+    @Test func reservesSpace() throws {
+        let file = try OpenFile(creating: testFolder["f"], permissions: 0o600)
         try file.allocate(0)
         try file.allocate(123_456)
         #expect(try file.status().size == 123_456)
-        #expect(failure(naming: workplace["f"]) { try file.allocate(.max) } == .io)
+        #expect(failure(naming: testFolder["f"]) { try file.allocate(.max) } == .io)
     }
 
-    @Test func closesItsDescriptorAndNoOther() throws {
-        let path = try workplace.file("f")
+    @Test func closesOnlyItsOwnDescriptor() throws {
+        let path = try testFolder.file("f")
         let first = try OpenFile(reading: path)
         let number = first.descriptor
         #expect(fcntl(number, F_GETFD) & FD_CLOEXEC != 0)

@@ -6,10 +6,10 @@ import VaultFileSystem
 
 /// Sequential reading and writing, through real pipes.
 struct PipeTests {
-    /// Longer than a pipe holds, so that both ends wait and calls come back short.
+    /// Longer than a pipe's buffer, so that both ends block and calls are short.
     private static let bytes = (0..<1 << 20).map { UInt8(truncatingIfNeeded: $0 &* 31) }
 
-    @Test(arguments: [false, true]) func passesEverythingOn(nonBlocking: Bool) throws {
+    @Test(arguments: [false, true]) func transfersAllBytes(nonBlocking: Bool) throws {
         let pipe = try FileDescriptor.pipe()
         for end in [pipe.readEnd, pipe.writeEnd] where nonBlocking {
             try #require(fcntl(end.rawValue, F_SETFL, O_NONBLOCK) == 0)
@@ -28,8 +28,8 @@ struct PipeTests {
         #expect(received == Self.bytes)
     }
 
-    /// A signal every half millisecond, whose handler lets calls end with EINTR.
-    @Test func survivesInterruptions() async throws {
+    /// A signal every half millisecond interrupts calls (EINTR).
+    @Test func repeatsInterruptedCalls() async throws {
         await #expect(processExitsWith: .success) {
             var action = sigaction()
             unsafe action.__sigaction_handler.sa_handler = { _ in }
@@ -38,13 +38,13 @@ struct PipeTests {
             var every = itimerval(it_interval: pause, it_value: pause)
             unsafe setitimer(__itimer_which_t(ITIMER_REAL.rawValue), &every, nil)
             for _ in 0..<20 {
-                try PipeTests().passesEverythingOn(nonBlocking: false)
-                try PipeTests().passesEverythingOn(nonBlocking: true)
+                try PipeTests().transfersAllBytes(nonBlocking: false)
+                try PipeTests().transfersAllBytes(nonBlocking: true)
             }
         }
     }
 
-    @Test func saysThatNobodyReads() async throws {
+    @Test func reportsABrokenPipe() async throws {
         await #expect(processExitsWith: .success) {
             signal(SIGPIPE, SIG_IGN)
             let pipe = try FileDescriptor.pipe()
@@ -54,7 +54,7 @@ struct PipeTests {
         }
     }
 
-    @Test func saysThatTheDiskIsFull() throws {
+    @Test func reportsAFullDisk() throws {
         let descriptor = unsafe open("/dev/full", O_RDWR | O_CLOEXEC)
         let full = OpenFile(takingOwnershipOf: descriptor, named: "/dev/full")
         let error = #expect(throws: VaultError.self) { try full.writeNext([1].span) }

@@ -4,17 +4,17 @@ import Testing
 import VaultErrors
 import VaultFileSystem
 
-/// What the command does to its own process, seen from outside.
+/// Effects on the process itself, tested in child processes.
 struct ProcessTests {
-    let workplace: Workplace
-    init() throws { workplace = try Workplace(in: "/dev/shm") }
+    let testFolder: TemporaryFolder
+    init() throws { testFolder = try TemporaryFolder(in: "/dev/shm") }
 
     @Test(arguments: [SIGINT, SIGTERM, SIGHUP]) func cleansUpOnSignals(signal: Int32) async throws {
-        let place = workplace.path.string
+        let place = testFolder.path.string
         let expected = ExitStatus.exitCode(128 + signal)
         let status = await #expect(processExitsWith: .failure, observing: [\.exitStatus]) {
             [place = place as String, signal = signal as Int32] in
-            Glibc.signal(signal, SIG_DFL)  // Whoever started the tests may ignore it.
+            Glibc.signal(signal, SIG_DFL)  // The parent process may ignore it.
             try TerminationSignals.cleanUpAndExit()
             let path = FilePath(place)
             let file = try ScratchFile(for: path.appending("file"))
@@ -24,7 +24,7 @@ struct ProcessTests {
             let kept = try ScratchFolder(in: path).keep()
             try FileSystem.move(kept, to: path.appending("kept"))
             kill(getpid(), signal)
-            // The work goes on, and puts more into the folder.
+            // The work continues to write into the folder.
             var number = 100
             while true {
                 _ = try? folder.folder.createFile("\(number)", permissions: 0o600)
@@ -33,7 +33,7 @@ struct ProcessTests {
             }
         }
         #expect(status?.exitStatus == expected)
-        #expect(try workplace.names() == ["final", "kept"])
+        #expect(try testFolder.names() == ["final", "kept"])
     }
 
     @Test func anIgnoredSignalStaysIgnored() async throws {
@@ -47,10 +47,11 @@ struct ProcessTests {
         }
     }
 
-    /// A signal that comes while something becomes final leaves it whole or not there.
-    @Test(arguments: [1, 2, 5, 9, 30]) func finalThingsAreWhole(delay: Int) async throws {
+    /// A signal during a commit leaves the file complete or absent.
+    @Test(arguments: [1, 2, 5, 9, 30]) func signalDuringCommitLeavesWholeFilesOrNone(delay: Int) async throws
+    {
         await #expect(processExitsWith: .exitCode(128 + SIGTERM)) {
-            [place = workplace.path.string as String, delay = delay as Int] in
+            [place = testFolder.path.string as String, delay = delay as Int] in
             signal(SIGTERM, SIG_DFL)
             try TerminationSignals.cleanUpAndExit()
             let killer = spawn("sh", "-c", "sleep 0.0\(delay); kill -TERM \(getpid())")
@@ -63,13 +64,13 @@ struct ProcessTests {
                 number += 1
             }
         }
-        for name in try workplace.names() {
+        for name in try testFolder.names() {
             #expect(!name.hasPrefix("."))
-            #expect(try Folder(opening: workplace[name]).names().count == 3)
+            #expect(try Folder(opening: testFolder[name]).names().count == 3)
         }
     }
 
-    @Test func hardeningForbidsCores() async throws {
+    @Test func hardeningDisablesCoreDumps() async throws {
         await #expect(processExitsWith: .success) {
             try ProcessHardening.apply()
             var limit = rlimit(rlim_cur: 1, rlim_max: 1)

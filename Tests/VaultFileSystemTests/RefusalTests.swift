@@ -4,13 +4,13 @@ import Testing
 import VaultErrors
 import VaultFileSystem
 
-/// What full disks, read-only places and permissions do, each in a process of its own.
+/// Full disks, read-only file systems and permissions, each in its own process.
 struct RefusalTests {
-    let workplace: Workplace
-    init() throws { workplace = try Workplace() }
+    let testFolder: TemporaryFolder
+    init() throws { testFolder = try TemporaryFolder() }
 
     @Test(.enabled(if: Mounts.areAllowed, Mounts.reason)) func aFullDiskLeavesNothingBehind() async throws {
-        await #expect(processExitsWith: .success) { [place = workplace.path.string as String] in
+        await #expect(processExitsWith: .success) { [place = testFolder.path.string as String] in
             Mounts.tmpfs(at: place, "size=1m")
             let path = FilePath(place)
             let small: [UInt8] = [1]
@@ -44,14 +44,14 @@ struct RefusalTests {
 
     @Test(.enabled(if: Mounts.areAllowed, Mounts.reason)) func aReadOnlyFileSystemIsUnwritable() async throws
     {
-        await #expect(processExitsWith: .success) { [place = workplace.path.string as String] in
+        await #expect(processExitsWith: .success) { [place = testFolder.path.string as String] in
             Mounts.tmpfs(at: place, "ro,size=1m")
             try refusesAllChanges(in: FilePath(place))
         }
     }
 
-    @Test func aFolderOfSomebodyElseIsUnwritable() async throws {
-        await #expect(processExitsWith: .success) { [place = workplace.path.string as String] in
+    @Test func aFolderOfAnotherUserIsUnwritable() async throws {
+        await #expect(processExitsWith: .success) { [place = testFolder.path.string as String] in
             becomeOrdinaryUser(owning: place)
             _ = unsafe chmod(place, 0o500)
             try refusesAllChanges(in: FilePath(place))
@@ -59,10 +59,10 @@ struct RefusalTests {
         }
     }
 
-    @Test func aFileThatMayNotBeReadIsAnIOError() async throws {
-        try workplace.file("f")
-        try workplace.folder("sub")
-        await #expect(processExitsWith: .success) { [place = workplace.path.string as String] in
+    @Test func anUnreadableFileIsAnIOError() async throws {
+        try testFolder.file("f")
+        try testFolder.folder("sub")
+        await #expect(processExitsWith: .success) { [place = testFolder.path.string as String] in
             becomeOrdinaryUser(owning: place)
             let folder = try Folder(opening: FilePath(place))
             _ = try folder.createFile("secret", permissions: 0)
@@ -78,7 +78,7 @@ struct RefusalTests {
     }
 
     @Test func permissionsDoNotDependOnTheUmask() async throws {
-        await #expect(processExitsWith: .success) { [place = workplace.path.string as String] in
+        await #expect(processExitsWith: .success) { [place = testFolder.path.string as String] in
             becomeOrdinaryUser(owning: place)
             let bytes: [UInt8] = []
             for mask: mode_t in [0, 0o022, 0o077, 0o777] {
@@ -114,7 +114,7 @@ struct RefusalTests {
     }
 }
 
-/// Every way to make something in a folder where nothing can be made.
+/// All ways to create something in a folder without write permission.
 private func refusesAllChanges(in path: FilePath) throws {
     let folder = try Folder(opening: path)
     let new = path.appending("new")

@@ -5,72 +5,74 @@ import VaultErrors
 import VaultFileSystem
 
 struct RenameTests {
-    let workplace: Workplace
-    init() throws { workplace = try Workplace() }
+    let testFolder: TemporaryFolder
+    init() throws { testFolder = try TemporaryFolder() }
 
-    @Test func replacesNothingUnasked() throws {
-        try workplace.file("new", "new")
-        try workplace.file("old", "old")
-        try workplace.folder("empty")
-        try workplace.link("dangling", to: "elsewhere")
+    @Test func refusesExistingTargets() throws {
+        try testFolder.file("new", "new")
+        try testFolder.file("old", "old")
+        try testFolder.folder("empty")
+        try testFolder.link("dangling", to: "elsewhere")
         for name in ["old", "empty", "dangling"] {
             #expect(
-                failure(naming: workplace[name]) {
-                    try FileSystem.move(workplace["new"], to: workplace[name])
+                failure(naming: testFolder[name]) {
+                    try FileSystem.move(testFolder["new"], to: testFolder[name])
                 } == .unwritable)
         }
-        #expect(try workplace.content("old") == "old")
-        try FileSystem.move(workplace["new"], to: workplace["old"], replacing: true)
-        #expect(try workplace.content("old") == "new")
-        #expect(try workplace.names() == ["dangling", "empty", "old"])
+        #expect(try testFolder.content("old") == "old")
+        try FileSystem.move(testFolder["new"], to: testFolder["old"], replacing: true)
+        #expect(try testFolder.content("old") == "new")
+        #expect(try testFolder.names() == ["dangling", "empty", "old"])
     }
 
     @Test func replacesAFolderOnlyWhenEmpty() throws {
-        for name in ["one", "two", "full"] { try workplace.folder(name) }
-        try workplace.file("full/f")
+        for name in ["one", "two", "full"] { try testFolder.folder(name) }
+        try testFolder.file("full/f")
         #expect(
-            failure(naming: workplace["two"]) { try FileSystem.move(workplace["one"], to: workplace["two"]) }
+            failure(naming: testFolder["two"]) {
+                try FileSystem.move(testFolder["one"], to: testFolder["two"])
+            }
                 == .unwritable)
         #expect(
-            failure(naming: workplace["full"]) {
-                try FileSystem.move(workplace["one"], to: workplace["full"], replacing: true)
+            failure(naming: testFolder["full"]) {
+                try FileSystem.move(testFolder["one"], to: testFolder["full"], replacing: true)
             } == .unwritable)
-        try FileSystem.move(workplace["full"], to: workplace["two"], replacing: true)
-        #expect(try workplace.content("two/f") == "content")
+        try FileSystem.move(testFolder["full"], to: testFolder["two"], replacing: true)
+        #expect(try testFolder.content("two/f") == "content")
     }
 
     @Test func movesBetweenFolders() throws {
-        try workplace.folder("from")
-        try workplace.folder("to")
-        try workplace.file("from/f")
-        let from = try Folder(opening: workplace["from"])
-        let to = try Folder(opening: workplace["to"])
+        try testFolder.folder("from")
+        try testFolder.folder("to")
+        try testFolder.file("from/f")
+        let from = try Folder(opening: testFolder["from"])
+        let to = try Folder(opening: testFolder["to"])
         try from.rename("f", to: to, as: "g", replacing: false)
-        #expect(try workplace.content("to/g") == "content")
+        #expect(try testFolder.content("to/g") == "content")
         #expect(try from.names() == [])
-        try workplace.file("from/f", "more")
+        try testFolder.file("from/f", "more")
         #expect(
-            failure(naming: workplace["to/g"]) { try from.rename("f", to: to, as: "g", replacing: false) }
+            failure(naming: testFolder["to/g"]) { try from.rename("f", to: to, as: "g", replacing: false) }
                 == .unwritable)
         try from.rename("f", to: to, as: "g", replacing: true)
-        #expect(try workplace.content("to/g") == "more")
+        #expect(try testFolder.content("to/g") == "more")
     }
 
-    @Test func saysWhichEndIsMissing() throws {
-        try workplace.file("f")
+    @Test func reportsTheMissingPath() throws {
+        try testFolder.file("f")
         #expect(
-            failure(naming: workplace["absent"]) {
-                try FileSystem.move(workplace["absent"], to: workplace["g"])
+            failure(naming: testFolder["absent"]) {
+                try FileSystem.move(testFolder["absent"], to: testFolder["g"])
             } == .missing)
         #expect(
-            failure(naming: workplace["no/g"]) {
-                try FileSystem.move(workplace["f"], to: workplace["no/g"])
+            failure(naming: testFolder["no/g"]) {
+                try FileSystem.move(testFolder["f"], to: testFolder["no/g"])
             } == .unwritable)
-        let folder = try Folder(opening: workplace.path)
+        let folder = try Folder(opening: testFolder.path)
         #expect(
-            failure(naming: workplace["absent"]) {
+            failure(naming: testFolder["absent"]) {
                 try folder.rename("absent", to: folder, as: "g", replacing: false)
             } == .missing)
-        #expect(try workplace.names() == ["f"])
+        #expect(try testFolder.names() == ["f"])
     }
 }

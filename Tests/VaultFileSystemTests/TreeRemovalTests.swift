@@ -6,50 +6,50 @@ import VaultErrors
 import VaultFileSystem
 
 struct TreeRemovalTests {
-    let workplace: Workplace
-    init() throws { workplace = try Workplace() }
+    let testFolder: TemporaryFolder
+    init() throws { testFolder = try TemporaryFolder() }
 
-    @Test func removesEverythingAndFollowsNothing() throws {
-        try workplace.folder("kept")
-        try workplace.file("kept/precious")
-        try workplace.folder("tree")
-        try workplace.folder("tree/sub")
-        for number in 0..<500 { try workplace.file("tree/sub/\(number)", "") }
-        try workplace.pipe("tree/pipe")
-        try workplace.link("tree/out", to: "../kept")
-        try workplace.link("tree/sub/file", to: "../../kept/precious")
-        try workplace.link("tree/loop", to: "loop")
-        try workplace.link("to-kept", to: "kept")
-        _ = try Folder(opening: workplace["tree"]).createFile([0xFF, 0x0A], permissions: 0)
-        try FileSystem.removeTree(workplace["tree"])
-        try FileSystem.removeTree(workplace["tree"])
-        try FileSystem.removeTree(workplace["to-kept"])
-        try FileSystem.removeTree(workplace["absent/below"])
-        #expect(try workplace.names() == ["kept"])
-        #expect(try workplace.content("kept/precious") == "content")
-        try FileSystem.removeTree(workplace["kept/precious"])
-        #expect(try FileSystem.exists(workplace["kept/precious"]) == false)
+    @Test func removesTreesWithoutFollowingLinks() throws {
+        try testFolder.folder("kept")
+        try testFolder.file("kept/precious")
+        try testFolder.folder("tree")
+        try testFolder.folder("tree/sub")
+        for number in 0..<500 { try testFolder.file("tree/sub/\(number)", "") }
+        try testFolder.pipe("tree/pipe")
+        try testFolder.link("tree/out", to: "../kept")
+        try testFolder.link("tree/sub/file", to: "../../kept/precious")
+        try testFolder.link("tree/loop", to: "loop")
+        try testFolder.link("to-kept", to: "kept")
+        _ = try Folder(opening: testFolder["tree"]).createFile([0xFF, 0x0A], permissions: 0)
+        try FileSystem.removeTree(testFolder["tree"])
+        try FileSystem.removeTree(testFolder["tree"])
+        try FileSystem.removeTree(testFolder["to-kept"])
+        try FileSystem.removeTree(testFolder["absent/below"])
+        #expect(try testFolder.names() == ["kept"])
+        #expect(try testFolder.content("kept/precious") == "content")
+        try FileSystem.removeTree(testFolder["kept/precious"])
+        #expect(try FileSystem.exists(testFolder["kept/precious"]) == false)
     }
 
-    @Test func discardsWhateverStandsThere() throws {
-        try workplace.folder("tree")
-        try workplace.file("tree/file")
-        try workplace.file("kept")
-        try workplace.link("link", to: "kept")
-        let folder = try Folder(opening: workplace.path)
+    @Test func discardsAnyKindOfEntry() throws {
+        try testFolder.folder("tree")
+        try testFolder.file("tree/file")
+        try testFolder.file("kept")
+        try testFolder.link("link", to: "kept")
+        let folder = try Folder(opening: testFolder.path)
         for name in ["tree", "link", "absent"] { try folder.discardTree(name) }
-        #expect(try workplace.names() == ["kept"])
+        #expect(try testFolder.names() == ["kept"])
         try folder.discardTree("kept")
-        #expect(try workplace.names() == [])
+        #expect(try testFolder.names() == [])
     }
 
-    /// What can't be removed as a whole has lost its name before the first part of it goes, and is scratch.
-    @Test(.enabled(if: Mounts.areAllowed, Mounts.reason)) func discardsTheNameFirst() async throws {
-        try workplace.folder("tree")
-        try workplace.folder("tree/mount")
-        try workplace.file("tree/a")
-        try workplace.file("tree/z")
-        let place = workplace.path.string
+    /// A tree that can't be removed completely is renamed to scratch first.
+    @Test(.enabled(if: Mounts.areAllowed, Mounts.reason)) func discardingRemovesTheNameFirst() async throws {
+        try testFolder.folder("tree")
+        try testFolder.folder("tree/mount")
+        try testFolder.file("tree/a")
+        try testFolder.file("tree/z")
+        let place = testFolder.path.string
         await #expect(processExitsWith: .success) { [place = place as String] in
             let mount = FilePath(place).appending("tree").appending("mount")
             Mounts.tmpfs(at: mount.string, "size=1m")
@@ -57,19 +57,19 @@ struct TreeRemovalTests {
             #expect(throws: VaultError.self) { try folder.discardTree("tree") }
             #expect(try FileSystem.exists(FilePath(place).appending("tree")) == false)
         }
-        let left = try workplace.names()
+        let left = try testFolder.names()
         #expect(left.count == 1 && left.allSatisfy { $0.hasPrefix(".assetvault-") }, "\(left)")
-        #expect(try Folder(opening: workplace.path).removeAbandonedScratch() == 1)
-        #expect(try workplace.names() == [])
+        #expect(try Folder(opening: testFolder.path).removeAbandonedScratch() == 1)
+        #expect(try testFolder.names() == [])
     }
 
-    @Test(arguments: ["/", ".", "..", "a/..", ""]) func needsAName(_ path: String) {
+    @Test(arguments: ["/", ".", "..", "a/..", ""]) func refusesPathsWithoutAName(_ path: String) {
         #expect(failure(naming: FilePath(path)) { try FileSystem.removeTree(FilePath(path)) } == .usage)
     }
 
-    /// Deeper than there are descriptors, and than a path may be long.
+    /// Deeper than the limits of descriptors and path lengths.
     @Test func removesDeepTrees() async throws {
-        let place = workplace.path.string
+        let place = testFolder.path.string
         await #expect(processExitsWith: .success) { [place = place as String] in
             var limit = rlimit(rlim_cur: 64, rlim_max: 64)
             try unsafe #require(setrlimit(7, &limit) == 0)
@@ -82,11 +82,11 @@ struct TreeRemovalTests {
             }
             try FileSystem.removeTree(FilePath(place).appending("deep"))
         }
-        #expect(try workplace.names() == [])
+        #expect(try testFolder.names() == [])
     }
 
-    @Test func removesWhatItsOwnerMayNotWrite() async throws {
-        let place = workplace.path.string
+    @Test func removesUnwritableFolders() async throws {
+        let place = testFolder.path.string
         await #expect(processExitsWith: .success) { [place = place as String] in
             becomeOrdinaryUser(owning: place)
             let parent = try Folder(opening: FilePath(place))
@@ -103,8 +103,8 @@ struct TreeRemovalTests {
         }
     }
 
-    @Test func saysWhatItMayNotRemove() async throws {
-        let place = workplace.path.string
+    @Test func reportsWhatItCannotRemove() async throws {
+        let place = testFolder.path.string
         await #expect(processExitsWith: .success) { [place = place as String] in
             becomeOrdinaryUser(owning: place)
             let parent = try Folder(opening: FilePath(place))
@@ -117,13 +117,13 @@ struct TreeRemovalTests {
         }
     }
 
-    /// Another thread swaps folders for links to a precious one, and moves folders about.
-    @Test func isSafeFromRaces() throws {
-        try workplace.folder("precious")
-        try workplace.file("precious/file")
-        let path = workplace.path
+    /// Another thread replaces folders by links to a precious one, and moves folders.
+    @Test func isSafeFromSwappedLinks() throws {
+        try testFolder.folder("precious")
+        try testFolder.file("precious/file")
+        let path = testFolder.path
         for _ in 0..<Sampling.rounds(60, whole: 200) {
-            try FileSystem.createFolders(workplace["tree/a/b/c/d"], permissions: 0o700)
+            try FileSystem.createFolders(testFolder["tree/a/b/c/d"], permissions: 0o700)
             let swapping = Thread {
                 for name in ["tree/a/b/c", "tree/a/b", "tree/a"] {
                     let old = path.pushing(FilePath(name)).string
@@ -133,25 +133,25 @@ struct TreeRemovalTests {
                 }
             }
             swapping.start()
-            try? FileSystem.removeTree(workplace["tree"])
+            try? FileSystem.removeTree(testFolder["tree"])
             while !swapping.isFinished { sched_yield() }
-            try FileSystem.removeTree(workplace["tree"])
-            try FileSystem.removeTree(workplace["away"])
-            #expect(try workplace.content("precious/file") == "content")
+            try FileSystem.removeTree(testFolder["tree"])
+            try FileSystem.removeTree(testFolder["away"])
+            #expect(try testFolder.content("precious/file") == "content")
         }
     }
 
-    /// Another thread moves folders, while they are emptied, to where the way up leads somewhere else.
-    @Test func losesItsWayNowhere() throws {
-        let workplace = try Workplace(in: "/dev/shm")
+    /// Another thread moves folders while they are emptied, so that `..` leads elsewhere.
+    @Test func stopsWhenFoldersAreMoved() throws {
+        let testFolder = try TemporaryFolder(in: "/dev/shm")
         for number in stride(from: 0, to: 40, by: 2) {
-            try FileSystem.createFolders(workplace["precious/\(number)"], permissions: 0o700)
-            try workplace.file("precious/\(number)/file")
+            try FileSystem.createFolders(testFolder["precious/\(number)"], permissions: 0o700)
+            try testFolder.file("precious/\(number)/file")
         }
-        let path = workplace.path
+        let path = testFolder.path
         for _ in 0..<Sampling.rounds(25, whole: 100) {
             for number in 0..<40 {
-                try FileSystem.createFolders(workplace["tree/\(number)/a/b/c/d"], permissions: 0o700)
+                try FileSystem.createFolders(testFolder["tree/\(number)/a/b/c/d"], permissions: 0o700)
             }
             let moving = Thread {
                 for number in stride(from: 1, to: 40, by: 2) {
@@ -162,21 +162,21 @@ struct TreeRemovalTests {
                 }
             }
             moving.start()
-            try? FileSystem.removeTree(workplace["tree"])
+            try? FileSystem.removeTree(testFolder["tree"])
             while !moving.isFinished { sched_yield() }
-            try FileSystem.removeTree(workplace["tree"])
-            try FileSystem.removeTree(workplace["precious/moved"])
-            for number in 0..<40 { try FileSystem.removeTree(workplace["moved-\(number)"]) }
+            try FileSystem.removeTree(testFolder["tree"])
+            try FileSystem.removeTree(testFolder["precious/moved"])
+            for number in 0..<40 { try FileSystem.removeTree(testFolder["moved-\(number)"]) }
         }
         for number in stride(from: 0, to: 40, by: 2) {
-            #expect(try workplace.content("precious/\(number)/file") == "content")
+            #expect(try testFolder.content("precious/\(number)/file") == "content")
         }
     }
 
     @Test(.enabled(if: Mounts.areAllowed, Mounts.reason)) func staysOnItsFileSystem() async throws {
-        try workplace.folder("tree")
-        try workplace.folder("tree/mount")
-        let place = workplace.path.string
+        try testFolder.folder("tree")
+        try testFolder.folder("tree/mount")
+        let place = testFolder.path.string
         await #expect(processExitsWith: .success) { [place = place as String] in
             let mount = FilePath(place).appending("tree").appending("mount")
             Mounts.tmpfs(at: mount.string, "size=1m")

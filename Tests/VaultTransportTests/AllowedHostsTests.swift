@@ -5,7 +5,7 @@ import Testing
 import VaultErrors
 import VaultTransport
 
-/// Lists of hosts that may be asked, and no other.
+/// Lists of allowed hosts.
 @Suite struct AllowedHostsTests {
     private static let ok = "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nhere"
 
@@ -13,7 +13,7 @@ import VaultTransport
         (["localhost"], true), (["LOCALHOST", "example.com"], true), (["*.example.com"], false),
         (["*.localhost"], false), (["ocalhost"], false), (["127.0.0.1"], false), ([], false),
     ])
-    func holdsForTheFirstURL(list: [String], isAllowed: Bool) async throws {
+    func appliesToTheFirstURL(list: [String], isAllowed: Bool) async throws {
         try await withFaultServer(.send(Self.ok), .close) { server in
             let request = TransportRequest(try server.location())
             let hosts = try AllowedHosts(list)
@@ -29,13 +29,13 @@ import VaultTransport
         }
     }
 
-    /// Through a proxy every name leads to the same server, so that the list alone decides.
+    /// With a proxy all names lead to the same server, so that only the list decides.
     @Test(arguments: [
         ("cdn.example.com", true), ("a.b.example.com", true), ("CDN.Example.COM", true),
         ("example.com", false), ("badexample.com", false), ("cdn.example.com.evil.org", false),
         ("cdn.example.com.", false), ("localhost", true), ("127.0.0.1", false), ("[::1]", false),
     ])
-    func holdsForRedirects(host: String, isAllowed: Bool) async throws {
+    func appliesToRedirects(host: String, isAllowed: Bool) async throws {
         let hosts = try AllowedHosts(["localhost", "*.example.com"])
         try await withFaultServer { head, base in
             let port = base.split(separator: ":").last ?? ""
@@ -61,7 +61,7 @@ import VaultTransport
         }
     }
 
-    @Test func foldersAreNotConcerned() async throws {
+    @Test func foldersAreAlwaysAllowed() async throws {
         try await withFolder { folder in
             let file = SiteLocation(path: FilePath(folder.path).appending("none"))
             let transport = SchemeTransport(allowedHosts: try AllowedHosts([]))
@@ -77,7 +77,7 @@ import VaultTransport
         "example.com:80", "http://example.com", "example.com/x", "user@example.com", "ex ample.com",
         "ex\u{e4}mple.com", "*.[::1]", "*.0.0.1", "[::1", "a?b", "a#b",
     ])
-    func refusesWhatIsNoHost(pattern: String) {
+    func refusesInvalidPatterns(pattern: String) {
         let error = #expect(throws: VaultError.self) { try AllowedHosts(["fine.org", pattern]) }
         #expect(error?.category == .usage)
     }

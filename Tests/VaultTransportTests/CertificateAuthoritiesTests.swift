@@ -4,9 +4,9 @@ import Testing
 import VaultErrors
 import VaultTransport
 
-/// Files of authorities; that they are believed, and no others, is told by the tests of redirects and proxies.
+/// Files of certificate authorities; their use is tested with redirects and proxies.
 @Suite struct CertificateAuthoritiesTests {
-    @Test func aFileThatIsNotThere() throws {
+    @Test func missingFileIsReported() throws {
         let error = #expect(throws: VaultError.self) { try CertificateAuthorities(pem: "/nowhere/at.all") }
         #expect(error?.category == .missing)
     }
@@ -14,7 +14,7 @@ import VaultTransport
     @Test(arguments: [
         "", "no certificate", "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
     ])
-    func aFileWithoutCertificates(text: String) async throws {
+    func fileWithoutCertificatesIsCorrupt(text: String) async throws {
         try await withFolder { folder in
             let file = folder.appending(path: "authority.pem")
             try Data(text.utf8).write(to: file)

@@ -5,7 +5,7 @@ extension FaultServer {
     func location(_ path: String = "file") throws -> SiteLocation { try SiteLocation(base).appending(path) }
 }
 
-/// Runs a server that answers every request with what `script` says for its head.
+/// Runs a server that responds to every request as `script` returns for its head.
 func withFaultServer<R>(
     secure: Bool = false, _ script: @escaping @Sendable (_ head: String, _ base: String) -> [Step],
     _ body: (FaultServer) async throws -> R
@@ -16,7 +16,7 @@ func withFaultServer<R>(
     return result
 }
 
-/// The same answer to everything.
+/// The same response to all requests.
 func withFaultServer<R>(
     secure: Bool = false, always steps: [Step], body: (FaultServer) async throws -> R
 ) async throws -> R {

@@ -8,7 +8,7 @@ import VaultTransport
 @Suite struct FileTransportTests {
     private static let content = (0..<700_000).map { UInt8(truncatingIfNeeded: $0 / 3) }
 
-    @Test func wholeFilesAndParts() async throws {
+    @Test func readsWholeFilesAndParts() async throws {
         try await withSite { site, transport in
             let file = try site.appending("dir/file.bin")
             func ask(_ range: ByteRange?) async throws -> TransportResponse {
@@ -21,9 +21,9 @@ import VaultTransport
                 (ByteRange(5...299_999), 5, 299_999), (ByteRange(699_999...), 699_999, 699_999),
                 (ByteRange(10...9_000_000), 10, 699_999), (ByteRange(0...0), 0, 0),
             ] {
-                let (told, body) = try await ask(range).part
-                #expect((told.first, told.last, told.total) == (UInt64(first), UInt64(last), 700_000))
-                #expect(body.length == told.count)
+                let (found, body) = try await ask(range).part
+                #expect((found.first, found.last, found.total) == (UInt64(first), UInt64(last), 700_000))
+                #expect(body.length == found.length)
                 #expect(try await body.collected() == Array(Self.content[first...last]))
             }
             guard case .outOfRange(total: 700_000) = try await ask(ByteRange(700_000...)) else {
@@ -33,12 +33,12 @@ import VaultTransport
         }
     }
 
-    @Test func thePartOnlyWhileTheFileIsTheSame() async throws {
+    @Test func ifRangeComparesTheEntityTag() async throws {
         try await withSite { site, transport in
             let file = try site.appending("dir/file.bin")
             let tag = try #require(try await transport.get(TransportRequest(file)).whole.entityTag)
             let request = TransportRequest(file, range: ByteRange(1...2), ifRange: tag)
-            #expect(try await transport.get(request).part.range.count == 2)
+            #expect(try await transport.get(request).part.range.length == 2)
             try Data("other".utf8).write(to: URL(filePath: try #require(file.path).string), options: .atomic)
             let whole = try await transport.get(request).whole
             #expect(whole.entityTag != tag)
@@ -46,7 +46,7 @@ import VaultTransport
         }
     }
 
-    @Test func whatIsNotThereIsAbsent() async throws {
+    @Test func missingFileIsAbsent() async throws {
         try await withSite { site, transport in
             for path in ["missing", "no/folder", "dir/file.bin/x"] {
                 guard case .absent = try await transport.get(TransportRequest(site.appending(path))) else {
@@ -60,7 +60,7 @@ import VaultTransport
         }
     }
 
-    @Test func theLimitHolds() async throws {
+    @Test func theLimitIsEnforced() async throws {
         try await withSite { site, transport in
             let file = try site.appending("dir/file.bin")
             #expect(try await transport.bytes(at: file, limit: 700_000) == Self.content)
@@ -72,7 +72,7 @@ import VaultTransport
         }
     }
 
-    @Test func aFileThatShrinksMeanwhileIsCutShort() async throws {
+    @Test func shrinkingFileIsReported() async throws {
         try await withSite { site, transport in
             let file = try site.appending("dir/file.bin")
             let body = try await transport.get(TransportRequest(file)).whole
@@ -83,7 +83,7 @@ import VaultTransport
         }
     }
 
-    @Test func theLocationPicksTheTransport() async throws {
+    @Test func locationSelectsTheTransport() async throws {
         try await withSite { site, _ in
             let transport = SchemeTransport(limits: .testing)
             #expect(

@@ -12,19 +12,19 @@ import VaultTransport
         "Transfer-Encoding: chunked\r\n\r\n64\r\nonly this",
         "Transfer-Encoding: chunked\r\n\r\n9\r\nonly this\r\nzz\r\n",
     ])
-    func cutShort(answer: String) async throws {
+    func truncatedBodyIsReported(response: String) async throws {
         for end in [Step.close, .reset] {
-            try await withFaultServer(.send(Self.ok + answer), end) { server in
+            try await withFaultServer(.send(Self.ok + response), end) { server in
                 let error = await failure { _ = try await fetch(TransportRequest(server.location())) }
                 #expect(error?.category == .unavailable)
             }
         }
     }
 
-    @Test func aPartCutShort() async throws {
-        // The connection's end is a proper end here; only the count tells.
-        let answer = "HTTP/1.1 206 P\r\nContent-Range: bytes 0-99/100\r\nConnection: close\r\n\r\nonly this"
-        try await withFaultServer(.send(answer), .close) { server in
+    @Test func truncatedPartIsReported() async throws {
+        // The connection ends normally; only the length is wrong.
+        let response = "HTTP/1.1 206 P\r\nContent-Range: bytes 0-99/100\r\nConnection: close\r\n\r\nonly this"
+        try await withFaultServer(.send(response), .close) { server in
             let request = TransportRequest(try server.location(), range: ByteRange(0...))
             let error = await failure { _ = try await fetch(request) }
             #expect(error?.category == .unavailable)
@@ -32,8 +32,8 @@ import VaultTransport
         }
     }
 
-    /// Documented: where the host declares no length, only the reader's own knowledge helps.
-    @Test func withoutALengthTheEndIsTheEnd() async throws {
+    /// Documented: without a declared length only the caller can detect truncation.
+    @Test func bodyWithoutLengthEndsWithTheConnection() async throws {
         try await withFaultServer(.send("\(Self.ok)Connection: close\r\n\r\nhalf"), .close) { server in
             let body = try await HTTPTransport().get(TransportRequest(server.location())).whole
             #expect(body.length == nil)
@@ -41,7 +41,7 @@ import VaultTransport
         }
     }
 
-    @Test func bytesBehindTheDeclaredLengthAreNotDelivered() async throws {
+    @Test func bytesAfterTheDeclaredLengthAreIgnored() async throws {
         try await withFaultServer(.send("\(Self.ok)Content-Length: 5\r\n\r\nhello and much more"), .close) {
             server in
             let bytes = try await fetch(TransportRequest(server.location()))
@@ -49,7 +49,7 @@ import VaultTransport
         }
     }
 
-    @Test func moreThanTheLimitIsRefusedAtOnce() async throws {
+    @Test func declaredLengthOverTheLimitIsRefused() async throws {
         try await withFaultServer(.send("\(Self.ok)Content-Length: 6\r\n\r\nhello!")) { server in
             let location = try server.location()
             let error = await failure {
@@ -64,7 +64,7 @@ import VaultTransport
     }
 
     @Test(arguments: ["", "Transfer-Encoding: chunked\r\n"])
-    func anEndlessBodyStopsAtTheLimit(header: String) async throws {
+    func endlessBodyStopsAtTheLimit(header: String) async throws {
         let piece = Array("400\r\n\(String(repeating: "x", count: 1024))\r\n".utf8)
         try await withFaultServer(.send("\(Self.ok)\(header)\r\n"), .endlessly(piece)) { server in
             let request = TransportRequest(try server.location(), limit: 100_000)
@@ -79,12 +79,12 @@ import VaultTransport
         }
     }
 
-    @Test func aTrickleIsEnded() async throws {
+    @Test func slowBodyIsEnded() async throws {
         var limits = TransportLimits.testing
         limits.grace = .milliseconds(50)
         limits.window = .milliseconds(200)
         limits.bytesPerSecond = 10_000
-        // Never idle, never done.
+        // Never idle, never complete.
         let steps: [Step] = [
             .send("\(Self.ok)Content-Length: 1000000\r\n\r\n"), .trickle("x", .milliseconds(10)),
         ]
@@ -93,12 +93,12 @@ import VaultTransport
                 _ = try await fetch(TransportRequest(server.location()), limits: limits)
             }
             #expect(error?.category == .unavailable)
-            #expect(error?.problem == "the host sends less than 10000 bytes a second")
+            #expect(error?.problem == "the host sends less than 10000 bytes per second")
         }
     }
 
-    /// Answers that are complete, and so late that none of them is worth its time: one by one each is within the grace.
-    @Test func lateAnswersCountTogether() async throws {
+    /// Complete responses that are all late: each alone is within the grace period.
+    @Test func lateResponsesAreMeasuredTogether() async throws {
         var limits = TransportLimits.testing
         limits.grace = .milliseconds(500)
         limits.window = .milliseconds(500)
@@ -121,14 +121,14 @@ import VaultTransport
                     }
                     guard isShared else { return try await ask() }
                     let error = await failure { try await ask() }
-                    #expect(error?.problem == "the host sends less than 1000000 bytes a second")
+                    #expect(error?.problem == "the host sends less than 1000000 bytes per second")
                 }
             }
         }
     }
 
-    /// A reader may take its time: only waiting for the host counts.
-    @Test func aSlowReaderIsNoSlowHost() async throws {
+    /// The reader may be slow: only waiting for the host counts.
+    @Test func slowReaderIsNotTreatedAsSlowHost() async throws {
         var limits = TransportLimits.testing
         limits.grace = .zero
         limits.window = .milliseconds(100)
@@ -146,7 +146,7 @@ import VaultTransport
         }
     }
 
-    @Test func aSilentHostIsLeft() async throws {
+    @Test func silentHostTimesOut() async throws {
         var limits = TransportLimits.testing
         limits.idle = .milliseconds(200)
         try await withFaultServer(.send("\(Self.ok)Content-Length: 100\r\n\r\nhalf"), .hang) { server in
@@ -161,7 +161,7 @@ import VaultTransport
     @Test(arguments: [
         [Step.hang], [.send(ok), .hang], [.send(ok), .trickle("X: y\r\n", .milliseconds(20))],
     ])
-    func aHeadThatNeverEnds(steps: [Step]) async throws {
+    func endlessHeadTimesOut(steps: [Step]) async throws {
         var limits = TransportLimits.testing
         limits.response = .milliseconds(300)
         try await withFaultServer(always: steps) { server in
@@ -169,28 +169,28 @@ import VaultTransport
                 _ = try await fetch(TransportRequest(server.location()), limits: limits)
             }
             #expect(error?.category == .unavailable)
-            #expect(error?.problem == "the host didn't answer in time")
+            #expect(error?.problem == "the host did not respond in time")
         }
     }
 
     @Test(arguments: [
         "", "SSH-2.0-OpenSSH_9.2\r\n", "HTTP/1.1 OK\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: -1\r\n\r\n",
     ])
-    func whatIsNoAnswer(text: String) async throws {
+    func invalidHTTPIsReported(text: String) async throws {
         try await withFaultServer(.send(text), .close) { server in
             let error = await failure { _ = try await fetch(TransportRequest(server.location())) }
             #expect(error?.category == .unavailable)
         }
     }
 
-    @Test func nobodyListens() async throws {
+    @Test func refusedConnectionIsReported() async throws {
         let location = try await withFaultServer(.hang) { server in try server.location() }
         let error = await failure { _ = try await fetch(TransportRequest(location)) }
         #expect(error?.category == .unavailable)
         #expect(error?.problem.contains("Connection refused") == true, "\(String(describing: error))")
     }
 
-    @Test func aCancelledTaskStopsWaiting() async throws {
+    @Test func cancellationStopsWaiting() async throws {
         for steps in [[Step.hang], [.send("\(Self.ok)Content-Length: 100\r\n\r\nhalf"), .hang]] {
             try await withFaultServer(always: steps) { server in
                 let request = TransportRequest(try server.location())
@@ -203,20 +203,20 @@ import VaultTransport
         }
     }
 
-    @Test func aBodyThatIsLetGoEndsItsTransfer() async throws {
+    @Test func releasedBodyEndsItsTransfer() async throws {
         try await withFaultServer(.send("\(Self.ok)\r\n"), .endlessly(Array(repeating: 7, count: 1 << 16))) {
             server in
             let transport = HTTPTransport()
             var request = TransportRequest(try server.location())
             request.limit = .max
-            // One is never read, one only begun.
+            // One body is never read, one only in part.
             _ = try await transport.get(request)
             for try await _ in try await transport.get(request).whole { break }
             while server.closed < 2 { try await Task.sleep(for: .milliseconds(5)) }
         }
     }
 
-    @Test func aSlowReaderSlowsTheHost() async throws {
+    @Test func slowReaderSlowsTheHost() async throws {
         try await withFaultServer(.send("\(Self.ok)\r\n"), .endlessly(Array(repeating: 7, count: 1 << 20))) {
             server in
             var request = TransportRequest(try server.location())
@@ -225,12 +225,12 @@ import VaultTransport
             var chunks = body.makeAsyncIterator()
             _ = try await chunks.next()
             try await Task.sleep(for: .seconds(1))
-            // What the system's own buffers hold, and not what a second brings: gigabytes.
+            // At most the system's buffers, not gigabytes.
             #expect(server.sent < 64 << 20)
         }
     }
 
-    @Test func aBodyIsReadOnce() async throws {
+    @Test func bodyCanBeReadOnce() async throws {
         try await withFaultServer(.send("\(Self.ok)Content-Length: 5\r\n\r\nhello")) { server in
             let body = try await HTTPTransport().get(TransportRequest(server.location())).whole
             #expect(try await body.collected().count == 5)

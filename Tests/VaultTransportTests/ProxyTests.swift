@@ -4,14 +4,13 @@ import Testing
 import VaultErrors
 import VaultTransport
 
-/// Ways through a proxy.
 @Suite struct ProxyTests {
-    private static let answer = Step.send(
+    private static let response = Step.send(
         "HTTP/1.1 200 OK\r\nContent-Length: 4\r\nConnection: close\r\n\r\nhere")
 
-    /// The name is one that only the proxy knows.
-    @Test(arguments: ["http", "socks5"]) func leadsToTheHost(scheme: String) async throws {
-        try await withFaultServer(Self.answer, .close) { server in
+    /// Only the proxy can resolve the name.
+    @Test(arguments: ["http", "socks5"]) func connectsThroughTheProxy(scheme: String) async throws {
+        try await withFaultServer(Self.response, .close) { server in
             let proxy = try TunnelProxy()
             let request = TransportRequest(try SiteLocation("http://cdn.test:\(server.port)/file"))
             let route = try HTTPProxy("\(scheme)://\(proxy.address)")
@@ -22,10 +21,10 @@ import VaultTransport
         }
     }
 
-    /// The proxy sees nothing of what is asked for.
-    @Test(arguments: ["http", "socks5"]) func leadsToASecureHost(scheme: String) async throws {
+    /// The proxy sees no part of the request.
+    @Test(arguments: ["http", "socks5"]) func connectsThroughTheProxyWithTLS(scheme: String) async throws {
         try await withAuthority { authority in
-            try await withFaultServer(secure: true, always: [Self.answer, .close]) { server in
+            try await withFaultServer(secure: true, always: [Self.response, .close]) { server in
                 let proxy = try TunnelProxy()
                 let route = try HTTPProxy("\(scheme)://\(proxy.address)/")
                 let bytes = try await fetch(
@@ -33,7 +32,7 @@ import VaultTransport
                     certificateAuthorities: authority)
                 #expect(bytes == Array("here".utf8))
                 #expect(proxy.requests.count == 1 && !proxy.requests[0].contains("secret"))
-                // The certificate is the host's, so another name is another host.
+                // The certificate is for the host, so another name is refused.
                 let other = try SiteLocation("https://cdn.test:\(server.port)/file")
                 let error = await failure {
                     _ = try await fetch(
@@ -44,8 +43,8 @@ import VaultTransport
         }
     }
 
-    @Test func logsIn() async throws {
-        try await withFaultServer(Self.answer, .close) { server in
+    @Test func sendsAuthorization() async throws {
+        try await withFaultServer(Self.response, .close) { server in
             let proxy = try TunnelProxy()
             for (authorization, header) in [
                 (HTTPProxy.Authorization.basic(user: "u", password: "hunter2"), "Basic dTpodW50ZXIy"),
@@ -56,7 +55,7 @@ import VaultTransport
                 #expect(try await fetch(TransportRequest(server.location()), proxy: route).count == 4)
                 let head = try #require(proxy.requests.last).lowercased()
                 #expect(head.contains("proxy-authorization: \(header.lowercased())"))
-                // It is the proxy's alone, and in no text.
+                // Only the proxy gets it, and no message contains it.
                 #expect(server.requests.allSatisfy { !$0.lowercased().contains("authorization") })
                 #expect(!"\(route)".contains("hunter2") && !String(reflecting: route).contains("hunter2"))
             }
@@ -65,10 +64,10 @@ import VaultTransport
 
     @Test(arguments: [
         ("HTTP/1.1 407 Login\r\nContent-Length: 0\r\n\r\n", "login"),
-        ("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", "lead"),
+        ("HTTP/1.1 403 No\r\nContent-Length: 0\r\n\r\n", "did not connect"),
     ])
-    func refusesToLead(answer: String, word: String) async throws {
-        let proxy = try TunnelProxy(refusal: answer)
+    func proxyRefusalIsReported(response: String, word: String) async throws {
+        let proxy = try TunnelProxy(refusal: response)
         let route = try HTTPProxy("http://\(proxy.address)")
         let request = TransportRequest(try SiteLocation("http://cdn.test/file"))
         let error = await failure { _ = try await fetch(request, proxy: route) }
@@ -76,8 +75,8 @@ import VaultTransport
         #expect(error?.problem.contains(word) == true, "\(String(describing: error))")
     }
 
-    /// The error names what can't be reached: the proxy, or the host itself.
-    @Test(arguments: [nil, "http", "socks5"]) func nobodyThere(scheme: String?) async throws {
+    /// The error names the unreachable peer: the proxy or the host.
+    @Test(arguments: [nil, "http", "socks5"]) func unreachablePeerIsNamed(scheme: String?) async throws {
         let port = try TunnelProxy().port
         let request = TransportRequest(try SiteLocation("http://127.0.0.1:\(port)/file"))
         let proxy = try scheme.map { scheme throws(VaultError) in
@@ -89,7 +88,7 @@ import VaultTransport
         #expect(
             error?.problem.hasPrefix("can't reach \(peer) (Connection refused") == true,
             "\(error?.problem ?? "")")
-        #expect(error?.remedy.contains("that a server is up") == true)
+        #expect(error?.remedy.contains("that the server is running") == true)
     }
 
     @Test(arguments: [
@@ -97,7 +96,7 @@ import VaultTransport
         ("HTTP://Proxy:80/", "proxy", 80, .http(nil)), ("http://[::1]:8080", "::1", 8080, .http(nil)),
         ("socks5://10.0.0.1:1080", "10.0.0.1", 1080, .socks5),
     ])
-    func readsURLs(text: String, host: String, port: UInt16, kind: HTTPProxy.Kind) throws {
+    func parsesURLs(text: String, host: String, port: UInt16, kind: HTTPProxy.Kind) throws {
         #expect(try HTTPProxy(text) == HTTPProxy(host: host, port: port, kind: kind))
     }
 
@@ -106,13 +105,13 @@ import VaultTransport
         "http://proxy:0", "http://proxy:99999", "http://proxy:80/path", "http://proxy:80?x", "http://p:80#x",
         "socks5h://proxy:1080", "http:proxy:80",
     ])
-    func refusesWhatIsNoProxy(text: String) {
+    func refusesInvalidURLs(text: String) {
         let error = #expect(throws: VaultError.self) { try HTTPProxy(text) }
         #expect(error?.category == .usage)
     }
 
     @Test(arguments: ["http://user:hunter2@proxy:80", "socks5://hunter2@proxy:80", "user:hunter2@proxy"])
-    func neverRepeatsAPassword(text: String) {
+    func errorsNeverContainAPassword(text: String) {
         let error = #expect(throws: VaultError.self) { try HTTPProxy(text) }
         #expect(error?.category == .usage)
         #expect(error?.description.contains("hunter2") == false)

@@ -4,7 +4,7 @@ import VaultErrors
 import VaultTransport
 
 @Suite struct RedirectTests {
-    /// Each request to `/N` goes on to `/N-1`, until `/0` answers.
+    /// Each request to `/N` is redirected to `/N-1`, until `/0` sends the file.
     private static let countdown: @Sendable (String, String) -> [Step] = { head, base in
         let number = Int(head.split(separator: " ")[1].dropFirst()) ?? 0
         guard number > 0 else { return [.send("HTTP/1.1 200 OK\r\nContent-Length: 4\r\n\r\nhere")] }
@@ -14,7 +14,7 @@ import VaultTransport
         return [.send("HTTP/1.1 \(status) Go\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n")]
     }
 
-    @Test func fiveAreFollowedAndNotSix() async throws {
+    @Test func followsFiveRedirectsAtMost() async throws {
         try await withFaultServer(Self.countdown) { server in
             let bytes = try await fetch(TransportRequest(server.location("5")))
             #expect(bytes == Array("here".utf8))
@@ -25,7 +25,7 @@ import VaultTransport
         }
     }
 
-    @Test func aLoopEnds() async throws {
+    @Test func redirectLoopEnds() async throws {
         try await withFaultServer(.send("HTTP/1.1 302 F\r\nLocation: /file\r\nContent-Length: 0\r\n\r\n")) {
             server in
             let error = await failure { _ = try await fetch(TransportRequest(server.location())) }
@@ -34,7 +34,7 @@ import VaultTransport
         }
     }
 
-    @Test func theRangeGoesAlong() async throws {
+    @Test func redirectKeepsTheRange() async throws {
         try await withFaultServer { head, _ in
             head.hasPrefix("GET /1 ")
                 ? [.send("HTTP/1.1 302 F\r\nLocation: /0?signed=yes\r\nContent-Length: 0\r\n\r\n")]
@@ -53,7 +53,7 @@ import VaultTransport
         "file:///etc/passwd", "ftp://localhost/x", "http://", "http://user:word@localhost/",
         "http+unix://%2Frun%2Fx/", "http://[::1", "",
     ])
-    func onlyToHTTP(target: String) async throws {
+    func refusesOtherSchemes(target: String) async throws {
         try await withFaultServer(.send("HTTP/1.1 302 F\r\nLocation: \(target)\r\nContent-Length: 0\r\n\r\n"))
         { server in
             let error = await failure { _ = try await fetch(TransportRequest(server.location())) }
@@ -65,7 +65,7 @@ import VaultTransport
         }
     }
 
-    @Test func neverFromHTTPSToHTTP() async throws {
+    @Test func refusesHTTPSToHTTP() async throws {
         try await withAuthority { authority in
             try await withFaultServer(.send("HTTP/1.1 200 OK\r\nContent-Length: 5\r\n\r\nplain")) { plain in
                 let base = plain.base
@@ -86,7 +86,7 @@ import VaultTransport
         }
     }
 
-    @Test func fromHTTPToHTTPSIsFine() async throws {
+    @Test func followsHTTPToHTTPS() async throws {
         try await withAuthority { authority in
             try await withFaultServer(
                 secure: true, always: [.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret")]
@@ -101,7 +101,7 @@ import VaultTransport
         }
     }
 
-    @Test func anUnknownAuthorityIsNotBelieved() async throws {
+    @Test func refusesAnUnknownAuthority() async throws {
         try await withFaultServer(secure: true, always: [.hang]) { secure in
             let error = await failure { _ = try await fetch(TransportRequest(secure.location())) }
             #expect(error?.category == .unavailable)

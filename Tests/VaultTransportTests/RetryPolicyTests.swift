@@ -6,7 +6,7 @@ import VaultTransport
 @Suite struct RetryPolicyTests {
     private static let failing = VaultError(.unavailable, "down", at: "host", remedy: "wait")
 
-    @Test func waitsDoubleUpToTheCeiling() {
+    @Test func delaysDoubleUpToTheCeiling() {
         var policy = RetryPolicy()
         policy.attempts = 100
         policy.base = .seconds(1)
@@ -18,12 +18,12 @@ import VaultTransport
             }
             #expect(waits.count == 200)
             #expect(waits.allSatisfy { (longest / 2...longest).contains($0) }, "after \(failures)")
-            // Jitter: not all return at once.
+            // Jitter: not all clients return at once.
             #expect(Set(waits).count > 100)
         }
     }
 
-    @Test func theLastTryIsTheLast() {
+    @Test func attemptsAreLimited() {
         var policy = RetryPolicy()
         policy.attempts = 3
         var random = SeededGenerator(for: "RetryPolicyTests")
@@ -31,8 +31,8 @@ import VaultTransport
         #expect(policy.delay(afterFailures: 3, Self.failing, using: &random) == nil)
     }
 
-    /// The host is obeyed, and its clients don't return all at once.
-    @Test func waitsAtLeastAsLongAsTheHostAsks() {
+    /// The host's delay is added, and clients don't all return at once.
+    @Test func addsTheRequestedDelay() {
         var random = SeededGenerator(for: "RetryPolicyTests")
         let waits = (0..<200).compactMap { _ in
             RetryPolicy().delay(
@@ -43,7 +43,7 @@ import VaultTransport
         #expect(Set(waits).count > 100)
     }
 
-    @Test func leavesAHostThatAsksForTooLong() {
+    @Test func givesUpWhenTheRequestedDelayIsTooLong() {
         var policy = RetryPolicy()
         policy.retryAfterCeiling = .seconds(10)
         var random = SeededGenerator(for: "RetryPolicyTests")
@@ -55,7 +55,7 @@ import VaultTransport
     }
 
     @Test(arguments: VaultError.Category.allCases)
-    func onlyFailingHostsAreAskedAgain(category: VaultError.Category) {
+    func retriesOnlyUnavailable(category: VaultError.Category) {
         var random = SeededGenerator(for: "RetryPolicyTests")
         let error = VaultError(category, "x", at: "y", remedy: "z")
         let delay = RetryPolicy().delay(afterFailures: 1, error, using: &random)

@@ -17,7 +17,7 @@ import VaultTransport
         ("site", "site/metadata/1.root.json"), ("./a:b", "./a:b/metadata/1.root.json"),
         ("../site with space/", "../site with space/metadata/1.root.json"),
     ])
-    func readsWhatPeopleType(text: String, file: String) throws {
+    func parsesUserInput(text: String, file: String) throws {
         #expect(try SiteLocation(text).appending("metadata/1.root.json").description == file)
     }
 
@@ -30,7 +30,7 @@ import VaultTransport
         "://x",
         "http://example.org\\@evil.org/",
     ])
-    func refusesWhatIsNoSite(text: String) {
+    func refusesInvalidLocations(text: String) {
         let error = #expect(throws: VaultError.self) { try SiteLocation(text) }
         #expect(error?.category == .usage)
     }
@@ -38,7 +38,7 @@ import VaultTransport
     @Test(arguments: [
         "https://user:hunter2@example.org/", "https://hunter2@example.org", "ftp://a:hunter2@b/",
     ])
-    func neverRepeatsAPassword(text: String) {
+    func errorsNeverContainAPassword(text: String) {
         let error = #expect(throws: VaultError.self) { try SiteLocation(text) }
         #expect(error?.category == .usage)
         #expect(error?.description.contains("hunter2") == false)
@@ -49,29 +49,29 @@ import VaultTransport
         "a:b", "a%", "a%2", "%00", "%2E", "%2e%2e", "%41", "%7E", "%c3%a9", "%C3",
         "\u{e9}", "a\0", "a\nb",
     ])
-    func onlyPlainPathsAreAppended(path: String) throws {
+    func appendingRefusesUnsafePaths(path: String) throws {
         for base in ["https://example.org/site", "/srv/site"] {
             let error = #expect(throws: VaultError.self) { try SiteLocation(base).appending(path) }
             #expect(error?.category == .corrupt)
         }
     }
 
-    @Test func plainPathsMayHaveManyDots() throws {
+    @Test func appendingAcceptsDotsInNames() throws {
         for path in ["...", "..a", "a..b/c._-Z9", "targets/packs/a/0f.b.avpack"] {
             #expect(try SiteLocation("http://h").appending(path).description == "http://h/\(path)")
         }
     }
 
-    /// What is encoded means the same in a URL and on a disk.
-    @Test func encodedBytesStandForThemselves() throws {
+    /// Encoded bytes mean the same in a URL and on a disk.
+    @Test func appendingAcceptsEncodedBytes() throws {
         for (encoded, plain) in [("a%20b", "a b"), ("%3F", "?"), ("%C3%A9/%23", "\u{e9}/#"), ("%25", "%")] {
             #expect(try SiteLocation("http://h").appending(encoded).description == "http://h/\(encoded)")
             #expect(try SiteLocation("/srv").appending(encoded).path?.string == "/srv/\(plain)")
         }
     }
 
-    /// A slash in a name is a name's at a host only.
-    @Test func noFileHasASlashInItsName() throws {
+    /// A name may have an encoded slash only at an HTTP host.
+    @Test func encodedSlashIsRefusedForFiles() throws {
         #expect(try SiteLocation("http://h").appending("..%2Fa").description == "http://h/..%2Fa")
         let error = #expect(throws: VaultError.self) { try SiteLocation("/srv").appending("..%2Fa") }
         #expect(error?.category == .corrupt)
@@ -85,12 +85,12 @@ import VaultTransport
         ("http://127.evil.org/", false, false), ("http://localhost.evil.org/", false, false),
         ("https://example.org/", false, true), ("/srv", false, false),
     ])
-    func knowsThisMachine(text: String, isLoopback: Bool, isSecure: Bool) throws {
+    func recognizesLoopbackAndTLS(text: String, isLoopback: Bool, isSecure: Bool) throws {
         let location = try SiteLocation(text)
         #expect((location.isLoopback, location.isSecure) == (isLoopback, isSecure))
     }
 
-    @Test func aPathIsAPath() throws {
+    @Test func pathOfFileLocations() throws {
         #expect(try SiteLocation("file:///srv/x").path == FilePath("/srv/x"))
         #expect(try SiteLocation("http://h/srv/x").path == nil)
         #expect(try SiteLocation("file:///srv/x") == SiteLocation(path: "/srv/x"))

@@ -23,26 +23,26 @@ extension TransportRequest {
 }
 
 extension TransportResponse {
-    /// The whole file's body, or a failed test.
+    /// The body of a whole file; else the test fails.
     var whole: TransportBody {
         get throws {
-            guard case .whole(let body) = self else { throw Unexpected(answer: "\(self)") }
+            guard case .whole(let body) = self else { throw Unexpected(response: "\(self)") }
             return body
         }
     }
 
     var part: (range: ContentRange, body: TransportBody) {
         get throws {
-            guard case .part(let range, let body) = self else { throw Unexpected(answer: "\(self)") }
+            guard case .part(let range, let body) = self else { throw Unexpected(response: "\(self)") }
             return (range, body)
         }
     }
 }
 
-struct Unexpected: Error { let answer: String }
+struct Unexpected: Error { let response: String }
 
 extension TransportBody {
-    /// All bytes, however they were cut.
+    /// All bytes of the body.
     func collected() async throws(VaultError) -> [UInt8] {
         var bytes: [UInt8] = []
         for try await chunk in self {
@@ -58,7 +58,7 @@ func failure(_ body: () async throws -> Void) async -> VaultError? {
     await #expect(throws: VaultError.self) { try await body() }
 }
 
-/// Asks a new transport once, and reads the whole answer.
+/// Sends one request with a new transport, and reads the whole response.
 func fetch(
     _ request: TransportRequest, limits: TransportLimits = .testing, allowedHosts: AllowedHosts? = nil,
     proxy: HTTPProxy? = nil, certificateAuthorities: CertificateAuthorities? = nil
@@ -69,11 +69,11 @@ func fetch(
     switch try await transport.get(request) {
     case .whole(let body): return try await body.collected()
     case .part(_, let body): return try await body.collected()
-    case .absent, .outOfRange, .busy: throw Unexpected(answer: "no body")
+    case .absent, .outOfRange, .busy: throw Unexpected(response: "no body")
     }
 }
 
-/// A folder of its own for one test, removed at its end.
+/// A temporary folder for one test.
 func withFolder<R>(_ body: (URL) async throws -> R) async throws -> R {
     let folder = FileManager.default.temporaryDirectory.appending(path: "transport-\(UUID().uuidString)")
     try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
@@ -81,7 +81,7 @@ func withFolder<R>(_ body: (URL) async throws -> R) async throws -> R {
     return try await body(folder)
 }
 
-/// The authority of the servers' certificate, read from a file.
+/// The certificate authority of the test servers, read from a file.
 func withAuthority(_ body: (CertificateAuthorities) async throws -> Void) async throws {
     try await withFolder { folder in
         let file = folder.appending(path: "authority.pem")

@@ -6,9 +6,9 @@ import VaultErrors
 
 @testable import VaultTransport
 
-/// Whom a client takes for the host that it asks, and by which protocol.
+/// The certificates and TLS versions that a client accepts.
 @Suite struct TLSTests {
-    private static let answer: [Step] = [.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret")]
+    private static let response: [Step] = [.send("HTTP/1.1 200 OK\r\nContent-Length: 6\r\n\r\nsecret")]
 
     private func fetch(_ url: String, trusting certificate: String) async throws -> [UInt8] {
         try await withFolder { folder in
@@ -20,31 +20,31 @@ import VaultErrors
         }
     }
 
-    /// TLS 1.0 and 1.1 are broken (RFC 8996).
-    @Test func oldVersionsAreRefused() async throws {
-        let server = try FaultServer(secure: true, flaw: .oldVersion) { _ in Self.answer }
+    /// TLS 1.0 and 1.1 are insecure (RFC 8996).
+    @Test func refusesOldTLSVersions() async throws {
+        let server = try FaultServer(secure: true, flaw: .oldVersion) { _ in Self.response }
         let error = await failure {
             _ = try await fetch(server.base + "/file", trusting: TestCertificate.certificate)
         }
         #expect(error?.category == .unavailable)
         #expect(error?.problem.hasPrefix("no secure connection") == true, "\(String(describing: error))")
         #expect(server.requests.isEmpty)
-        let modern = try FaultServer(secure: true) { _ in Self.answer }
+        let modern = try FaultServer(secure: true) { _ in Self.response }
         let bytes = try await fetch(modern.base + "/file", trusting: TestCertificate.certificate)
         #expect(bytes == Array("secret".utf8))
     }
 
-    /// Who answers at a name must have a certificate for that name: with one for an address, whoever makes the name lead to
-    /// his own address would be taken for the host.
-    @Test func anAddressIsNoName() async throws {
-        let server = try FaultServer(secure: true, flaw: .namesOnlyItsAddress) { _ in Self.answer }
+    /// A host needs a certificate for its name: with one for an address, an attacker who redirects the name to his own
+    /// address could impersonate it.
+    @Test func refusesAnAddressCertificateForAName() async throws {
+        let server = try FaultServer(secure: true, flaw: .namesOnlyItsAddress) { _ in Self.response }
         let error = await failure {
             _ = try await fetch(server.base + "/file", trusting: TestCertificate.addressCertificate)
         }
         #expect(error?.category == .unavailable)
         #expect(error?.problem.hasPrefix("no secure connection") == true, "\(String(describing: error))")
         #expect(server.requests.isEmpty)
-        // Who asks for the address gets it.
+        // A request to the address succeeds.
         let bytes = try await fetch(server.url + "file", trusting: TestCertificate.addressCertificate)
         #expect(bytes == Array("secret".utf8))
     }
@@ -56,13 +56,13 @@ import VaultErrors
         ("c*.example.com", "cdn.example.com", false), ("example.com", "cdn.example.com", false),
         ("cdn.example.com", "", false),
     ])
-    func names(_ pattern: String, _ host: String, _ isMatch: Bool) {
+    func matchesHostNames(_ pattern: String, _ host: String, _ isMatch: Bool) {
         #expect(HostCertificate.matches(pattern, host) == isMatch)
     }
 
-    /// A certificate for both is one for each.
-    @Test func aCertificateOfNameAndAddress() async throws {
-        let server = try FaultServer(secure: true) { _ in Self.answer }
+    /// A certificate for both is valid for each.
+    @Test func acceptsACertificateForNameAndAddress() async throws {
+        let server = try FaultServer(secure: true) { _ in Self.response }
         for url in [server.base + "/file", server.url + "file", server.base.uppercased() + "/file"] {
             #expect(
                 try await fetch(url, trusting: TestCertificate.certificate) == Array("secret".utf8), "\(url)")

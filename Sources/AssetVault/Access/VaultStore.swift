@@ -77,7 +77,7 @@ public final class VaultStore: Sendable {
         }
         let isThere = try record.isRemoved ? PackRecords(layout: layout, role: .app).hasVersions(id) : false
         // A process that opens a pack has a locked scratch folder beside its versions.
-        let isOpening = try VersionFolder(of: id, in: layout)?.folder.holdsLivingScratch() ?? false
+        let isOpening = try VersionFolder(of: id, in: layout)?.folder.hasScratchInUse() ?? false
         return PackStatus(id: id, record, arrival: arrival, isThere: isThere, isOpening: isOpening)
     }
 

@@ -27,7 +27,7 @@ struct PackRemoval: Sendable {
         record.isRemoved = true
         do throws(VaultError) { try store.records.save(record, of: id) } catch {
             // On a full disk the removal makes the space; the record is saved at the end.
-            guard error.isOfStorage else { throw error }
+            guard error.isStorageFailure else { throw error }
         }
         StagingStep.removalRecorded.reached()
         // What is left of an attempt to open it must not keep it here.

@@ -108,7 +108,7 @@ struct UnverifiedCatalog {
         var previous = bytes.extracting(0..<0)
         for index in 0..<catalog.entryCount {
             let current = bytes.extracting(catalog.pathRange(index))
-            let common = previous.commonCount(with: current)
+            let common = previous.commonPrefixLength(with: current)
             do throws(VaultError) { try EntryPath.check(current, known: common) } catch {
                 throw VaultError(
                     .corrupt, "the catalog holds a forbidden path: \(error.problem)", at: place,

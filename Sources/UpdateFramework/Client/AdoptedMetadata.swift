@@ -3,7 +3,7 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// A source that is asked once for each file, and never for a root that somebody vouches for.
+/// A source that reads each file once, and a trusted root not at all.
 final class RecordingMetadataSource: MetadataSource {
     private let source: any MetadataSource
     private let files: Mutex<[String: [UInt8]?]>
@@ -24,20 +24,20 @@ final class RecordingMetadataSource: MetadataSource {
 
     func place(of name: String) -> String { source.place(of: name) }
 
-    /// What was read, by name.
+    /// The files that were read, by name.
     var found: [(name: String, bytes: [UInt8])] {
         files.withLock { files in files.compactMap { name, bytes in bytes.map { (name, $0) } } }
     }
 }
 
-/// Metadata that were verified and are being taken over: a folder `adopting` with all of them, as a host has them. It is there
-/// whole or not at all, so whoever finds it ends what somebody began who died.
+/// Verified metadata of another store while they are adopted: a folder `adopting` with all files under their hosted
+/// names. It appears atomically, so another process can complete the adoption when this one dies.
 struct AdoptedMetadata: MetadataSource {
     private let folder: FilePath
 
     init(below store: FilePath) { folder = store.appending("adopting") }
 
-    var isThere: Bool {
+    var exists: Bool {
         get throws(VaultError) { try FileSystem.exists(folder) }
     }
 
@@ -47,13 +47,13 @@ struct AdoptedMetadata: MetadataSource {
             let file = try scratch.folder.createFile(name, permissions: permissions & 0o644)
             try file.write(bytes.span, at: 0)
         }
-        // Somebody's who died, or who is at it now: that one ends his own without it.
+        // Replaces the folder of a dead process or of a concurrent one, which can finish without it.
         try remove()
         try scratch.commit(to: folder, permissions: permissions)
     }
 
     func remove() throws(VaultError) {
-        guard let name = folder.lastComponent?.string, try isThere else { return }
+        guard let name = folder.lastComponent?.string, try exists else { return }
         try Folder(opening: folder.removingLastComponent()).discardTree(name)
     }
 

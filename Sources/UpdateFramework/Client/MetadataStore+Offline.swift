@@ -2,7 +2,7 @@ public import SystemPackage
 public import VaultErrors
 import VaultFileSystem
 
-/// A client's stored metadata as a source, under the names that a host gives them. It is trusted as little as a host.
+/// A client's stored metadata as a source, under the names that a host uses. It is trusted no more than a host.
 public struct StoredMetadata: MetadataSource {
     let folder: FilePath
 
@@ -25,46 +25,46 @@ public struct StoredMetadata: MetadataSource {
 extension MetadataStore {
     public var asSource: StoredMetadata { StoredMetadata(folder: folder) }
 
-    /// The trusted metadata as they were kept, verified again from the pin on. Expiry does not count, since nothing new is
-    /// believed. Throws `untrusted` or `unavailable` where a refresh was cut off, so that they don't hold together.
+    /// The stored metadata, verified again from the pinned root on. Expiry is ignored, since nothing new is trusted.
+    /// Throws `untrusted` or `unavailable` when an interrupted refresh left them inconsistent.
     public func storedChain() async throws(VaultError) -> TrustChain {
         let adopted = AdoptedMetadata(below: folder)
-        if try adopted.isThere {
+        if try adopted.exists {
             do throws(VaultError) {
                 let chain = try await refresh(from: adopted, now: .earliest)
                 try? adopted.remove()
                 return chain
             } catch {
-                // Refreshed from a host since: superseded. Any other error, such as that of a user who may only read, leaves it.
+                // Superseded by a refresh from a host. Any other error, such as missing write permission, keeps it.
                 if error.category == .untrusted { try? adopted.remove() }
             }
         }
         return try await refresh(from: asSource, now: .earliest)
     }
 
-    /// Takes over what another store has, if all of it holds against what is trusted here; else nothing changes. Expiry does
-    /// not count. Who dies meanwhile leaves the store as it was, or as it is to be.
+    /// Adopts the metadata of another store, if all of it verifies against what is trusted here; else nothing changes.
+    /// Expiry is ignored. A process that dies meanwhile leaves the store either unchanged or complete.
     ///
-    /// - Parameter trustedRoot: a root file that the caller vouches for. Metadata under an older one are not taken over: that
-    ///   one may name keys that were revoked since.
-    /// - Throws: `untrusted` for what does not hold, `unavailable` for what is missing.
+    /// - Parameter trustedRoot: a root file that the caller trusts. Metadata under an older root are refused, as it may
+    ///   name keys that were revoked since.
+    /// - Throws: `untrusted` for what does not verify, `unavailable` for what is missing.
     public func adopt(_ other: MetadataStore, trusting trustedRoot: [UInt8]? = nil) async throws(VaultError) {
-        // Without a root of its own it would trust the other store's.
-        guard let root = try kept(.root) else {
+        // Without its own root it would trust the other store's.
+        guard let root = try stored(.root) else {
             throw VaultError(
-                .untrusted, "this store has no root to verify them from", at: other.folder.string,
+                .untrusted, "this store has no trusted root to verify the metadata", at: other.folder.string,
                 remedy: "give the site's root file")
         }
         var files: [MetadataRole: [UInt8]] = [:]
-        for role in [MetadataRole.timestamp, .snapshot, .targets] { files[role] = try kept(role) }
-        let given = try vouchedFor(trustedRoot)
-        // What was verified is what is kept: the other store may change meanwhile.
+        for role in [MetadataRole.timestamp, .snapshot, .targets] { files[role] = try stored(role) }
+        let given = try verifiedRoot(trustedRoot)
+        // Stores the verified bytes, as the other store may change meanwhile.
         let read = RecordingMetadataSource(other.asSource, trusting: given)
         let chain = try await TrustChain.verifying(
             read, pinnedRoot: root, now: .earliest, notBefore: InMemoryTrust(files: files))
         if let given, given.version > chain.root.version {
             throw .untrusted(
-                "they are under root version \(chain.root.version), older than the given one",
+                "the metadata's root version \(chain.root.version) is older than the given root",
                 at: other.folder.string
             )
         }
@@ -74,26 +74,26 @@ extension MetadataStore {
         try adopted.remove()
     }
 
-    /// The versions of the root and the snapshot that are stored; nil before the first refresh. They are not verified again.
+    /// The versions of the stored root and snapshot, not verified again; nil before the first refresh.
     public func storedVersions() throws(VaultError) -> (root: Int64, snapshot: Int64)? {
-        guard let root = try kept(.root), let snapshot = try kept(.snapshot) else { return nil }
+        guard let root = try stored(.root), let snapshot = try stored(.snapshot) else { return nil }
         return (
             try UnverifiedMetadata(parsing: root, as: .root, place: "root.json").document.version,
             try UnverifiedMetadata(parsing: snapshot, as: .snapshot, place: "snapshot.json").document.version
         )
     }
 
-    /// The root that was pinned first, if its file and the folders around it are acceptable; nil where there is none.
+    /// The pinned root, if its file and the folders around it are acceptable; nil when there is none.
     public func firstRoot(where isAcceptable: (FilePath) -> Bool) throws(VaultError) -> [UInt8]? {
         guard let root = try storedRoots.firstRoot() else { return nil }
-        let places = [folder, storedRoots.folder] + (try storedRoots.files())
-        return places.allSatisfy(isAcceptable) ? root : nil
+        let paths = [folder, storedRoots.folder] + (try storedRoots.files())
+        return paths.allSatisfy(isAcceptable) ? root : nil
     }
 
-    /// The folders that metadata are written to.
+    /// The folders that the store writes to.
     public var folders: [FilePath] { [folder, storedRoots.folder] }
 
-    /// Removes what programs that died were writing.
+    /// Removes the scratch of dead processes.
     public func removeAbandonedScratch() throws(VaultError) {
         guard try FileSystem.exists(folder) else { return }
         try Folder(opening: folder).removeAbandonedScratch()

@@ -1,23 +1,23 @@
 public import VaultErrors
 
 extension MetadataStore {
-    /// Looks a path up, also in the roles that targets are delegated to (section 5.6.7); only those on its way are read.
+    /// Looks a path up, also in delegated roles (section 5.6.7); only the roles on the way are read.
     ///
-    /// - Parameter chain: what ``refresh(from:trusting:now:)`` gave.
-    /// - Returns: nil when nobody who may list the path does.
-    /// - Throws: `untrusted` when a role on the way can't be believed, `unavailable`, `busy`, `io`.
+    /// - Parameter chain: the result of ``refresh(from:trusting:now:)``.
+    /// - Returns: nil when no role that may list the path does.
+    /// - Throws: `untrusted` when a role on the way fails verification, `unavailable`, `busy`, `io`.
     public func target(
         at path: String, in chain: TrustChain, from source: any MetadataSource, now: UTCTime
     ) async throws(VaultError) -> TargetRecord? {
-        try await TrustWorkflow(source: source, keeper: self, now: now).target(at: path, in: chain)
+        try await TrustWorkflow(source: source, storage: self, now: now).target(at: path, in: chain)
     }
 
-    /// Reads everything that a site lists.
+    /// Reads all delegated roles of a site.
     ///
-    /// - Throws: `untrusted` when there are too many roles; what is wrong with one of them stands in the tree.
+    /// - Throws: `untrusted` when there are too many roles; refusals of single roles are recorded in the tree.
     public func tree(
         of chain: TrustChain, from source: any MetadataSource, now: UTCTime
     ) async throws(VaultError) -> TargetTree {
-        try await TrustWorkflow(source: source, keeper: self, now: now).tree(of: chain)
+        try await TrustWorkflow(source: source, storage: self, now: now).tree(of: chain)
     }
 }

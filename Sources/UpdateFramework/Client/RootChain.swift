@@ -1,21 +1,21 @@
 import VaultCrypto
 import VaultErrors
 
-/// Roots one after the other, each verified by the signatures of the one before it (section 5.3).
+/// A sequence of roots, each verified by the signatures of its predecessor (section 5.3).
 struct RootChain {
     private(set) var newest: VerifiedRoot
     private var digests: [Int64: SHA256Digest]
 
-    /// - Parameter root: what the chain begins with, believed because somebody vouches for it.
+    /// - Parameter root: the trusted first root of the chain.
     init(from root: VerifiedRoot) {
         newest = root
         digests = [root.version: root.digest]
     }
 
-    /// Whether this very root is one of the chain: then its signatures lead to the newest.
+    /// Whether exactly this root is in the chain, so that signatures lead from it to the newest.
     func contains(_ root: VerifiedRoot) -> Bool { digests[root.version] == root.digest }
 
-    /// Adds the next root. Throws `untrusted` or `corrupt` for whatever is not exactly that.
+    /// Adds the next root. Throws `untrusted` or `corrupt` for anything else.
     mutating func append(_ next: [UInt8]?, at place: String) throws(VaultError) {
         guard let next else {
             throw .untrusted("root version \(newest.version + 1) is missing", at: place)

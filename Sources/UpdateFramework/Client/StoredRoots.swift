@@ -2,8 +2,8 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// Every root that a client ever trusted, as received: `root_history/VERSION.root.json`, as python-tuf keeps them. With
-/// them the way from any earlier root to the present one can be verified again, signature by signature.
+/// Every root that a client ever trusted, as received: `root_history/VERSION.root.json`, as python-tuf stores them.
+/// With them the chain from any earlier root to the present one can be verified again.
 struct StoredRoots {
     static let folderName = "root_history"
 
@@ -23,7 +23,7 @@ struct StoredRoots {
         return names.filter { $0.hasSuffix(ending) }.compactMap { Int64($0.dropLast(ending.count)) }.sorted()
     }
 
-    /// The file of one version; nil where it is not stored.
+    /// The root of one version; nil when it is not stored.
     func root(version: Int64) throws(VaultError) -> [UInt8]? {
         do throws(VaultError) {
             return try DurableFile.read(path(of: version), limit: MetadataRole.root.sizeLimit)
@@ -39,7 +39,7 @@ struct StoredRoots {
         return try root(version: version)
     }
 
-    func keep(_ root: [UInt8], version: Int64) throws(VaultError) {
+    func store(_ root: [UInt8], version: Int64) throws(VaultError) {
         try FileSystem.createFolders(folder, permissions: permissions)
         try DurableFile.write(
             root.span, to: path(of: version), permissions: permissions & 0o666, replacing: true)

@@ -1,33 +1,33 @@
 import Synchronization
 import VaultErrors
 
-/// What the workflow believes from earlier, and where it keeps what it has verified.
+/// The metadata trusted so far, and the storage of newly verified metadata.
 protocol TrustStorage: Sendable {
-    /// The role's file that was kept last, if any. It is verified again before it is believed.
-    func kept(_ role: MetadataRole) throws(VaultError) -> [UInt8]?
+    /// The stored file of a role, if any. It is verified again before it is trusted.
+    func stored(_ role: MetadataRole) throws(VaultError) -> [UInt8]?
 
-    /// Keeps verified metadata in place of `old`. False when somebody else changed what is kept, so that the
-    /// workflow must begin again.
-    func keep(
+    /// Stores verified metadata in place of `old`. False when another process changed what is stored: then the workflow
+    /// must start again.
+    func store(
         _ new: some VerifiedMetadata, insteadOf old: [UInt8]?, under root: VerifiedRoot
     ) async throws(VaultError) -> Bool
 
-    /// Keeps the successor of a root.
-    func keep(_ new: VerifiedRoot, after old: VerifiedRoot) async throws(VaultError) -> Bool
+    /// Stores the successor of a root.
+    func store(_ new: VerifiedRoot, after old: VerifiedRoot) async throws(VaultError) -> Bool
 }
 
-/// Keeps nothing; knows only what it was given, until a later root lets clients forget that.
+/// Stores nothing; has only the initial files, until a later root lets clients forget them.
 final class InMemoryTrust: TrustStorage {
     private let files: Mutex<[MetadataRole: [UInt8]]>
     private let rootVersion: Int64
 
-    /// - Parameter rootVersion: the root under which the files were verified.
+    /// - Parameter rootVersion: the version of the root under which the files were verified.
     init(files: [MetadataRole: [UInt8]] = [:], underRoot rootVersion: Int64 = 0) {
         self.files = Mutex(files)
         self.rootVersion = rootVersion
     }
 
-    /// What a client trusts that has seen this.
+    /// The state of a client that has verified `chain`.
     convenience init(of chain: TrustChain?) {
         if let chain {
             self.init(
@@ -38,13 +38,13 @@ final class InMemoryTrust: TrustStorage {
         }
     }
 
-    func kept(_ role: MetadataRole) -> [UInt8]? { files.withLock { $0[role] } }
+    func stored(_ role: MetadataRole) -> [UInt8]? { files.withLock { $0[role] } }
 
-    func keep(_ new: some VerifiedMetadata, insteadOf old: [UInt8]?, under root: VerifiedRoot) -> Bool {
+    func store(_ new: some VerifiedMetadata, insteadOf old: [UInt8]?, under root: VerifiedRoot) -> Bool {
         true
     }
 
-    func keep(_ new: VerifiedRoot, after old: VerifiedRoot) -> Bool {
+    func store(_ new: VerifiedRoot, after old: VerifiedRoot) -> Bool {
         if new.version > rootVersion, new.resetsVersions(since: old) {
             files.withLock {
                 $0[.timestamp] = nil

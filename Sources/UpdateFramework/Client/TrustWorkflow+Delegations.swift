@@ -2,16 +2,16 @@ import VaultConcurrency
 import VaultErrors
 
 extension TrustWorkflow {
-    /// So many delegated roles are read for one site.
+    /// The maximum number of delegated roles of one site.
     static let roleLimit = 1 << 15
-    /// So many are read at once.
+    /// The number of roles that are read concurrently.
     private static let parallelism = 8
 
-    /// Looks one path up, and reads the roles on its way only.
+    /// Looks a path up, and reads only the roles on the way.
     func target(at path: String, in chain: TrustChain) async throws(VaultError) -> TargetRecord? {
         var search = TargetSearch(for: path, in: chain.targets)
         while let step = try search.next() {
-            search.visit(await keep(try await delegated(step, of: chain), of: chain))
+            search.visit(await store(try await delegated(step, of: chain), of: chain))
         }
         return search.found
     }
@@ -42,7 +42,7 @@ extension TrustWorkflow {
         }
     }
 
-    /// Reads several roles at once, and keeps one after the other: a store has one lock.
+    /// Reads several roles concurrently, and stores them one by one, since a store has one lock.
     private func read(
         _ steps: [TargetSearch.Step], of chain: TrustChain,
         deliver: (TargetSearch.Step, Result<VerifiedTargets, VaultError>) -> Void
@@ -59,7 +59,7 @@ extension TrustWorkflow {
             },
             deliver: { step, result in
                 switch result {
-                case .success(let role): deliver(step, .success(await keep(role, of: chain)))
+                case .success(let role): deliver(step, .success(await store(role, of: chain)))
                 case .failure(let error): deliver(step, .failure(error))
                 }
             })

@@ -1,16 +1,16 @@
 import VaultErrors
 
-/// The client's workflow (section 5) over any source and keeper. What it verified is kept file by file, so
-/// that a failure loses nothing that came before it.
+/// The client's workflow (section 5) over any source and storage. Verified files are stored one by one, so that a
+/// failure keeps earlier ones.
 struct TrustWorkflow {
-    /// How many new roots one refresh follows; the next refresh goes on from there.
+    /// The maximum number of new roots in one refresh; the next refresh continues from there.
     static let rootLimit = 1024
 
     let source: any MetadataSource
-    let keeper: any TrustStorage
+    let storage: any TrustStorage
     let now: UTCTime
 
-    /// Follows the roots that are known to the newest (section 5.3). Nil when the keeper changed meanwhile.
+    /// Follows the known roots to the newest (section 5.3). Nil when the storage changed meanwhile.
     func newestRoot(after known: RootChain) async throws(VaultError) -> RootChain? {
         var roots = known
         for _ in 0..<Self.rootLimit {
@@ -18,12 +18,12 @@ struct TrustWorkflow {
             let name = MetadataRole.root.hostedName(version: old.version + 1)
             guard let bytes = try await load(name, limit: MetadataRole.root.sizeLimit) else { break }
             try roots.append(bytes, at: source.place(of: name))
-            guard try await keeper.keep(roots.newest, after: old) else { return nil }
+            guard try await storage.store(roots.newest, after: old) else { return nil }
         }
         return roots
     }
 
-    /// From the newest root to the targets (sections 5.3.10 to 5.6). Nil when the keeper changed meanwhile.
+    /// From the newest root to the targets (sections 5.3.10 to 5.6). Nil when the storage changed meanwhile.
     func chain(under root: VerifiedRoot) async throws(VaultError) -> TrustChain? {
         let atRoot = try TrustChain.AtRoot(root, now: now)
         guard let atTimestamp = try await timestamp(atRoot),
@@ -33,7 +33,7 @@ struct TrustWorkflow {
     }
 
     private func timestamp(_ chain: TrustChain.AtRoot) async throws(VaultError) -> TrustChain.AtTimestamp? {
-        let old = try keeper.kept(.timestamp)
+        let old = try storage.stored(.timestamp)
         let trusted = parsed(old, .timestamp).flatMap {
             try? VerifiedTimestamp(verifying: $0, under: chain.root)
         }
@@ -41,42 +41,42 @@ struct TrustWorkflow {
         let bytes = try await require(name, limit: MetadataRole.timestamp.sizeLimit)
         let metadata = try UnverifiedMetadata(parsing: bytes, as: .timestamp, place: source.place(of: name))
         let next = try chain.timestamp(metadata, after: trusted)
-        return try await keep(next.timestamp, insteadOf: old, under: chain.root) ? next : nil
+        return try await store(next.timestamp, insteadOf: old, under: chain.root) ? next : nil
     }
 
     private func snapshot(_ chain: TrustChain.AtTimestamp) async throws(VaultError) -> TrustChain.AtSnapshot?
     {
-        let old = try keeper.kept(.snapshot)
+        let old = try storage.stored(.snapshot)
         let kept = parsed(old, .snapshot)
         if let kept, let next = try? chain.snapshot(kept, after: nil) { return next }
         let trusted = kept.flatMap { try? VerifiedSnapshot(verifying: $0, under: chain.root) }
         let metadata = try await metadata(.snapshot, chain.timestamp.snapshot, under: chain.root)
         let next = try chain.snapshot(metadata, after: trusted)
-        return try await keep(next.snapshot, insteadOf: old, under: chain.root) ? next : nil
+        return try await store(next.snapshot, insteadOf: old, under: chain.root) ? next : nil
     }
 
     private func targets(_ chain: TrustChain.AtSnapshot) async throws(VaultError) -> TrustChain? {
-        let old = try keeper.kept(.targets)
+        let old = try storage.stored(.targets)
         if let kept = parsed(old, .targets), let whole = try? chain.targets(kept) { return whole }
         let metadata = try await metadata(.targets, chain.snapshot.targets, under: chain.root)
         let whole = try chain.targets(metadata)
-        return try await keep(whole.targets, insteadOf: old, under: chain.root) ? whole : nil
+        return try await store(whole.targets, insteadOf: old, under: chain.root) ? whole : nil
     }
 
-    /// A delegated role, and what was kept of it before.
+    /// A verified delegated role, and the stored file that it replaces.
     struct DelegatedRole {
         let targets: VerifiedTargets
         let old: [UInt8]?
     }
 
-    /// A delegated role (section 5.6.7): the kept one is believed only if it is what is delegated to now.
+    /// A delegated role (section 5.6.7): the stored file is used only if it matches the present delegation.
     @concurrent
     func delegated(
         _ step: TargetSearch.Step, of chain: TrustChain
     ) async throws(VaultError) -> DelegatedRole {
         let role = step.delegation.role
         let reference = try chain.reference(to: role)
-        let old = try keeper.kept(role)
+        let old = try storage.stored(role)
         if let kept = parsed(old, role), let targets = try? chain.delegated(kept, at: step, now: now) {
             return DelegatedRole(targets: targets, old: old)
         }
@@ -84,28 +84,28 @@ struct TrustWorkflow {
         return DelegatedRole(targets: try chain.delegated(metadata, at: step, now: now), old: old)
     }
 
-    /// Keeps a delegated role for the next time. Where that fails, or somebody was faster, what was verified is right under
-    /// this chain all the same.
-    func keep(_ role: DelegatedRole, of chain: TrustChain) async -> VerifiedTargets {
+    /// Stores a delegated role. If that fails, or another process was faster, the verified role is still valid in this
+    /// chain.
+    func store(_ role: DelegatedRole, of chain: TrustChain) async -> VerifiedTargets {
         do throws(VaultError) {
-            _ = try await keep(role.targets, insteadOf: role.old, under: chain.root)
+            _ = try await store(role.targets, insteadOf: role.old, under: chain.root)
         } catch {}
         return role.targets
     }
 
-    /// What the keeper has, if it still has the right form.
+    /// The stored file, if it is well-formed.
     private func parsed(_ bytes: [UInt8]?, _ role: MetadataRole) -> UnverifiedMetadata? {
         bytes.flatMap { try? UnverifiedMetadata(parsing: $0, as: role, place: "trusted \(role.fileName)") }
     }
 
-    private func keep(
+    private func store(
         _ new: some VerifiedMetadata, insteadOf old: [UInt8]?, under root: VerifiedRoot
     ) async throws(VaultError) -> Bool {
         if new.bytes == old { return true }
-        return try await keeper.keep(new, insteadOf: old, under: root)
+        return try await storage.store(new, insteadOf: old, under: root)
     }
 
-    /// A file that the trusted metadata above it lists.
+    /// Fetches a file that the trusted metadata above it lists.
     private func metadata(
         _ role: MetadataRole, _ reference: MetadataReference, under root: VerifiedRoot
     ) async throws(VaultError) -> UnverifiedMetadata {

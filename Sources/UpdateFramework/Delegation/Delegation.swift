@@ -2,20 +2,20 @@ import StrictJSON
 import VaultCrypto
 import VaultErrors
 
-/// A role that targets are delegated to: for which paths, and whose signatures count (section 4.5).
+/// A delegated role: for which paths, and whose signatures count (section 4.5).
 public struct Delegation: Sendable, Hashable {
-    /// The paths that a delegation is for.
+    /// The paths of a delegation.
     public enum Scope: Sendable, Hashable {
-        /// Patterns with `*` and `?`, neither of which stands for a slash.
+        /// Patterns with `*` and `?`, which don't match a slash.
         case paths([String])
-        /// Beginnings of the lowercase hexadecimal SHA-256 of the path.
+        /// Prefixes of the lowercase hexadecimal SHA-256 of the path.
         case hashPrefixes([String])
     }
 
     public let role: MetadataRole
     public let trust: RoleTrust
     public let scope: Scope
-    /// Whether a path that it is for is looked for nowhere after it.
+    /// Whether the search for a matching path ends here.
     public let isTerminating: Bool
     private let patterns: [PathPattern]
 
@@ -31,7 +31,7 @@ public struct Delegation: Sendable, Hashable {
         let name = try json.string("name", at: place)
         let place = "\(place): role \(name.beginning)"
         guard let role = MetadataRole(delegated: name) else {
-            throw .untrusted("no role may be delegated under this name", at: place)
+            throw .untrusted("a delegated role can't have this name", at: place)
         }
         let paths = try json.optionalArray("paths", at: place)
         let prefixes = try json.optionalArray("path_hash_prefixes", at: place)
@@ -52,7 +52,7 @@ public struct Delegation: Sendable, Hashable {
         try values.map { value throws(VaultError) in try value.asString(at: place) }
     }
 
-    /// Whether a path is delegated to the role.
+    /// Whether a path is delegated to this role.
     public func covers(_ path: String) -> Bool { covers(TargetPath(path)) }
 
     func covers(_ path: TargetPath) -> Bool {
@@ -75,7 +75,7 @@ public struct Delegation: Sendable, Hashable {
     }
 }
 
-/// A path that is looked for, and its SHA-256, by which it belongs to bins.
+/// A target path and its SHA-256, which determines its bin.
 struct TargetPath: Sendable {
     let text: String
     let digest: SHA256Digest

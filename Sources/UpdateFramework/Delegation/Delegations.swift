@@ -1,9 +1,9 @@
 import StrictJSON
 import VaultErrors
 
-/// Whom a targets role delegates to (DELEGATIONS, section 4.5).
+/// The delegations of a targets role (DELEGATIONS, section 4.5).
 public enum Delegations: Sendable, Hashable {
-    /// In the order in which they are searched.
+    /// In search order.
     case roles([Delegation])
     case bins(HashBins)
 
@@ -23,7 +23,7 @@ public enum Delegations: Sendable, Hashable {
                         throw .untrusted(
                             other == role.role
                                 ? "the role \(other) is delegated to twice"
-                                : "the roles \(other) and \(role.role) differ by case alone, and would have one file on some disks",
+                                : "the roles \(other) and \(role.role) differ only in case, and would share one file on some disks",
                             at: place)
                     }
                     return role
@@ -35,7 +35,7 @@ public enum Delegations: Sendable, Hashable {
         }
     }
 
-    /// The delegations that a path is to be looked for in, in their order, up to one that ends the search.
+    /// The delegations to search for a path, in order, up to a terminating one.
     func covering(_ path: TargetPath) -> [Delegation] {
         switch self {
         case .roles(let roles):
@@ -46,7 +46,6 @@ public enum Delegations: Sendable, Hashable {
         }
     }
 
-    /// Every delegation.
     public var all: [Delegation] {
         switch self {
         case .roles(let roles): roles
@@ -70,7 +69,7 @@ public enum Delegations: Sendable, Hashable {
 }
 
 extension JSONObject {
-    /// The key objects that roles refer to, by their IDs.
+    /// The key objects of the roles, by key ID.
     init(keysOf roles: some Sequence<RoleTrust>) {
         self.init()
         for role in roles {

@@ -2,10 +2,10 @@ import StrictJSON
 import VaultCrypto
 import VaultErrors
 
-/// Delegation of all paths to 2^n roles of equal rank by the first n bits of their SHA-256 (succinct_roles, section
-/// 4.5): each path belongs to one bin, so that a client reads only the bins that it needs.
+/// Delegation of all paths to 2^n equal roles by the first n bits of their SHA-256 (succinct_roles, section 4.5): each
+/// path belongs to one bin, so that a client reads only the bins that it needs.
 public struct HashBins: Sendable, Hashable {
-    /// More bins than this are not read: the specification allows up to 2^32.
+    /// The maximum bit length that is read; the specification allows 32.
     static let bitLimit = 14
 
     public let trust: RoleTrust
@@ -13,7 +13,7 @@ public struct HashBins: Sendable, Hashable {
     public let bitLength: Int
     public let namePrefix: String
 
-    /// Nil for a length that is out of range, or a prefix that can't be part of a role's name.
+    /// Nil for a length out of range, or a prefix that is not valid in a role's name.
     public init?(bitLength: Int, namePrefix: String, trust: RoleTrust) {
         guard (1...Self.bitLimit).contains(bitLength), MetadataRole(delegated: "\(namePrefix)-0000") != nil
         else { return nil }
@@ -29,7 +29,7 @@ public struct HashBins: Sendable, Hashable {
         let prefix = try json.string("name_prefix", at: place)
         guard let bins = HashBins(bitLength: Int(clamping: bits), namePrefix: prefix, trust: trust) else {
             throw .untrusted(
-                "there are no bins of \(bits) bits named \"\(prefix.beginning)\": 1 to \(Self.bitLimit) are read",
+                "can't read bins of \(bits) bits named \"\(prefix.beginning)\": 1 to \(Self.bitLimit) bits are supported",
                 at: place)
         }
         self = bins
@@ -37,7 +37,7 @@ public struct HashBins: Sendable, Hashable {
 
     public var count: Int { 1 << bitLength }
 
-    /// The bin that a path belongs to.
+    /// The bin of a path.
     public func index(of path: String) -> Int { index(of: TargetPath(path).digest) }
 
     private func index(of digest: SHA256Digest) -> Int {
@@ -45,7 +45,7 @@ public struct HashBins: Sendable, Hashable {
         return (Int(bytes[0]) << 8 | Int(bytes[1])) >> (16 - bitLength)
     }
 
-    /// `<prefix>-<index>`, the index in hexadecimal with as many digits as the last one has.
+    /// `<prefix>-<index>`, the index in hexadecimal with as many digits as the last one.
     public func role(at index: Int) -> MetadataRole? {
         let digits = String(index, radix: 16)
         let width = String(count - 1, radix: 16).utf8.count
@@ -55,7 +55,7 @@ public struct HashBins: Sendable, Hashable {
 
     func delegation(covering path: TargetPath) -> Delegation? { delegation(at: index(of: path.digest)) }
 
-    /// A bin as a delegation that ends the search, as every implementation of bins takes it.
+    /// A bin as a terminating delegation, as in all implementations.
     func delegation(at index: Int) -> Delegation? {
         role(at: index).map { Delegation(to: $0, of: .hashPrefixes([]), trust: trust, isTerminating: true) }
     }

@@ -1,5 +1,5 @@
-/// A pattern for target paths (PATHPATTERN, section 4.5): `*` stands for any characters of one segment, `?` for one;
-/// a slash is matched by a slash only. All else stands for itself.
+/// A pattern for target paths (PATHPATTERN, section 4.5): `*` matches any characters of one segment, `?` one character;
+/// neither matches a slash. Everything else is literal.
 struct PathPattern: Sendable, Hashable {
     let text: String
     private let segments: [[Unicode.Scalar]]
@@ -19,8 +19,8 @@ struct PathPattern: Sendable, Hashable {
         text.unicodeScalars.split(separator: "/", omittingEmptySubsequences: false).map { Array($0) }
     }
 
-    /// On a mismatch the last star takes one more character, and only the last: the work is at most the product of the
-    /// two lengths.
+    /// On a mismatch only the last star is extended by one character: the time is at most the product of the two
+    /// lengths.
     private static func matches(_ pattern: ArraySlice<Unicode.Scalar>, _ text: ArraySlice<Unicode.Scalar>)
         -> Bool
     {

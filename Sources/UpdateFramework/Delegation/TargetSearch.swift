@@ -1,23 +1,23 @@
 import VaultErrors
 
-/// One path's way through the delegations: before its children a role itself, the first that lists the path decides
-/// (section 5.6.7). Whoever searches gets the roles that it asks for, wherever they come from.
+/// The search for one path through the delegations, in pre-order: the first role that lists the path decides (section
+/// 5.6.7). The caller reads the roles that it requests.
 struct TargetSearch {
-    /// So many delegated roles are visited for one path.
+    /// The maximum number of delegated roles visited for one path.
     static let visitLimit = 32
 
     private let path: TargetPath
-    /// What is to be visited, the next one last.
+    /// The roles to visit, the next one last.
     private var pending: [Step] = []
     private var visited: Set<MetadataRole> = []
     private(set) var found: TargetRecord?
 
-    /// A role to visit, and who delegates to it.
+    /// A role to visit, and its delegator.
     struct Step: Sendable, Hashable {
         let delegation: Delegation
         let delegator: MetadataRole
 
-        /// By the names alone, which is fast; the keys count in comparisons.
+        /// Hashes the names only, which is fast; equality includes the keys.
         func hash(into hasher: inout Hasher) {
             hasher.combine(delegation.role)
             hasher.combine(delegator)
@@ -33,11 +33,11 @@ struct TargetSearch {
     mutating func next() throws(VaultError) -> Step? {
         guard found == nil else { return nil }
         while let step = pending.popLast() {
-            // Whoever was searched once has nothing new to say: cycles end here.
+            // Skips visited roles, which ends cycles.
             guard visited.insert(step.delegation.role).inserted else { continue }
             guard visited.count <= Self.visitLimit else {
                 throw .untrusted(
-                    "more than \(Self.visitLimit) delegated roles would have to be searched",
+                    "the search needs more than \(Self.visitLimit) delegated roles",
                     at: "target \(path.text.beginning)")
             }
             return step

@@ -1,10 +1,10 @@
 public import VaultErrors
 
-/// All that a site lists: its chain of trust, and every role that its targets delegate to.
+/// All metadata of a site: its chain of trust, and every delegated role.
 ///
-/// A delegated role that can't be believed spoils what it alone may list, and nothing else.
+/// A delegated role that fails verification affects only the paths that it may list.
 public struct TargetTree: Sendable {
-    /// A delegated role that is not believed, and why.
+    /// A delegated role that failed verification, and why.
     public struct Refusal: Sendable {
         public let role: MetadataRole
         public let error: VaultError
@@ -18,10 +18,10 @@ public struct TargetTree: Sendable {
         self.roles = roles
     }
 
-    /// The delegated roles that are believed, by their names; each once, whoever delegates to it.
+    /// The verified delegated roles, sorted by name; each once, whoever delegates to it.
     public var delegatedRoles: [VerifiedTargets] {
-        let believed = roles.values.compactMap { try? $0.get() }.map { ($0.document.role, $0) }
-        return Dictionary(believed) { first, _ in first }.values.sorted {
+        let verified = roles.values.compactMap { try? $0.get() }.map { ($0.document.role, $0) }
+        return Dictionary(verified) { first, _ in first }.values.sorted {
             $0.document.role < $1.document.role
         }
     }
@@ -33,10 +33,10 @@ public struct TargetTree: Sendable {
         }.sorted { $0.role < $1.role }
     }
 
-    /// Looks a path up as every client of the framework does (section 5.6.7).
+    /// Looks a path up as TUF clients do (section 5.6.7).
     ///
-    /// - Returns: nil when nobody who may list the path does.
-    /// - Throws: `untrusted` when a role on the way is not believed.
+    /// - Returns: nil when no role that may list the path does.
+    /// - Throws: `untrusted` when a role on the way failed verification.
     public func record(at path: String) throws(VaultError) -> TargetRecord? {
         var search = TargetSearch(for: path, in: chain.targets)
         while let step = try search.next() {
@@ -46,19 +46,19 @@ public struct TargetTree: Sendable {
         return search.found
     }
 
-    /// The roles that a look-up of a path asks, in their order: down to the one that lists it, or all that may.
+    /// The roles that a look-up of a path visits, in order.
     public func rolesAsked(for path: String) -> [VerifiedTargets] {
-        var asked = [chain.targets]
+        var visited = [chain.targets]
         var search = TargetSearch(for: path, in: chain.targets)
         while let step = try? search.next(), let role = try? roles[step]?.get() {
             search.visit(role)
-            asked.append(role)
+            visited.append(role)
         }
-        return asked
+        return visited
     }
 
-    /// Every record that a look-up of its path finds, sorted by the bytes of the path. What a role lists without being
-    /// asked for it is not among them.
+    /// Every record that a look-up of its path finds, sorted by the bytes of the path; not what a role lists outside of
+    /// its paths.
     public var records: [TargetRecord] {
         guard !roles.isEmpty else { return chain.targets.records }
         var records = chain.targets.records
@@ -69,7 +69,7 @@ public struct TargetTree: Sendable {
             }
         }
         records.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }
-        // What several roles list in the same words is one file.
+        // Several roles may list the same record.
         return records.reduce(into: []) { files, record in
             if files.last?.path.utf8.elementsEqual(record.path.utf8) != true { files.append(record) }
         }

@@ -2,7 +2,7 @@ import StrictJSON
 public import VaultCrypto
 import VaultErrors
 
-/// The digests that are signed for a file (HASHES, section 4.4). Algorithms that this library does not know are left out.
+/// The signed digests of a file (HASHES, section 4.4). Unknown algorithms are ignored.
 public struct FileHashes: Sendable, Hashable {
     public let sha256: SHA256Digest?
     public let sha512: SHA512Digest?
@@ -35,17 +35,17 @@ public struct FileHashes: Sendable, Hashable {
         return object
     }
 
-    /// What a file is called by at a host that keeps consistent snapshots; nil where no hash is known.
+    /// The prefix of the file's name at a host with consistent snapshots; nil when no hash is known.
     var name: String? { sha256?.hex ?? sha512?.hex }
 
-    /// Checks every known hash; there must be one.
+    /// Checks every known hash; there must be at least one.
     func check(_ bytes: [UInt8], at place: String) throws(VaultError) {
-        guard name != nil else { throw .untrusted("no hash of it is of a known kind", at: place) }
+        guard name != nil else { throw .untrusted("it has no hash of a supported algorithm", at: place) }
         if let sha256, case let found = SHA256.hash(bytes.span), found != sha256 {
-            throw .mixed("its SHA-256 is \(found.hex) where \(sha256.hex) is signed for", at: place)
+            throw .mixed("its SHA-256 is \(found.hex), but the signed one is \(sha256.hex)", at: place)
         }
         if let sha512, case let found = SHA512.hash(bytes.span), found != sha512 {
-            throw .mixed("its SHA-512 is \(found.hex) where \(sha512.hex) is signed for", at: place)
+            throw .mixed("its SHA-512 is \(found.hex), but the signed one is \(sha512.hex)", at: place)
         }
     }
 }

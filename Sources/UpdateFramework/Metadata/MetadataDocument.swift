@@ -1,23 +1,23 @@
 public import StrictJSON
 import VaultErrors
 
-/// What every role's metadata has in common (section 4.3): the bytes as they came, and the signed part.
+/// The common part of all metadata (section 4.3): the bytes as received, and the signed part.
 public struct MetadataDocument: Sendable, Hashable {
     public let role: MetadataRole
-    /// The file, exactly as received; stores keep these bytes.
+    /// The file, exactly as received; stores save these bytes.
     public let bytes: [UInt8]
     /// The whole signed part, members unknown to this library included.
     public let signed: JSONObject
-    /// From 1 on.
+    /// At least 1.
     public let version: Int64
     public let expires: UTCTime
     /// The file's name, for messages.
     let place: String
 
-    /// The name of the file at a host that keeps consistent snapshots.
+    /// The file's name at a host with consistent snapshots.
     public var hostedName: String { role.hostedName(version: version) }
 
-    /// Reads the common members and checks that the file is of the role and of TUF 1.x.
+    /// Parses the common members and checks the role and that it is TUF 1.x.
     init(_ role: MetadataRole, bytes: [UInt8], signed: JSONObject, place: String) throws(VaultError) {
         let type = try signed.string("_type", at: place)
         guard type.utf8.elementsEqual(role.type.rawValue.utf8) else {
@@ -35,7 +35,7 @@ public struct MetadataDocument: Sendable, Hashable {
         let moment = try signed.string("expires", at: place)
         guard let expires = UTCTime(moment) else {
             throw .untrusted(
-                "its expiry \"\(moment.beginning)\" is no time of the form YYYY-MM-DDTHH:MM:SSZ", at: place)
+                "its expiry \"\(moment.beginning)\" does not have the form YYYY-MM-DDTHH:MM:SSZ", at: place)
         }
         self.role = role
         self.bytes = bytes
@@ -45,7 +45,7 @@ public struct MetadataDocument: Sendable, Hashable {
         self.place = place
     }
 
-    /// Semantic versions with major version 1; two numbers are read for older files.
+    /// Semantic versions with major version 1; older files have only two numbers.
     private static func isSupported(_ text: String) -> Bool {
         let parts = text.utf8.split(separator: UInt8(ascii: "."), omittingEmptySubsequences: false)
         return (2...3).contains(parts.count) && parts[0].elementsEqual("1".utf8)

@@ -2,7 +2,7 @@ import StrictJSON
 import VaultBytes
 public import VaultCrypto
 
-/// A public key as metadata lists it (section 4.2.2).
+/// A public key in metadata (section 4.2.2).
 public struct MetadataKey: Sendable, Hashable {
     public let id: MetadataKeyID
     public let key: VerifyingKey
@@ -16,7 +16,7 @@ public struct MetadataKey: Sendable, Hashable {
         id = MetadataKeyID(SHA256.hash(JSONValue.object(json).canonical().span).hex)
     }
 
-    /// Nil for kinds of keys that this library does not know; they can't sign anything here.
+    /// Nil for unsupported kinds of keys, which can't sign anything here.
     init?(_ id: MetadataKeyID, parsing value: JSONValue) {
         guard case .object(let json) = value, case .string(let type)? = json["keytype"],
             case .string(let scheme)? = json["scheme"], case .object(let values)? = json["keyval"],
@@ -33,7 +33,7 @@ public struct MetadataKey: Sendable, Hashable {
         case ("ed25519", "ed25519"):
             guard let raw = Hexadecimal.decode(text) else { return nil }
             return Ed25519PublicKey(raw: raw.span).map { VerifyingKey($0) }
-        // The name before version 1.0.29 of the specification, and the one since.
+        // The name before version 1.0.29 of the specification, and the present one.
         case ("ecdsa-sha2-nistp256", "ecdsa-sha2-nistp256"), ("ecdsa", "ecdsa-sha2-nistp256"):
             expected = .ecdsaP256SHA256
         case ("rsa", "rsassa-pss-sha256"): expected = .rsaPSSSHA256

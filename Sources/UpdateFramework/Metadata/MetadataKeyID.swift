@@ -1,8 +1,8 @@
-/// The name of a key inside metadata.
+/// The ID of a key in metadata.
 ///
-/// Compared byte by byte. The specification defines it as the SHA-256 of the key's canonical JSON (section
-/// 4.2.1), and so ``MetadataKey`` makes it; when read it is only a label, because signatures are counted by the
-/// keys themselves, and because tools in wide use add members to a key after naming it.
+/// Compared by bytes. The specification defines it as the SHA-256 of the key's canonical JSON (section 4.2.1), as
+/// ``MetadataKey`` computes it. When parsed it is only a label: signatures are counted by key, and common tools add
+/// members to a key after computing its ID.
 public struct MetadataKeyID: Sendable, Hashable, CustomStringConvertible {
     public let description: String
 

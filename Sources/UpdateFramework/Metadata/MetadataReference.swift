@@ -2,10 +2,10 @@ import StrictJSON
 import VaultCrypto
 import VaultErrors
 
-/// What timestamp and snapshot say about a metadata file below them (METAFILES, section 4.4).
+/// An entry of the timestamp or snapshot for a metadata file (METAFILES, section 4.4).
 public struct MetadataReference: Sendable, Hashable {
     public let version: Int64
-    /// In bytes, where it is given.
+    /// In bytes, if given.
     public let length: UInt64?
     public let hashes: FileHashes?
 
@@ -15,7 +15,7 @@ public struct MetadataReference: Sendable, Hashable {
         self.hashes = hashes
     }
 
-    /// What is signed for a file of this version with these bytes.
+    /// The entry for a file of this version with these bytes.
     public init(version: Int64, bytes: [UInt8]) {
         self.init(
             version: version, length: UInt64(bytes.count), hashes: FileHashes(sha256: SHA256.hash(bytes.span))
@@ -38,15 +38,15 @@ public struct MetadataReference: Sendable, Hashable {
         return object
     }
 
-    /// Checks a file's length and hashes, which needs no signature.
+    /// Checks a file's length and hashes, before its signatures.
     func check(_ bytes: [UInt8], at place: String) throws(VaultError) {
         if let length, UInt64(bytes.count) != length {
-            throw .mixed("it has \(bytes.count) bytes where \(length) are signed for", at: place)
+            throw .mixed("it has \(bytes.count) bytes, but the signed length is \(length)", at: place)
         }
         try hashes?.check(bytes, at: place)
     }
 
-    /// How many bytes to read at most.
+    /// The maximum number of bytes to read.
     func limit(for role: MetadataRole) -> Int {
         min(role.sizeLimit, Int(clamping: length ?? .max))
     }

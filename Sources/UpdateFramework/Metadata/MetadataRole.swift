@@ -1,12 +1,12 @@
 import VaultBytes
 
-/// A role by its name: one of the four top-level roles, or one that targets are delegated to (section 2.1).
+/// A top-level or delegated role, by its name (section 2.1).
 ///
-/// Names compare byte by byte. A delegated name may hold any characters; as a file's name it is percent-encoded
-/// (RFC 3986), so it never leads out of a folder.
+/// Names are compared by bytes. A delegated name may have any characters; as a file name it is percent-encoded (RFC
+/// 3986), so it can't leave its folder.
 public struct MetadataRole: Sendable, CustomStringConvertible {
     public let name: String
-    /// The file's name without its ending.
+    /// The file name without its extension.
     private let encodedName: String
 
     public static let root = MetadataRole(.root)
@@ -19,8 +19,8 @@ public struct MetadataRole: Sendable, CustomStringConvertible {
         encodedName = role.rawValue
     }
 
-    /// Nil for the names of the top-level roles in upper or lower case, whose files would be one on some disks; for an empty
-    /// one, and for one of more than 200 bytes when it is encoded: with a version and an ending it must remain a file's name.
+    /// Nil for names of top-level roles in upper or lower case, whose files would be the same on some disks; for an
+    /// empty name, and for more than 200 encoded bytes, as the file name also has a version and an extension.
     public init?(delegated name: String) {
         let encoded = PercentEncoding.encode(name)
         guard TopLevelRole(rawValue: encoded.lowercased()) == nil, (1...200).contains(encoded.utf8.count)
@@ -37,22 +37,22 @@ public struct MetadataRole: Sendable, CustomStringConvertible {
     /// The `_type` of the role's metadata.
     public var type: TopLevelRole { topLevel ?? .targets }
 
-    /// The name of the role's file inside metadata, such as `snapshot.json`.
+    /// The name of the role's file in metadata, such as `snapshot.json`.
     var listedName: String { "\(name).json" }
 
     /// The name of the role's file in a client's store, and at a host without consistent snapshots.
     public var fileName: String { "\(encodedName).json" }
 
-    /// Of two roles with one such name the files are one where a disk ignores case.
+    /// Roles with the same caseless name share a file on case-insensitive disks.
     var caselessFileName: String { fileName.lowercased() }
 
-    /// The name of one version's file at a host that keeps consistent snapshots, such as `7.snapshot.json`; the
-    /// timestamp never has a version in its name (section 6.2.1).
+    /// The name of one version's file at a host with consistent snapshots, such as `7.snapshot.json`; the timestamp has
+    /// no version in its name (section 6.2.1).
     public func hostedName(version: Int64) -> String {
         topLevel == .timestamp ? fileName : "\(version).\(fileName)"
     }
 
-    /// The most bytes that are read for the role, whatever its parent says.
+    /// The maximum size in bytes, whatever the metadata above it says.
     public var sizeLimit: Int { type.sizeLimit }
 
     public var description: String { name.beginning }

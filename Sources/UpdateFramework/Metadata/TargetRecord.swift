@@ -2,9 +2,9 @@ public import StrictJSON
 public import VaultCrypto
 public import VaultErrors
 
-/// What a targets role signs for one file (section 4.5).
+/// The signed entry of a targets role for one file (section 4.5).
 public struct TargetRecord: Sendable, Hashable {
-    /// Relative to the site's folder of targets. Compare it by its UTF-8 bytes, never with `==`.
+    /// Relative to the site's folder of targets. Compare it by UTF-8 bytes, not with `==`.
     public let path: String
     /// In bytes.
     public let length: UInt64
@@ -12,7 +12,7 @@ public struct TargetRecord: Sendable, Hashable {
     /// The whole target object, members unknown to this library included.
     public let json: JSONObject
 
-    /// The application's own part.
+    /// The application-specific part.
     public var custom: JSONObject? {
         guard case .object(let custom)? = json["custom"] else { return nil }
         return custom
@@ -27,10 +27,9 @@ public struct TargetRecord: Sendable, Hashable {
         self.json = json
     }
 
-    /// Reads a target object, such as one out of ``json`` that was stored.
+    /// Parses a target object, such as a stored ``json``.
     ///
-    /// - Throws: ``VaultErrors/VaultError`` of category `untrusted` unless it has a length, hashes, and for
-    ///   `custom` an object if anything.
+    /// - Throws: `untrusted` unless it has a length and hashes, and `custom`, if present, is an object.
     public init(path: String, json: JSONObject) throws(VaultError) {
         var place: String { "target \(path.beginning)" }
         do throws(VaultError) {
@@ -47,7 +46,7 @@ public struct TargetRecord: Sendable, Hashable {
         self.json = json
     }
 
-    /// The file's path at a host that keeps consistent snapshots: `<folders>/<hash>.<name>` (section 6.2.1).
+    /// The file's path at a host with consistent snapshots: `<folders>/<hash>.<name>` (section 6.2.1).
     public var hostedPath: String {
         guard let hash = hashes.name else { return path }
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "\(hash).\(path)" }
@@ -55,11 +54,11 @@ public struct TargetRecord: Sendable, Hashable {
         return "\(path[..<name])\(hash).\(path[name...])"
     }
 
-    /// Checks a whole file: its length and every hash of a known kind, of which there must be one.
+    /// Checks a whole file: its length and every supported hash, of which there must be at least one.
     public func check(_ bytes: [UInt8]) throws(VaultError) {
         let place = "target \(path.beginning)"
         guard UInt64(bytes.count) == length else {
-            throw .mixed("it has \(bytes.count) bytes where \(length) are signed for", at: place)
+            throw .mixed("it has \(bytes.count) bytes, but the signed length is \(length)", at: place)
         }
         try hashes.check(bytes, at: place)
     }

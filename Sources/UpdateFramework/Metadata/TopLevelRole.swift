@@ -1,8 +1,8 @@
-/// The four top-level roles (TUF specification, section 2.1), in the order in which a client trusts them.
+/// The four top-level roles (TUF specification, section 2.1), in the order of verification.
 public enum TopLevelRole: String, Sendable, Hashable, CaseIterable {
     case root, timestamp, snapshot, targets
 
-    /// The most bytes that are read for metadata of this type, whatever its parent says.
+    /// The maximum size in bytes, whatever the metadata above it says.
     public var sizeLimit: Int {
         switch self {
         case .root: 512_000

@@ -1,6 +1,6 @@
 import VaultFileSystem
 
 extension UTCTime {
-    /// What the machine's clock says.
+    /// The machine's clock.
     public static var now: UTCTime { UTCTime(secondsSince1970: WallClock.secondsSince1970) ?? .latest }
 }

@@ -1,11 +1,11 @@
-/// A moment in UTC, in whole seconds, as TUF writes it: `YYYY-MM-DDTHH:MM:SSZ` (section 4.2.3).
+/// A time in UTC, in whole seconds, in the format of TUF: `YYYY-MM-DDTHH:MM:SSZ` (section 4.2.3).
 public struct UTCTime: Sendable, Hashable, Comparable {
     /// POSIX time: leap seconds don't count.
     public let secondsSince1970: Int64
 
-    /// Before every expiry: for reading one's own site, however old it is.
+    /// Before every expiry: for reading metadata regardless of expiry.
     public static let earliest = UTCTime(clamping: .min)
-    /// The last moment that can be written with four digits of a year.
+    /// The last time with a year of four digits.
     public static let latest = UTCTime(clamping: .max)
 
     /// Nil unless the year is between 1 and 9999.
@@ -21,7 +21,7 @@ public struct UTCTime: Sendable, Hashable, Comparable {
     /// From 0001-01-01T00:00:00Z to 9999-12-31T23:59:59Z.
     private static let range = -62_135_596_800...Int64(253_402_300_799)
 
-    /// So many days of 24 hours later, at most ``latest``.
+    /// Later by days of 24 hours, at most ``latest``.
     public func adding(days: Int) -> UTCTime {
         let (seconds, overflow) = Int64(days).multipliedReportingOverflow(by: 86_400)
         let (sum, overflowOfSum) = secondsSince1970.addingReportingOverflow(seconds)
@@ -34,7 +34,7 @@ public struct UTCTime: Sendable, Hashable, Comparable {
 }
 
 extension UTCTime: CustomStringConvertible {
-    /// Nil for any other form, and for days and times that no calendar has; leap seconds too.
+    /// Nil for any other format, invalid dates and times, and leap seconds.
     public init?(_ text: String) {
         let pattern = Array("0000-00-00T00:00:00Z".utf8)
         let bytes = Array(text.utf8)

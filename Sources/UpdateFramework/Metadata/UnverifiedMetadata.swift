@@ -2,33 +2,33 @@ import StrictJSON
 import VaultBytes
 public import VaultErrors
 
-/// A metadata file whose form is right and whose signatures nobody has looked at: believe nothing of it.
+/// A well-formed metadata file whose signatures are not verified: nothing in it is trusted.
 public struct UnverifiedMetadata: Sendable {
     public let document: MetadataDocument
-    /// Under which IDs of keys there are signatures, valid or not.
+    /// The key IDs that have signatures, valid or not.
     public var keyIDs: Set<MetadataKeyID> { Set(signatures.keys) }
-    /// By key ID; a signature that isn't hexadecimal is kept as empty, and never holds. Only what waits for signatures has
-    /// several under one ID.
+    /// By key ID; a signature that isn't hexadecimal is empty, and never valid. Only pending files may have several
+    /// under one ID.
     let signatures: [MetadataKeyID: [[UInt8]]]
-    /// The canonical form of the signed part, which the signatures are over.
+    /// The canonical form of the signed part, the message of the signatures.
     let signedBytes: [UInt8]
 
     /// - Parameters:
     ///   - bytes: the file.
     ///   - place: its name, for messages.
-    /// - Throws: ``VaultErrors/VaultError`` of category `untrusted` for anything malformed: JSON that isn't
-    ///   strict, a wrong type or specification, missing members, two signatures under one key ID.
+    /// - Throws: `untrusted` for anything malformed: invalid JSON, a wrong type or specification, missing members, two
+    ///   signatures under one key ID.
     public init(parsing bytes: [UInt8], as role: MetadataRole, place: String) throws(VaultError) {
         try self.init(parsing: bytes, as: role, signaturesPerKey: 1, place: place)
     }
 
-    /// Reads what waits for signatures. It travels, and anyone may add an invalid signature under the ID of any key: the
-    /// valid one must have a place beside it. Which one is valid is known where the key is known.
+    /// Parses a file that waits for signatures. On its way anyone may add an invalid signature under any key ID, so
+    /// several per ID are kept until the key is known.
     public init(parsingPending bytes: [UInt8], as role: MetadataRole, place: String) throws(VaultError) {
         try self.init(parsing: bytes, as: role, signaturesPerKey: Self.candidateLimit, place: place)
     }
 
-    /// How many signatures under one key ID are kept while it is unknown which of them is valid.
+    /// The maximum number of signatures under one key ID while it is unknown which of them is valid.
     static let candidateLimit = 16
 
     private init(
@@ -66,8 +66,8 @@ public struct UnverifiedMetadata: Sendable {
 }
 
 extension UnverifiedMetadata {
-    /// Reads what waits for signatures, of whatever role. That of targets is the top-level one unless the file's name, such
-    /// as `3.dlc1.json`, says another; the role's name stands nowhere else.
+    /// Parses a file of any role that waits for signatures. Targets are the top-level ones unless the file's name, such
+    /// as `3.dlc1.json`, has another role, since only the name shows it.
     ///
     /// - Parameter place: the file's path.
     public init(parsingAnyPending bytes: [UInt8], place: String) throws(VaultError) {

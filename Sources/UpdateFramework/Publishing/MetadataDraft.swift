@@ -2,20 +2,19 @@ public import StrictJSON
 public import VaultCrypto
 public import VaultErrors
 
-/// Metadata that is written and not signed yet.
+/// Metadata that is not signed yet.
 ///
-/// Members of the signed part that this library does not know are carried over from `carrying`, the signed
-/// part of the version before.
+/// Unknown members of the signed part are copied from `carrying`, the signed part of the previous version.
 public struct MetadataDraft: Sendable, Hashable {
     public let role: MetadataRole
     public let version: Int64
     public let expires: UTCTime
     public let signed: JSONObject
 
-    /// Names the keys of all four roles; must be signed by a threshold of the root keys, and of those of the
-    /// root before.
+    /// Names the keys of all four roles; must be signed by a threshold of its own root keys and of those of the
+    /// previous root.
     ///
-    /// - Throws: `usage` when a role lacks keys, or has fewer than its threshold.
+    /// - Throws: `usage` when a role has no keys, or fewer than its threshold.
     public static func root(
         version: Int64, expires: UTCTime, roles: [TopLevelRole: RoleTrust], carrying old: JSONObject = [:]
     ) throws(VaultError) -> MetadataDraft {
@@ -32,10 +31,10 @@ public struct MetadataDraft: Sendable, Hashable {
         return try MetadataDraft(.root, version, expires, members, carrying: old)
     }
 
-    /// Lists files, and who else may list some.
+    /// Lists files, and the roles that may list others.
     ///
     /// - Parameter role: ``MetadataRole/targets``, or a role that they delegate to.
-    /// - Throws: `usage` when two records have one path, or a delegated role lacks keys.
+    /// - Throws: `usage` when two records have the same path, or a delegated role has too few keys.
     public static func targets(
         _ role: MetadataRole = .targets, version: Int64, expires: UTCTime, records: [TargetRecord],
         delegations: Delegations? = nil, carrying old: JSONObject = [:]
@@ -59,8 +58,8 @@ public struct MetadataDraft: Sendable, Hashable {
         return try MetadataDraft(role, version, expires, ["targets": .object(table)], carrying: old)
     }
 
-    /// Names the files of all targets roles, each by version, and by length and hash where they are known. What the old
-    /// snapshot lists besides stays listed: a role that vanished would look like a rollback.
+    /// Lists the files of all targets roles by version, and by length and hash where known. Other entries of the old
+    /// snapshot stay listed: a missing role is refused as a rollback.
     public static func snapshot(
         version: Int64, expires: UTCTime, listing files: [MetadataRole: MetadataReference],
         carrying old: JSONObject = [:]
@@ -71,7 +70,7 @@ public struct MetadataDraft: Sendable, Hashable {
         return try MetadataDraft(.snapshot, version, expires, ["meta": .object(meta)], carrying: old)
     }
 
-    /// Names the snapshot file by version, length and hash.
+    /// Lists the snapshot file by version, length and hash.
     public static func timestamp(
         version: Int64, expires: UTCTime, snapshot: MetadataReference, carrying old: JSONObject = [:]
     ) throws(VaultError) -> MetadataDraft {
@@ -85,7 +84,7 @@ public struct MetadataDraft: Sendable, Hashable {
     ) throws(VaultError) {
         guard version >= 1, JSONValue.integerRange.contains(version) else {
             throw VaultError(
-                .usage, "\(version) is no version number", at: role.fileName,
+                .usage, "\(version) is not a valid version number", at: role.fileName,
                 remedy: "give a number from 1 to 2^53 - 1")
         }
         var signed = old
@@ -102,13 +101,13 @@ public struct MetadataDraft: Sendable, Hashable {
         self.signed = signed
     }
 
-    /// What a file says, to be signed once more.
+    /// The content of an existing file, to be signed again.
     init(_ document: MetadataDocument) {
         (role, version, expires) = (document.role, document.version, document.expires)
         signed = document.signed
     }
 
-    /// The version of the TUF specification that is written.
+    /// The version of the TUF specification in new metadata.
     public static let specification = "1.0.34"
 
     /// The metadata with its first signature.

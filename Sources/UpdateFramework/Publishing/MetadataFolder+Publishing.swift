@@ -3,18 +3,16 @@ public import VaultErrors
 import VaultFileSystem
 
 extension MetadataFolder {
-    /// Writes new metadata into the folder so that a client sees the old state or the new one, never a mixture, and
-    /// never one that it refuses: files under names of their own first, those that others name before those that name
-    /// them; then the timestamp. A new root comes after it where what is new holds under the old root, too, as when
-    /// old and new keys signed; else before it.
+    /// Writes new metadata so that a client always sees the old state or the new one, complete and valid: first files
+    /// with versioned names, those that others list before those that list them; then the timestamp. A new root is
+    /// written after it if the rest also verifies under the old root, as when old and new keys signed; else before it.
     ///
-    /// Nothing is written unless the site as it will be verifies from its first root on, and is not older than
-    /// what it is now, as far as clients remember that under the new root. Files are durable and have mode 0644, the folder 0755, whatever the umask. A file that
-    /// is there already with the same bytes stays as it is.
+    /// Nothing is written unless the new site verifies from its first root on, and is not older than the present one,
+    /// as far as clients remember that under the new root. Files are durable and have mode 0644, the folder 0755,
+    /// whatever the umask. An existing file with the same bytes is unchanged.
     ///
-    /// - Throws: `untrusted` when the site would not verify, `unwritable` when a version is there already with
-    ///   other bytes, `io`.
-    /// - Returns: what clients will believe.
+    /// - Throws: `untrusted` when the site would not verify, `unwritable` when a version exists with other bytes, `io`.
+    /// - Returns: the targets that clients will trust.
     @discardableResult
     public func publish(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
         let current = try? await TrustChain.verifying(self, pinnedRoot: nil, now: .earliest)
@@ -24,7 +22,7 @@ extension MetadataFolder {
         return tree
     }
 
-    /// Whether there are new roots, and clients that don't know them yet believe the rest.
+    /// Whether there are new roots, and clients that don't have them yet accept the rest.
     private func holdsWithoutRoots(_ files: [SignedMetadata], after current: TrustChain?) async -> Bool {
         let rest = files.filter { $0.draft.role != .root }
         guard rest.count < files.count, current != nil,
@@ -51,7 +49,7 @@ extension MetadataFolder {
         }
     }
 
-    /// What clients will believe once these files are written; throws what they would refuse.
+    /// The targets that clients will trust; throws what they would refuse.
     private func preview(
         _ files: [SignedMetadata], now: UTCTime, after current: TrustChain?
     ) async throws(VaultError) -> TargetTree {
@@ -59,19 +57,19 @@ extension MetadataFolder {
         let source = Preview(new: new, current: self)
         let chain = try await TrustChain.verifying(
             source, pinnedRoot: nil, now: now, notBefore: InMemoryTrust(of: current))
-        let tree = try await TrustWorkflow(source: source, keeper: InMemoryTrust(), now: now).tree(of: chain)
-        // What was wrong with a role before is not made worse; what is new must be right.
+        let tree = try await TrustWorkflow(source: source, storage: InMemoryTrust(), now: now).tree(of: chain)
+        // Existing refusals are kept; new metadata must be valid.
         let roles = Set(files.map(\.draft.role))
         if let refusal = tree.refusals.first(where: { roles.contains($0.role) }) { throw refusal.error }
         return tree
     }
 
-    /// Whether the file is there already with the same bytes; only a timestamp may replace others.
+    /// Whether the file exists with the same bytes; only a timestamp may replace others.
     private func isPresent(_ file: SignedMetadata) throws(VaultError) -> Bool {
         let old = try self.file(named: file.hostedName, limit: file.draft.role.sizeLimit)
         guard old == nil || old == file.bytes || file.draft.role == .timestamp else {
             throw VaultError(
-                .unwritable, "this version is there already with other content",
+                .unwritable, "this version exists already with other content",
                 at: path.appending(file.hostedName).string,
                 remedy: "publish under a higher version; published versions never change")
         }
@@ -82,12 +80,12 @@ extension MetadataFolder {
         let order: [MetadataRole] =
             rootsComeLast
             ? [.targets, .snapshot, .timestamp, .root] : [.root, .targets, .snapshot, .timestamp]
-        // Delegated roles come before all that lists them.
+        // Delegated roles come before the roles that list them.
         return (order.firstIndex(of: file.draft.role) ?? -1, file.draft.version)
     }
 }
 
-/// A folder of metadata as it will be.
+/// A metadata folder with unwritten changes.
 private struct Preview: MetadataSource {
     let new: [String: [UInt8]]
     let current: MetadataFolder

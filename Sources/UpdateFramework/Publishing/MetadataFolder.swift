@@ -3,7 +3,7 @@ public import SystemPackage
 public import VaultErrors
 import VaultFileSystem
 
-/// A site's folder of metadata on this machine, as a source and as the place to publish to.
+/// A site's local folder of metadata, to read from and to publish to.
 public struct MetadataFolder: MetadataSource {
     public let path: FilePath
 
@@ -11,7 +11,7 @@ public struct MetadataFolder: MetadataSource {
         self.path = path
     }
 
-    /// See ``MetadataSource/metadata(named:limit:)``. A name with folders in it is not there.
+    /// See ``MetadataSource/metadata(named:limit:)``. Nil for a name that contains folders.
     public func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
         try file(named: name, limit: limit)
     }
@@ -28,8 +28,8 @@ public struct MetadataFolder: MetadataSource {
         }
     }
 
-    /// Every version of every role's file in the folder, published or left behind by a publication that was
-    /// interrupted; the timestamp has none in its name.
+    /// All versions of all roles' files in the folder, also those of an interrupted publication, except the timestamp,
+    /// which has no version in its name.
     public func versions() throws(VaultError) -> [MetadataVersion] {
         guard try FileSystem.exists(path) else { return [] }
         return try Folder(opening: path).names().compactMap {
@@ -37,12 +37,12 @@ public struct MetadataFolder: MetadataSource {
         }
     }
 
-    /// The highest version of a role's file in the folder; nil without any.
+    /// The highest version of a role's file in the folder; nil when there is none.
     public func newestVersion(of role: MetadataRole) throws(VaultError) -> Int64? {
         try versions().filter { $0.fileName == role.fileName }.map(\.version).max()
     }
 
-    /// For new metadata of each role a version above every one that the folder has a file of.
+    /// The next version of each role: above all files in the folder.
     public func nextVersions() throws(VaultError) -> NextVersions {
         var next = NextVersions()
         for file in try versions() { next.add(file.version, of: file.fileName) }
@@ -50,7 +50,7 @@ public struct MetadataFolder: MetadataSource {
         return next
     }
 
-    /// What the timestamp there says its version is; nil without one.
+    /// The version of the folder's timestamp; nil when there is none.
     public func timestampVersion() throws(VaultError) -> Int64? {
         let role = MetadataRole.timestamp
         guard let bytes = try file(named: role.fileName, limit: role.sizeLimit) else { return nil }
@@ -58,7 +58,7 @@ public struct MetadataFolder: MetadataSource {
     }
 }
 
-/// A role's file of one version, by its name.
+/// The file name of one version of a role's metadata.
 public struct MetadataVersion: Sendable, Hashable {
     public let version: Int64
     /// The file's name without the version.
@@ -74,7 +74,7 @@ public struct MetadataVersion: Sendable, Hashable {
 
     public var hostedName: String { "\(version).\(fileName)" }
 
-    /// The role, where its name needs no encoding.
+    /// The role; nil if its name needs percent-encoding.
     public var role: MetadataRole? {
         let name = String(fileName.dropLast(".json".count))
         let role = TopLevelRole(rawValue: name).map { MetadataRole($0) } ?? MetadataRole(delegated: name)

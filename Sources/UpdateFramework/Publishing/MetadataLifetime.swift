@@ -1,4 +1,4 @@
-/// How long metadata of each role stays believable after it was signed, in days.
+/// How long metadata of each role is valid after it was signed, in days.
 public struct MetadataLifetime: Sendable, Hashable {
     public var root = 365
     public var targets = 365
@@ -7,7 +7,7 @@ public struct MetadataLifetime: Sendable, Hashable {
 
     public init() {}
 
-    /// When metadata that is signed now expires.
+    /// The expiry of metadata signed now.
     public func expiry(of role: MetadataRole, signedAt now: UTCTime) -> UTCTime {
         switch role.type {
         case .root: now.adding(days: root)
@@ -17,7 +17,7 @@ public struct MetadataLifetime: Sendable, Hashable {
         }
     }
 
-    /// Whether less than a quarter of the role's period is left of metadata that expires at `expires`.
+    /// Whether less than a quarter of the role's period is left before `expires`.
     public func isRenewalDue(of role: MetadataRole, expiring expires: UTCTime, at now: UTCTime) -> Bool {
         let period = expiry(of: role, signedAt: now).secondsSince1970 - now.secondsSince1970
         return expires.secondsSince1970 - now.secondsSince1970 < period / 4

@@ -1,16 +1,16 @@
 import StrictJSON
 
-/// Which version each role's next metadata gets: one above every version that there is a file of.
+/// The next version of each role: one above all existing files.
 ///
-/// Where a thief of keys has taken the last number of all, one above every version in the lower half of all numbers: that one
-/// is free. Clients that have seen the last number believe it only after they have forgotten that
+/// If an attacker with stolen keys used the highest possible version, it is one above the versions in the lower half of
+/// the range, which is free. Clients that saw the highest version accept it only after they forgot it
 /// (``VerifiedRoot/resetsVersions(since:)``).
 public struct NextVersions: Sendable {
-    /// The last number that metadata may have, 2^53 - 1.
+    /// The highest possible version, 2^53 - 1.
     public static let last = JSONValue.integerRange.upperBound
     private static let half = last / 2
 
-    /// By the name of a role's file.
+    /// By file name.
     private var highest: [String: Int64] = [:]
     private var highestInLowerHalf: [String: Int64] = [:]
 

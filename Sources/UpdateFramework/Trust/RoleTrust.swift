@@ -2,11 +2,11 @@ import StrictJSON
 public import VaultCrypto
 public import VaultErrors
 
-/// Who may sign for a role, and how many of them must (ROLE in section 4.3).
+/// The keys of a role, and how many of them must sign (ROLE in section 4.3).
 public struct RoleTrust: Sendable, Hashable {
-    /// The role's keys, as far as they are of a kind that this library knows, sorted by their IDs.
+    /// The role's keys of supported kinds, sorted by ID.
     public let keys: [MetadataKey]
-    /// From 1 on.
+    /// At least 1.
     public let threshold: Int
 
     public init(_ keys: [MetadataKey], threshold: Int = 1) {
@@ -18,7 +18,7 @@ public struct RoleTrust: Sendable, Hashable {
         self.init(keys.map { MetadataKey(VerifyingKey($0)) }, threshold: threshold)
     }
 
-    /// - Parameter known: the key objects that the role's key IDs refer to.
+    /// - Parameter known: the key objects by key ID.
     init(parsing role: JSONObject, keys known: JSONObject, place: String) throws(VaultError) {
         let threshold = try role.integer("threshold", at: place)
         guard threshold >= 1 else {
@@ -36,9 +36,9 @@ public struct RoleTrust: Sendable, Hashable {
         self.init(keys, threshold: Int(clamping: threshold))
     }
 
-    /// Checks that enough different keys signed. A key counts once, however many IDs it has.
+    /// Checks that enough different keys signed. A key with several IDs counts once.
     ///
-    /// - Parameter delegator: who named the keys, for messages.
+    /// - Parameter delegator: the role that named the keys, for messages.
     func verify(_ metadata: UnverifiedMetadata, namedBy delegator: @autoclosure () -> String)
         throws(VaultError)
     {
@@ -56,7 +56,7 @@ public struct RoleTrust: Sendable, Hashable {
         signers(of: metadata).count >= threshold
     }
 
-    /// The keys of the role that have signed.
+    /// The keys of the role with a valid signature.
     public func signers(of metadata: UnverifiedMetadata) -> Set<VerifyingKey> {
         var signers: Set<VerifyingKey> = []
         for key in keys where !signers.contains(key.key) {
@@ -70,7 +70,7 @@ public struct RoleTrust: Sendable, Hashable {
         return signers
     }
 
-    /// The role object; the keys stand elsewhere.
+    /// The role object, without the key objects.
     var json: JSONObject {
         [
             "keyids": .array(keys.map(\.id.description).map { .string($0) }),
@@ -78,7 +78,7 @@ public struct RoleTrust: Sendable, Hashable {
         ]
     }
 
-    /// Throws `usage` where the threshold can't be met.
+    /// Throws `usage` when the role has fewer keys than its threshold.
     func requireSatisfiable(of role: MetadataRole) throws(VaultError) {
         let count = Set(keys.map(\.key)).count
         guard threshold >= 1, threshold <= count else {
@@ -90,7 +90,7 @@ public struct RoleTrust: Sendable, Hashable {
 }
 
 extension UnverifiedMetadata {
-    /// Whom targets that nobody believes yet would delegate to; bins count as one, the first.
+    /// The delegations of unverified targets; bins count as one, the first.
     ///
     /// - Throws: `untrusted` when they are malformed.
     public var delegations: [Delegation] {
@@ -110,7 +110,7 @@ extension UnverifiedMetadata {
         }
     }
 
-    /// Whom a root that nobody believes yet would name for a role.
+    /// The keys that an unverified root names for a role.
     ///
     /// - Throws: `untrusted` when it is no root, or malformed.
     public func rootTrust(in role: TopLevelRole) throws(VaultError) -> RoleTrust {

@@ -1,23 +1,23 @@
 public import VaultErrors
 
-/// A site's whole top-level metadata, each file believed because of the one before it, and none of them
-/// expired at the moment that was given (sections 5.3.10 to 5.6).
+/// A site's complete top-level metadata, each file verified by the one before it, and none of them expired at the given
+/// time (sections 5.3.10 to 5.6).
 ///
-/// It is built link by link, and each link exists only when the one before it held:
-/// ``AtRoot``, ``AtTimestamp``, ``AtSnapshot``, then the chain.
+/// It is built step by step, and each type exists only after the previous step was verified: ``AtRoot``,
+/// ``AtTimestamp``, ``AtSnapshot``, then the chain.
 public struct TrustChain: Sendable {
     public let root: VerifiedRoot
     public let timestamp: VerifiedTimestamp
     public let snapshot: VerifiedSnapshot
     public let targets: VerifiedTargets
-    /// Whether the host's timestamp has the version of the trusted one and names another snapshot: two publishers made the
-    /// same version. The trusted one stays (section 5.4.3) until the host has a higher version.
+    /// Whether the host's timestamp has the same version as the trusted one, but another snapshot: two publishers
+    /// created the same version. The trusted one is used (section 5.4.3) until the host has a higher version.
     public let isContested: Bool
 
-    /// Checks a role that targets are delegated to (section 5.6.7): it must be listed in the snapshot, and length and
-    /// hashes come first.
+    /// Verifies a delegated role (section 5.6.7): it must be listed in the snapshot; length and hashes are checked
+    /// first.
     ///
-    /// - Parameter now: the moment at which it may not have expired.
+    /// - Parameter now: the time at which it must not have expired.
     func delegated(
         _ metadata: UnverifiedMetadata, at step: TargetSearch.Step, now: UTCTime
     ) throws(VaultError) -> VerifiedTargets {
@@ -38,7 +38,7 @@ public struct TrustChain: Sendable {
         return reference
     }
 
-    /// Where the host keeps a target, relative to its folder of targets.
+    /// The path of a target at the host, relative to its folder of targets.
     public func hostedPath(of target: TargetRecord) -> String {
         root.usesConsistentSnapshots ? target.hostedPath : target.path
     }
@@ -54,8 +54,7 @@ public struct TrustChain: Sendable {
             self.now = now
         }
 
-        /// Checks a timestamp (section 5.4). One of the same version as the trusted one is dropped, and the
-        /// trusted one stays.
+        /// Verifies a timestamp (section 5.4). If its version is that of the trusted one, the trusted one is used.
         public func timestamp(
             _ metadata: UnverifiedMetadata, after trusted: VerifiedTimestamp?
         ) throws(VaultError) -> AtTimestamp {
@@ -79,7 +78,7 @@ public struct TrustChain: Sendable {
         let isContested: Bool
         let now: UTCTime
 
-        /// Checks a snapshot (section 5.5): length and hash come first.
+        /// Verifies a snapshot (section 5.5); length and hashes are checked first.
         public func snapshot(
             _ metadata: UnverifiedMetadata, after trusted: VerifiedSnapshot?
         ) throws(VaultError) -> AtSnapshot {
@@ -103,7 +102,7 @@ public struct TrustChain: Sendable {
         let isContested: Bool
         let now: UTCTime
 
-        /// Checks the top-level targets (section 5.6): length and hash come first.
+        /// Verifies the top-level targets (section 5.6); length and hashes are checked first.
         public func targets(_ metadata: UnverifiedMetadata) throws(VaultError) -> TrustChain {
             let document = metadata.document
             try snapshot.targets.check(document.bytes, at: document.place)

@@ -2,23 +2,23 @@ public import StrictJSON
 public import VaultCrypto
 import VaultErrors
 
-/// Metadata whose signatures hold. It may still be old: see ``TrustChain`` for what may be believed now.
+/// Metadata with verified signatures. It may still be outdated: see ``TrustChain``.
 public protocol VerifiedMetadata: Sendable {
     var document: MetadataDocument { get }
 }
 
 extension VerifiedMetadata {
-    /// From 1 on.
+    /// At least 1.
     public var version: Int64 { document.version }
     public var expires: UTCTime { document.expires }
     /// The file, exactly as received.
     public var bytes: [UInt8] { document.bytes }
-    /// The SHA-256 of the file; roots are pinned by it.
+    /// The SHA-256 of the file, which roots are pinned by.
     public var digest: SHA256Digest { SHA256.hash(bytes.span) }
     /// The whole signed part, members unknown to this library included.
     public var json: JSONObject { document.signed }
 
-    /// Whether it must not be believed any more at this moment.
+    /// Whether it has expired at this time.
     public func hasExpired(at now: UTCTime) -> Bool {
         document.expires <= now
     }

@@ -2,15 +2,15 @@ import StrictJSON
 import VaultCrypto
 public import VaultErrors
 
-/// The root of trust: it names the keys of every role, its own included (section 4.3).
+/// The root of trust: it names the keys of all roles, its own included (section 4.3).
 public struct VerifiedRoot: VerifiedMetadata {
     public let document: MetadataDocument
-    /// Whether files at the host carry their version or hash in the name (section 6.2).
+    /// Whether file names at the host contain the version or hash (section 6.2).
     public let usesConsistentSnapshots: Bool
     private let trusts: [TopLevelRole: RoleTrust]
 
-    /// Believes a root because somebody vouches for it: it was shipped, pinned, or is met for the first time.
-    /// It must be signed by its own keys.
+    /// Trusts a root without a predecessor: it was shipped, pinned, or is seen for the first time. It must be signed by
+    /// its own keys.
     public init(pinning metadata: UnverifiedMetadata) throws(VaultError) {
         do throws(VaultError) {
             try self.init(selfSigned: metadata)
@@ -19,8 +19,8 @@ public struct VerifiedRoot: VerifiedMetadata {
         }
     }
 
-    /// Believes a root file that somebody gave. Throws `.untrusted`, with what to give, when it is none.
-    init(vouchedFor bytes: [UInt8]) throws(VaultError) {
+    /// Trusts a root file given by the user. Throws `.untrusted`, with the file to use instead, when it is none.
+    init(trustedRootFile bytes: [UInt8]) throws(VaultError) {
         let place = "trusted root"
         do throws(VaultError) {
             guard bytes.count <= MetadataRole.root.sizeLimit else {
@@ -29,12 +29,12 @@ public struct VerifiedRoot: VerifiedMetadata {
             try self.init(pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: place))
         } catch {
             throw VaultError(
-                .untrusted, "it is no root file of a site: \(error.problem)", at: place,
-                remedy: "give the file trusted-root.json of the site's publisher")
+                .untrusted, "it is not a site's root file: \(error.problem)", at: place,
+                remedy: "use the file trusted-root.json of the site's publisher")
         }
     }
 
-    /// The next root: exactly one version on, signed by this root's keys and by its own (section 5.3).
+    /// The next root: its version exactly one higher, signed by this root's keys and by its own (section 5.3).
     public func successor(verifying metadata: UnverifiedMetadata) throws(VaultError) -> VerifiedRoot {
         try verify(metadata, as: .root)
         let found = metadata.document.version
@@ -60,7 +60,7 @@ public struct VerifiedRoot: VerifiedMetadata {
         try verify(metadata, as: .root)
     }
 
-    /// Checks the signatures of a role's metadata against the keys that this root names for it.
+    /// Verifies the signatures of a role's metadata against the keys that this root names for it.
     func verify(_ metadata: UnverifiedMetadata, as role: TopLevelRole) throws(VaultError) {
         guard metadata.document.role.topLevel == role, let trust = trusts[role] else {
             throw .untrusted("it is not \(role.rawValue) metadata", at: metadata.document.place)
@@ -68,19 +68,19 @@ public struct VerifiedRoot: VerifiedMetadata {
         try trust.verify(metadata, namedBy: "root version \(version)")
     }
 
-    /// The keys that may sign for a role. Kinds of keys that this library does not know are left out.
+    /// The keys and threshold of a role, without unsupported kinds of keys.
     public func trust(in role: TopLevelRole) -> RoleTrust {
         trusts[role] ?? RoleTrust([MetadataKey]())
     }
 
-    /// Whether a key that the older root named for the role is named no more.
+    /// Whether this root no longer names a key that the older root named for the role.
     func revokesKeys(of role: TopLevelRole, since older: VerifiedRoot) -> Bool {
         let remaining = Set(trust(in: role).keys.map(\.key))
         return older.trust(in: role).keys.contains { !remaining.contains($0.key) }
     }
 
-    /// Whether clients of the older root forget which versions of timestamp and snapshot they have seen, and so of all that a
-    /// snapshot lists: a key of either is named no more, so that its thief can't lock them out (section 5.3.11).
+    /// Whether clients of the older root forget the versions of timestamp, snapshot and everything in a snapshot: a key
+    /// of either was removed, and its thief must not lock clients out (section 5.3.11).
     public func resetsVersions(since older: VerifiedRoot) -> Bool {
         revokesKeys(of: .timestamp, since: older) || revokesKeys(of: .snapshot, since: older)
     }

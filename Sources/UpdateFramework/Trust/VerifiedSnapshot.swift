@@ -2,15 +2,15 @@ import StrictJSON
 import VaultBytes
 public import VaultErrors
 
-/// The snapshot: which version of every targets file belongs together (section 4.4).
+/// The snapshot: the versions of all targets files that belong together (section 4.4).
 public struct VerifiedSnapshot: VerifiedMetadata {
     public let document: MetadataDocument
     /// The top-level targets.
     public let targets: MetadataReference
-    /// Everything listed, delegated roles too, by the names of their files.
+    /// All entries, delegated roles included, by file name.
     private let references: [String: MetadataReference]
 
-    /// Checks form and signatures only.
+    /// Verifies format and signatures only.
     public init(verifying metadata: UnverifiedMetadata, under root: VerifiedRoot) throws(VaultError) {
         try root.verify(metadata, as: .snapshot)
         document = metadata.document
@@ -20,7 +20,7 @@ public struct VerifiedSnapshot: VerifiedMetadata {
             var references: [String: MetadataReference] = [:]
             for (name, value) in meta {
                 let place = "\(place): \(name.beginning)"
-                // Keys by their bytes: two that merely look alike must not stand in for each other.
+                // Encoded, so that they compare by bytes: names that only look alike are different.
                 references[PercentEncoding.encode(name)] = try MetadataReference(parsing: value, place: place)
             }
             let entry = try meta.object(MetadataRole.targets.listedName, at: place)
@@ -31,7 +31,7 @@ public struct VerifiedSnapshot: VerifiedMetadata {
         }
     }
 
-    /// Checks that nothing an older snapshot lists is missing here or has a lower version (section 5.5.5).
+    /// Checks that no entry of an older snapshot is missing or has a lower version (section 5.5.5).
     func requireNothingOlder(than older: VerifiedSnapshot) throws(VaultError) {
         guard version >= older.version else {
             throw .rollback(
@@ -39,7 +39,7 @@ public struct VerifiedSnapshot: VerifiedMetadata {
         }
         for (name, trusted) in older.references.sorted(by: { $0.key < $1.key }) {
             guard let found = references[name] else {
-                throw .rollback("it lists \(name.beginning) no more", at: document.place)
+                throw .rollback("it no longer lists \(name.beginning)", at: document.place)
             }
             guard found.version >= trusted.version else {
                 throw .rollback(
@@ -49,6 +49,6 @@ public struct VerifiedSnapshot: VerifiedMetadata {
         }
     }
 
-    /// What is listed for a role; nil for one that is not listed, which then must not be believed.
+    /// The entry of a role; nil when it is not listed, and therefore not trusted.
     public subscript(role: MetadataRole) -> MetadataReference? { references[role.fileName] }
 }

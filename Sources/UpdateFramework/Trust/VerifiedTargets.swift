@@ -1,21 +1,20 @@
 import StrictJSON
 public import VaultErrors
 
-/// One targets role's metadata: which files there are, with lengths and hashes, and who else may list some
-/// (section 4.5).
+/// The metadata of one targets role: its files with lengths and hashes, and its delegations (section 4.5).
 public struct VerifiedTargets: VerifiedMetadata {
     public let document: MetadataDocument
-    /// Every file that this role lists, sorted by the bytes of its path.
+    /// All files that this role lists, sorted by the bytes of the path.
     public let records: [TargetRecord]
     public let delegations: Delegations?
 
-    /// The top-level targets. Checks form and signatures only.
+    /// The top-level targets. Verifies format and signatures only.
     public init(verifying metadata: UnverifiedMetadata, under root: VerifiedRoot) throws(VaultError) {
         try root.verify(metadata, as: .targets)
         try self.init(reading: metadata.document)
     }
 
-    /// A delegated role. Checks form and signatures only, against the delegation as it is now.
+    /// A delegated role. Verifies format and signatures only, against the present delegation.
     public init(
         verifying metadata: UnverifiedMetadata, as delegation: Delegation, by delegator: MetadataRole
     ) throws(VaultError) {
@@ -47,7 +46,7 @@ public struct VerifiedTargets: VerifiedMetadata {
         self.document = document
     }
 
-    /// This role's own record of exactly this path.
+    /// This role's record of exactly this path.
     public subscript(path: String) -> TargetRecord? {
         var (low, high) = (0, records.count)
         while low < high {

@@ -1,12 +1,12 @@
 import StrictJSON
 public import VaultErrors
 
-/// The timestamp: which snapshot is the newest (section 4.6).
+/// The timestamp: the newest snapshot (section 4.6).
 public struct VerifiedTimestamp: VerifiedMetadata {
     public let document: MetadataDocument
     public let snapshot: MetadataReference
 
-    /// Checks form and signatures only.
+    /// Verifies format and signatures only.
     public init(verifying metadata: UnverifiedMetadata, under root: VerifiedRoot) throws(VaultError) {
         try root.verify(metadata, as: .timestamp)
         document = metadata.document

@@ -32,7 +32,7 @@ struct MetadataCopy {
     private static func roots(
         of site: Site, through pinned: VerifiedRoot, to newest: VerifiedRoot
     ) async throws(VaultError) -> [VerifiedRoot] {
-        guard let roots = try await RootHistory(ofWhole: site, upTo: newest.version)?.roots else {
+        guard let roots = try await RootHistory(fromFirstRootOf: site, upTo: newest.version)?.roots else {
             throw VaultError(
                 .unavailable, "the host does not have it",
                 at: site.place(of: MetadataRole.root.hostedName(version: 1)),

@@ -130,7 +130,7 @@ struct PublicationProposal {
                         PublicationReport.Update(
                             version: earlier.version, cost: try UpdateCost(of: file, holding: [held])))
                 } catch {
-                    guard !error.isOfStorage, !error.isCancellation else { throw error }
+                    guard !error.isStorageFailure, !error.isCancellation else { throw error }
                 }
             }
         }

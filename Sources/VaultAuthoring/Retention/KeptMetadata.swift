@@ -108,7 +108,7 @@ struct KeptMetadata {
         var listings: [[UInt8]: [UInt64: (file: MetadataVersion, target: String)]] = [:]
         for file in files.filter({ $0.role?.type == .targets }).sorted(by: { $0.version > $1.version }) {
             guard let metadata = try? folder.metadata(in: file) else { continue }
-            for record in try metadata.records where signers.speak(for: record, in: metadata) {
+            for record in try metadata.records where signers.authorize(record, in: metadata) {
                 if lastListing[record.hostedPath] == nil { lastListing[record.hostedPath] = file }
                 guard let pack = try? PublishedPacks.Listing(record).pack else { continue }
                 let path = Array(record.path.utf8)

@@ -15,7 +15,7 @@ struct TeamImports {
             do throws(VaultError) {
                 if let file = try delivery.files(versionsAreReset: versionsAreReset) { files.append(file) }
             } catch {
-                guard let listed = delivery.listed, !error.isOfStorage, !error.isCancellation else {
+                guard let listed = delivery.listed, !error.isStorageFailure, !error.isCancellation else {
                     throw error
                 }
                 warnings.append(

@@ -50,7 +50,7 @@ extension JWKMembers {
         guard let secret else { throw unfit("\"k\" is missing", place) }
         let text = source.extracting(secret.range)
         let decoded = try SecretBytes(capacity: VaultKey.byteCount) { (room) throws(VaultError) in
-            guard text.count == Base64URL.encodedCount(of: VaultKey.byteCount),
+            guard text.count == Base64URL.encodedLength(of: VaultKey.byteCount),
                 let count = Base64URL.decode(text, into: &room)
             else {
                 throw unfit("\"k\" is not 32 bytes in base64url without padding (43 characters)", place)

@@ -1,13 +1,13 @@
 public import VaultErrors
 
-/// The only hosts that may be asked, by redirects too: names and addresses, or `*.example.com` for all names below a
-/// domain, which is itself not among them. Ports make no difference.
+/// The only hosts that may be contacted, by redirects too: names and addresses, or `*.example.com` for all names below
+/// a domain but not the domain itself. Ports are ignored.
 public struct AllowedHosts: Hashable, Sendable {
     private var names: Set<String> = []
     /// Each begins with a dot.
     private var suffixes: Set<String> = []
 
-    /// - Throws: `.usage` for what is no host name, address or `*.DOMAIN`.
+    /// - Throws: `.usage` for anything but a host name, an address or `*.DOMAIN`.
     public init(_ patterns: some Sequence<String>) throws(VaultError) {
         for pattern in patterns {
             let isBelow = pattern.hasPrefix("*.")
@@ -15,20 +15,20 @@ public struct AllowedHosts: Hashable, Sendable {
                 !(isBelow && Self.isAddress(host))
             else {
                 throw VaultError(
-                    .usage, "not the name of a host", at: pattern,
+                    .usage, "not a host name or address", at: pattern,
                     remedy: "give a name or address without port, or *.DOMAIN for all names below a domain")
             }
             if isBelow { suffixes.insert(".\(host)") } else { names.insert(host) }
         }
     }
 
-    /// Whether a site may be asked; one in a folder always may.
+    /// Whether a site may be contacted; a site in a folder always may.
     public func allows(_ location: SiteLocation) -> Bool {
         guard case .http(let url) = location.address else { return true }
         return allows(url.host)
     }
 
-    /// - Parameter host: As ``HTTPURL`` holds it, in lower case.
+    /// - Parameter host: In lower case, as in ``HTTPURL``.
     func allows(_ host: String) -> Bool {
         names.contains(host) || suffixes.contains { host.hasSuffix($0) && host.utf8.count > $0.utf8.count }
     }

@@ -1,15 +1,15 @@
 import AsyncHTTPClient
 public import VaultErrors
 
-/// A proxy that all connections to hosts go through: by `CONNECT` (RFC 9110, section 9.3.6), for http too, or SOCKS 5
-/// (RFC 1928). The proxy looks up the hosts' names.
+/// A proxy for all connections to hosts: `CONNECT` (RFC 9110, section 9.3.6), for http too, or SOCKS 5 (RFC 1928). The
+/// proxy resolves the host names.
 public struct HTTPProxy: Hashable, Sendable {
     public enum Kind: Hashable, Sendable {
         case http(Authorization?)
         case socks5
     }
 
-    /// What an HTTP proxy gets as `Proxy-Authorization`, in the clear.
+    /// Credentials sent to an HTTP proxy as `Proxy-Authorization`, unencrypted.
     public enum Authorization: Hashable, Sendable {
         case basic(user: String, password: String)
         case bearer(token: String)
@@ -26,14 +26,13 @@ public struct HTTPProxy: Hashable, Sendable {
 
     /// Reads `http://HOST:PORT` or `socks5://HOST:PORT`.
     ///
-    /// - Throws: `.usage` for anything else. A text with user information, which others could read in the list of
-    ///   processes, is not repeated.
+    /// - Throws: `.usage` for anything else. A text with user information is not repeated, as it may hold a password.
     public init(_ text: String) throws(VaultError) {
         guard !text.contains("@") else {
             throw VaultError(
-                .usage, "a user name or password in the URL", at: "proxy",
+                .usage, "the URL has a user name or password", at: "proxy",
                 remedy:
-                    "name a local proxy that logs in by itself, or give the authorization in an app's code")
+                    "use a local proxy that logs in by itself, or set the authorization in an app's code")
         }
         let (kind, rest): (Kind, Substring) =
             switch text.prefix(while: { $0 != ":" }).lowercased() {
@@ -53,7 +52,7 @@ public struct HTTPProxy: Hashable, Sendable {
             host: isBracketed ? String(url.host.dropFirst().dropLast()) : url.host, port: port, kind: kind)
     }
 
-    /// How errors name it.
+    /// Its name in errors.
     var place: String { "the proxy \(host):\(port)" }
 
     var configuration: HTTPClient.Configuration.Proxy {

@@ -1,8 +1,8 @@
-/// The bytes that are asked for: both ends count, as in `Range: bytes=0-499` (RFC 9110, section 14.1.2).
+/// The requested bytes, both ends included, as in `Range: bytes=0-499` (RFC 9110, section 14.1.2).
 public struct ByteRange: Hashable, Sendable {
-    /// The first byte, counted from 0.
+    /// The offset of the first byte.
     public let first: UInt64
-    /// The last byte; nil asks for all that follows.
+    /// The offset of the last byte; nil requests everything up to the end.
     public let last: UInt64?
 
     public init(_ bytes: ClosedRange<UInt64>) { (first, last) = (bytes.lowerBound, bytes.upperBound) }
@@ -12,23 +12,23 @@ public struct ByteRange: Hashable, Sendable {
     var headerValue: String { "bytes=\(first)-\(last.map(String.init) ?? "")" }
 }
 
-/// The bytes that came, and how many the whole file has: `Content-Range: bytes 0-499/1234`.
+/// The received bytes and the size of the whole file: `Content-Range: bytes 0-499/1234`.
 public struct ContentRange: Hashable, Sendable {
     public let first: UInt64
     public let last: UInt64
     /// The size of the whole file.
     public let total: UInt64
 
-    /// How many bytes the part has.
-    public var count: UInt64 { last - first + 1 }
+    /// In bytes.
+    public var length: UInt64 { last - first + 1 }
 
-    /// Nil unless `first <= last < total`, so that ``count`` can't overflow.
+    /// Nil unless `first <= last < total`, so that ``length`` can't overflow.
     init?(first: UInt64, last: UInt64, total: UInt64) {
         guard first <= last, last < total else { return nil }
         (self.first, self.last, self.total) = (first, last, total)
     }
 
-    /// Reads the header's value (RFC 9110, section 14.4); a total of `*` is refused.
+    /// Parses the header's value (RFC 9110, section 14.4); a total of `*` is refused.
     init?(headerValue: String) {
         guard let (bounds, total) = Self.boundsAndTotal(headerValue), let total else { return nil }
         let ends = bounds.split(separator: "-", omittingEmptySubsequences: false)
@@ -37,15 +37,15 @@ public struct ContentRange: Hashable, Sendable {
         self.init(first: first, last: last, total: total)
     }
 
-    /// The size that a 416 tells: `bytes */1234`.
+    /// The size of the file in a 416 response: `bytes */1234`.
     static func total(ofUnsatisfied headerValue: String) -> UInt64? {
         guard let (bounds, total) = boundsAndTotal(headerValue), bounds == "*" else { return nil }
         return total
     }
 
-    /// Whether this is the whole of what was asked for, as far as the file goes.
-    func answers(_ asked: ByteRange) -> Bool {
-        first == asked.first && last == min(asked.last ?? .max, total - 1)
+    /// Whether this is the requested range, up to the end of the file.
+    func matches(_ requested: ByteRange) -> Bool {
+        first == requested.first && last == min(requested.last ?? .max, total - 1)
     }
 
     private static func boundsAndTotal(_ text: String) -> (Substring, UInt64?)? {

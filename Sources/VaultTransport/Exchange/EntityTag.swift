@@ -1,9 +1,9 @@
-/// A strong entity tag: equal tags mean equal bytes (RFC 9110, section 8.8.3).
+/// A strong entity tag: equal tags mean equal content (RFC 9110, section 8.8.3).
 public struct EntityTag: Hashable, Sendable {
-    /// With its quotation marks, as it is sent.
+    /// With its quotation marks.
     public let text: String
 
-    /// Nil for a weak tag, and for anything but at most 256 visible ASCII characters in quotation marks.
+    /// Nil unless it is a strong tag of at most 256 visible ASCII characters in quotation marks.
     public init?(_ text: String) {
         let bytes = text.utf8
         guard (2...258).contains(bytes.count), bytes.first == 0x22, bytes.last == 0x22,

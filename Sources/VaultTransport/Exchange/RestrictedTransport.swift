@@ -1,6 +1,6 @@
 public import VaultErrors
 
-/// Asks only some hosts, by redirects too, through another transport.
+/// A transport that contacts only the allowed hosts, by redirects too.
 public struct RestrictedTransport: Transport {
     private let base: any Transport
     private let hosts: AllowedHosts

@@ -1,35 +1,36 @@
 public import VaultErrors
 
-/// When a failed transfer is worth another try, and how long to wait before it: exponential backoff with
-/// jitter, so that the clients of a host that comes back don't all return at once.
+/// When to retry a failed transfer: exponential backoff with jitter, so that the clients of a host that recovers don't
+/// all return at once.
 public struct RetryPolicy: Sendable {
-    /// How many tries there are in all, the first included.
+    /// The maximum number of attempts, the first included.
     public var attempts: Int = 5
-    /// The longest wait before the second try; it doubles with each further one.
+    /// The maximum wait before the second attempt; it doubles with each further one.
     public var base: Duration = .milliseconds(500)
-    /// The longest wait of all.
+    /// The maximum wait before any attempt.
     public var ceiling: Duration = .seconds(30)
-    /// The longest wait that a host may ask for; for more, nobody stays.
+    /// The maximum wait that a host may request; more ends the attempts.
     public var retryAfterCeiling: Duration = .seconds(120)
 
     public init() {}
 
-    /// How long to wait before trying again; nil when that would be no use.
+    /// The wait before the next attempt; nil when none should be made.
     ///
     /// - Parameters:
-    ///   - failures: How many tries have failed, the one with this error included.
-    ///   - retryAfter: How long the host asked to wait; the backoff comes on top of it.
+    ///   - failures: The number of failed attempts, this one included.
+    ///   - retryAfter: The wait that the host requested; the backoff is added to it.
     public func delay(
         afterFailures failures: Int, _ error: VaultError, retryAfter: Duration? = nil,
         using generator: inout some RandomNumberGenerator
     ) -> Duration? {
-        let asked = retryAfter ?? .zero
-        guard Self.isWorthRetrying(error), failures < attempts, asked <= retryAfterCeiling else { return nil }
+        let requested = retryAfter ?? .zero
+        guard Self.isWorthRetrying(error), failures < attempts, requested <= retryAfterCeiling
+        else { return nil }
         let doublings = max(0, min(failures - 1, 30))
         let longest = min(base * (1 << doublings), ceiling)
-        return asked + longest * Double.random(in: 0.5...1, using: &generator)
+        return requested + longest * Double.random(in: 0.5...1, using: &generator)
     }
 
-    /// Whether the same question may have another answer: only where the host or the way to it failed.
+    /// Whether another attempt may succeed: only where the host or the network failed.
     public static func isWorthRetrying(_ error: VaultError) -> Bool { error.category == .unavailable }
 }

@@ -1,29 +1,28 @@
 import Synchronization
 
-/// How fast a host sends, over all answers that one transfer takes from it: a host that ends each answer, or begins each
-/// late, is as slow as one that trickles.
+/// Measures how fast a host sends, over all responses of one transfer: short or late responses count as slow too.
 public final class ThroughputMeter: Sendable {
-    private let floor = Mutex<ThroughputFloor?>(nil)
+    private let minimum = Mutex<MinimumThroughput?>(nil)
 
     public init() {}
 
-    /// Windows that brought too little; each one that brought enough makes up for one.
-    public var slowWindows: Int { floor.withLock { $0?.slowWindows ?? 0 } }
+    /// The number of windows that were too slow, less one for each that was fast enough.
+    public var slowWindows: Int { minimum.withLock { $0?.slowWindows ?? 0 } }
 
-    /// Counts bytes, and the time that was spent waiting for them. False when a whole window has brought too little.
+    /// Counts bytes and the time spent waiting for them. False when a whole window was too slow.
     func allows(_ count: Int, after wait: Duration, _ limits: TransportLimits) -> Bool {
-        floor.withLock { floor in
-            var counted = floor ?? ThroughputFloor(limits)
-            defer { floor = counted }
+        minimum.withLock { minimum in
+            var counted = minimum ?? MinimumThroughput(limits)
+            defer { minimum = counted }
             return counted.allows(count, after: wait)
         }
     }
 }
 
-/// An idle timeout alone is content with one byte now and then.
+/// Checks the average rate, since an idle timeout alone allows one byte now and then.
 ///
-/// Only the time spent waiting for bytes counts, never what the reader does with them.
-struct ThroughputFloor {
+/// Only the time spent waiting for bytes counts, not what the reader does with them.
+struct MinimumThroughput {
     private let limits: TransportLimits
     private var graceLeft: Duration
     private var waited: Duration = .zero
@@ -35,7 +34,7 @@ struct ThroughputFloor {
         graceLeft = limits.grace
     }
 
-    /// False when a whole window has brought too little.
+    /// False when a whole window was too slow.
     mutating func allows(_ count: Int, after wait: Duration) -> Bool {
         guard graceLeft <= .zero else {
             graceLeft -= wait

@@ -1,19 +1,18 @@
 public import VaultErrors
 
-/// Reads files of a site, wherever it is.
+/// Reads the files of a site.
 ///
-/// A transport believes nothing and proves nothing about the bytes: sizes and digests are checked by whoever
-/// asked. It doesn't try again by itself; see ``RetryPolicy``.
+/// A transport verifies nothing: the caller checks sizes and digests. It does not retry; see ``RetryPolicy``.
 public protocol Transport: Sendable {
-    /// Asks for a file or a part of it; the answer's body is read afterwards, while it arrives.
+    /// Requests a file or a part of it; the body of the response is read while it arrives.
     ///
-    /// - Throws: `.unavailable` when the host can't be reached, fails, or answers what can't be used;
-    ///   `.corrupt` when more than the request's limit is declared; `.untrusted` for a host that is not allowed.
+    /// - Throws: `.unavailable` when the host can't be reached, fails or sends an unusable response; `.corrupt` when
+    ///   the declared length is over the request's limit; `.untrusted` for a host that is not allowed.
     func get(_ request: TransportRequest) async throws(VaultError) -> TransportResponse
 }
 
 extension VaultError {
-    /// What ``TransportResponse/busy(retryAfter:)`` is to those who don't wait.
+    /// The error for ``TransportResponse/busy(retryAfter:)`` where the caller doesn't wait.
     public static func busyHost(_ location: SiteLocation, retryAfter: Duration?) -> VaultError {
         let time = retryAfter.map { "in \($0.components.seconds) seconds" } ?? "later"
         return VaultError(
@@ -22,7 +21,7 @@ extension VaultError {
 }
 
 extension Transport {
-    /// A small file as a whole, such as metadata; nil when there is none.
+    /// A whole small file, such as metadata; nil when it does not exist.
     ///
     /// - Throws: `.corrupt` when it has more than `limit` bytes, and what ``get(_:)`` throws.
     public func bytes(at location: SiteLocation, limit: Int) async throws(VaultError) -> [UInt8]? {
@@ -36,7 +35,7 @@ extension Transport {
         case .busy(let wait): throw .busyHost(location, retryAfter: wait)
         case .part, .outOfRange:
             throw VaultError(
-                .unavailable, "a part was sent where the whole was asked for", at: location.description,
+                .unavailable, "the host sent a part instead of the whole file", at: location.description,
                 remedy: "have the host send static files unchanged")
         }
     }

@@ -1,19 +1,19 @@
 import Synchronization
 public import VaultErrors
 
-/// The bytes of an answer as they arrive, in chunks that are never empty.
+/// The body of a response as it arrives, in chunks that are never empty.
 ///
-/// They can be read once. No more is read ahead than a chunk or two, so a slow reader slows the sender; a
-/// body that is let go ends its transfer. The end of the sequence means that all is there: a body that is
-/// shorter or longer than the host declared, or longer than the request's limit, ends with an error. Only
-/// where the host declared no ``length`` may a body be cut short unseen.
+/// It can be read once. At most two chunks are read ahead, so a slow reader slows the sender; a body that is released
+/// ends its transfer. The sequence ends normally only when the body is complete: one shorter or longer than the host
+/// declared, or longer than the request's limit, ends with an error. Only without a declared ``length`` can a truncated
+/// body go unnoticed.
 public struct TransportBody: AsyncSequence, Sendable {
     public typealias Element = [UInt8]
     public typealias Failure = VaultError
 
-    /// How many bytes will come, where the host declared it.
+    /// The length in bytes, if the host declared it.
     public let length: UInt64?
-    /// What identifies the file's content at this host, if the host gave a strong tag.
+    /// The entity tag of the file at this host, if the host sent a strong one.
     public let entityTag: EntityTag?
 
     private let chunks: SingleUse
@@ -35,10 +35,10 @@ public struct TransportBody: AsyncSequence, Sendable {
 
     public func makeAsyncIterator() -> Iterator {
         Iterator(
-            source: chunks.take() ?? AlreadyRead(place: place), length: length, limit: limit, place: place)
+            source: chunks.use() ?? AlreadyRead(place: place), length: length, limit: limit, place: place)
     }
 
-    /// Counts what arrives and holds it against what was declared.
+    /// Compares the received length with the declared one.
     public struct Iterator: AsyncIteratorProtocol {
         private var source: (any ChunkSource)?
         private let length: UInt64?
@@ -75,31 +75,31 @@ public struct TransportBody: AsyncSequence, Sendable {
     private static func tooLong(limit: UInt64, place: String) -> VaultError {
         VaultError(
             .corrupt, "more bytes than declared (\(limit))", at: place,
-            remedy: "try another mirror or tell the publisher")
+            remedy: "try another mirror or report this to the publisher")
     }
 }
 
-/// Where a body's bytes come from; nil is the end.
+/// The source of a body's bytes; nil at the end.
 protocol ChunkSource {
     mutating func next() async throws(VaultError) -> [UInt8]?
 }
 
-/// Stands in for the bytes when somebody reads them a second time.
+/// The source for a second reading: it always throws.
 private struct AlreadyRead: ChunkSource {
     let place: String
 
     mutating func next() async throws(VaultError) -> [UInt8]? {
-        throw VaultError(.usage, "this answer was read already", at: place, remedy: "ask again")
+        throw VaultError(.usage, "this response was already read", at: place, remedy: "repeat the request")
     }
 }
 
-/// Hands its content out once.
+/// Returns its content once.
 private final class SingleUse: Sendable {
     private let content: Mutex<(@Sendable () -> any ChunkSource)?>
 
     init(_ content: @escaping @Sendable () -> any ChunkSource) { self.content = Mutex(content) }
 
-    func take() -> (any ChunkSource)? {
+    func use() -> (any ChunkSource)? {
         content.withLock { content in
             defer { content = nil }
             return content

@@ -1,15 +1,15 @@
-/// One question to a site: a file, or a part of it.
+/// A request for a file, or a part of it.
 public struct TransportRequest: Sendable {
     public var location: SiteLocation
-    /// The part that is wanted; nil asks for the whole file.
+    /// The requested part; nil requests the whole file.
     public var range: ByteRange?
-    /// Sends the part only while the file is still the one with this tag, else the whole (`If-Range`).
+    /// The part is sent only if the file still has this tag, else the whole file (`If-Range`).
     public var ifRange: EntityTag?
-    /// The most bytes that a body may have, the whole file's when the host ignores `range`: one more is an error.
+    /// The maximum length of the body in bytes; where the host ignores `range`, that is the whole file's.
     public var limit: UInt64
-    /// The only hosts that may be asked, by redirects too, whatever else the transport allows; nil for all of these.
+    /// The only hosts that may be contacted, by redirects too; nil for all that the transport allows.
     public var allowedHosts: AllowedHosts?
-    /// Shared by all requests that one transfer makes to a host; by default each answer is measured by itself.
+    /// Shared by all requests of one transfer to a host; by default each response is measured by itself.
     public var meter = ThroughputMeter()
 
     public init(

@@ -1,9 +1,9 @@
 public import VaultErrors
 import VaultFileSystem
 
-/// Reads a site that is a folder of this machine, a mounted share or a USB stick.
+/// Reads a site in a folder: on this machine, a mounted share or a USB stick.
 ///
-/// Links are followed: whoever can place them there can read the files anyway.
+/// Links are followed: whoever can create them can read the files anyway.
 public struct FileTransport: Transport {
     public init() {}
 
@@ -24,9 +24,9 @@ public struct FileTransport: Transport {
             "\"\([status.inode, status.size, UInt64(bitPattern: status.modified)].map { String($0, radix: 16) }.joined(separator: "-"))\""
         )
         let shared = SharedFile(file)
-        func body(_ offset: UInt64, _ count: UInt64) throws(VaultError) -> TransportBody {
-            try TransportBody(for: request, length: count, entityTag: tag) {
-                FileChunks(file: shared, offset: offset, left: count)
+        func body(_ offset: UInt64, _ length: UInt64) throws(VaultError) -> TransportBody {
+            try TransportBody(for: request, length: length, entityTag: tag) {
+                FileChunks(file: shared, offset: offset, remaining: length)
             }
         }
         guard let range = request.range, request.ifRange == nil || request.ifRange == tag else {
@@ -36,29 +36,29 @@ public struct FileTransport: Transport {
             let part = ContentRange(
                 first: range.first, last: min(range.last ?? .max, status.size - 1), total: status.size)
         else { return .outOfRange(total: status.size) }
-        return .part(part, try body(part.first, part.count))
+        return .part(part, try body(part.first, part.length))
     }
 }
 
-/// A file that a body keeps open.
+/// A file kept open by a body.
 private final class SharedFile: Sendable {
     let file: OpenFile
 
     init(_ file: consuming OpenFile) { self.file = file }
 }
 
-/// A stretch of a file, piece by piece; shorter when the file shrinks meanwhile.
+/// A part of a file in chunks; shorter when the file shrinks meanwhile.
 private struct FileChunks: ChunkSource {
     let file: SharedFile
     var offset: UInt64
-    var left: UInt64
+    var remaining: UInt64
 
     mutating func next() async throws(VaultError) -> [UInt8]? {
         var chunk: [UInt8] = []
-        let count = try file.file.read(into: &chunk, upTo: Int(min(left, 1 << 18)), at: offset)
+        let count = try file.file.read(into: &chunk, upTo: Int(min(remaining, 1 << 18)), at: offset)
         guard count > 0 else { return nil }
         offset += UInt64(count)
-        left -= UInt64(count)
+        remaining -= UInt64(count)
         return chunk
     }
 }

@@ -2,17 +2,17 @@ import AsyncHTTPClient
 import NIOCore
 import VaultErrors
 
-/// A body while it arrives, ended when it arrives too slowly.
+/// The chunks of an arriving body; fails when it arrives too slowly.
 struct HTTPChunks: ChunkSource {
     private var buffers: HTTPClientResponse.Body.AsyncIterator
     private let meter: ThroughputMeter
-    /// The waiting that is not counted yet.
+    /// The waiting time that is not measured yet.
     private var wait: Duration
-    /// Held, since its connections close when it goes away.
+    /// Keeps the transport alive: its connections close when it is released.
     private let transport: HTTPTransport
     private let place: String
 
-    /// - Parameter wait: how long the answer's head took.
+    /// - Parameter wait: how long the head of the response took.
     init(
         _ body: HTTPClientResponse.Body, through transport: HTTPTransport, meter: ThroughputMeter,
         after wait: Duration, place: String
@@ -26,7 +26,7 @@ struct HTTPChunks: ChunkSource {
 
     mutating func next() async throws(VaultError) -> [UInt8]? {
         while true {
-            let asked = ContinuousClock.now
+            let start = ContinuousClock.now
             let buffer: ByteBuffer?
             do {
                 buffer = try await buffers.next(isolation: #isolation)
@@ -34,11 +34,11 @@ struct HTTPChunks: ChunkSource {
                 throw VaultError(transport: error, at: place)
             }
             guard let buffer else { return nil }
-            wait += .now - asked
+            wait += .now - start
             guard meter.allows(buffer.readableBytes, after: wait, transport.limits) else {
                 throw VaultError(
                     .unavailable,
-                    "the host sends less than \(transport.limits.bytesPerSecond) bytes a second",
+                    "the host sends less than \(transport.limits.bytesPerSecond) bytes per second",
                     at: place,
                     remedy: "try again later or use another mirror")
             }

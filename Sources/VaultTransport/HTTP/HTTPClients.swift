@@ -3,13 +3,13 @@ import NIOCore
 import Synchronization
 import VaultErrors
 
-/// A client for each name that is reached over TLS, which holds certificates against that name; and one for all else.
+/// One client for each name reached over TLS, which checks certificates against that name; and one for everything else.
 final class HTTPClients: Sendable {
-    /// Redirects may lead to ever new hosts, and each client takes memory.
+    /// Limits memory: redirects may lead to any number of hosts.
     private static let limit = 32
 
     private let configuration: HTTPClient.Configuration
-    /// By name; the empty one is that for all else.
+    /// By host name; empty for everything else.
     private let clients = Mutex<[String: HTTPClient]>([:])
 
     init(_ configuration: HTTPClient.Configuration) { self.configuration = configuration }
@@ -20,8 +20,8 @@ final class HTTPClients: Sendable {
             if let known = clients[name] { return known }
             guard clients.count < Self.limit else {
                 throw VaultError(
-                    .unavailable, "the site leads to more than \(Self.limit) hosts", at: url.authority,
-                    remedy: "use a site that needs fewer")
+                    .unavailable, "the site redirects to more than \(Self.limit) hosts", at: url.authority,
+                    remedy: "use a site that needs fewer hosts")
             }
             var configuration = configuration
             if !name.isEmpty {
@@ -40,7 +40,7 @@ final class HTTPClients: Sendable {
 }
 
 extension HTTPURL {
-    /// The name that the host's certificate must have; nil without TLS, and where the host is asked for by its address.
+    /// The name that the host's certificate must have; nil without TLS and for IP addresses.
     var certifiedName: String? {
         guard isSecure, !host.hasPrefix("["), (try? SocketAddress(ipAddress: host, port: 0)) == nil else {
             return nil

@@ -1,9 +1,9 @@
-/// A moment in one of the three forms of RFC 9110, section 5.6.7, as seconds since 1970-01-01 UTC.
+/// A date in one of the three forms of RFC 9110, section 5.6.7, as seconds since 1970-01-01 UTC.
 struct HTTPDate: Hashable {
     let secondsSince1970: Int64
 
-    /// `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`; the name of
-    /// the day is not checked.
+    /// Parses `Sun, 06 Nov 1994 08:49:37 GMT`, `Sunday, 06-Nov-94 08:49:37 GMT` or `Sun Nov  6 08:49:37 1994`; the day
+    /// of the week is not checked.
     init?(_ text: String, currentYear: Int) {
         guard text.utf8.count <= 64 else { return nil }
         let words = text.split { $0 == " " || $0 == "-" }
@@ -18,7 +18,6 @@ struct HTTPDate: Hashable {
         secondsSince1970 = Self.days(year: year, month: month + 1, day: day) * 86400 + seconds
     }
 
-    /// For those who have a moment already.
     init(secondsSince1970: Int64) { self.secondsSince1970 = secondsSince1970 }
 
     var year: Int { 1970 + Int(secondsSince1970 / 31_556_952) }
@@ -34,7 +33,7 @@ struct HTTPDate: Hashable {
         return Int64(parts[0] * 3600 + parts[1] * 60 + parts[2])
     }
 
-    /// Two digits mean the last such year that is at most 50 years ahead.
+    /// A year of two digits is the last one with these digits that is at most 50 years ahead.
     private static func year(_ text: Substring, currentYear: Int) -> Int? {
         guard let number = number(text) else { return nil }
         guard text.utf8.count == 2 else { return text.utf8.count == 4 ? number : nil }
@@ -42,7 +41,7 @@ struct HTTPDate: Hashable {
         return year > currentYear + 50 ? year - 100 : year
     }
 
-    /// Days since 1970-01-01 in the Gregorian calendar, counted in years that begin in March.
+    /// Days since 1970-01-01 in the Gregorian calendar; years are counted from March.
     private static func days(year: Int, month: Int, day: Int) -> Int64 {
         let shifted = Int64(month > 2 ? year : year - 1)
         let dayOfYear = Int64((153 * (month > 2 ? month - 3 : month + 9) + 2) / 5 + day - 1)

@@ -2,12 +2,12 @@ import AsyncHTTPClient
 import NIOHTTP1
 import VaultErrors
 
-/// The head of an answer, held against what was asked.
+/// The head of a response, validated against the request.
 struct HTTPResponseHead {
     private let http: HTTPClientResponse
     private let request: TransportRequest
     private let transport: HTTPTransport
-    /// How long it was waited for.
+    /// How long it took to arrive.
     private let wait: Duration
 
     init(
@@ -25,7 +25,7 @@ struct HTTPResponseHead {
         case 206:
             try requireIdentity()
             let range = try validatedRange()
-            return .part(range, try body(length: range.count))
+            return .part(range, try body(length: range.length))
         case 403, 404, 410: return .absent
         case 416 where request.range != nil:
             return .outOfRange(total: only("Content-Range").flatMap(ContentRange.total(ofUnsatisfied:)))
@@ -36,8 +36,8 @@ struct HTTPResponseHead {
             throw failure("the host is failing (status \(http.status.code))", remedy: "try again later")
         case 401, 407:
             throw failure(
-                "the host wants a login (status \(http.status.code))",
-                remedy: "use a host that serves the site openly")
+                "the host requires a login (status \(http.status.code))",
+                remedy: "use a host that serves the site without a login")
         default:
             throw failure("unexpected status \(http.status.code)", remedy: "check the URL and the host")
         }
@@ -51,7 +51,7 @@ struct HTTPResponseHead {
         ) { HTTPChunks(body, through: transport, meter: meter, after: wait, place: place) }
     }
 
-    /// Sizes, ranges and digests are those of the file itself, so it must come as it is.
+    /// Sizes, ranges and digests are those of the unencoded file.
     private func requireIdentity() throws(VaultError) {
         let contentCodings = http.headers[canonicalForm: "Content-Encoding"]
         let transferCodings = http.headers[canonicalForm: "Transfer-Encoding"]
@@ -59,19 +59,19 @@ struct HTTPResponseHead {
             transferCodings.allSatisfy({ $0.lowercased() == "chunked" })
         else {
             throw failure(
-                "the host sent the file in another encoding, though none was accepted",
-                remedy: "switch compression off for the site at the host")
+                "the host sent the file compressed or encoded, although only identity was accepted",
+                remedy: "turn off compression for the site at the host")
         }
     }
 
     private func validatedRange() throws(VaultError) -> ContentRange {
-        guard let asked = request.range,
+        guard let requested = request.range,
             let range = only("Content-Range").flatMap(ContentRange.init(headerValue:)),
-            range.answers(asked), declaredLength ?? range.count == range.count
+            range.matches(requested), declaredLength ?? range.length == range.length
         else {
             throw failure(
-                "the host sent another part of the file than was asked for",
-                remedy: "have the host answer Range requests as RFC 9110 says")
+                "the host sent another part of the file than was requested",
+                remedy: "configure the host to answer Range requests as in RFC 9110")
         }
         return range
     }
@@ -80,7 +80,7 @@ struct HTTPResponseHead {
         only("Content-Length").flatMap { UInt64($0) }
     }
 
-    /// The value of a header that must not stand there twice.
+    /// The value of a header that must not be repeated.
     private func only(_ name: String) -> String? {
         let values = http.headers[name]
         return values.count == 1 ? values[0] : nil

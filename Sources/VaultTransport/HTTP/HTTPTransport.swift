@@ -4,7 +4,7 @@ import NIOHTTP1
 import NIOSSL
 public import VaultErrors
 
-/// Reads a site over HTTP/1.1, as plain static files.
+/// Reads a site over HTTP/1.1, as static files.
 public final class HTTPTransport: Transport {
     private let clients: HTTPClients
     let limits: TransportLimits
@@ -12,25 +12,25 @@ public final class HTTPTransport: Transport {
     private let proxy: HTTPProxy?
 
     /// - Parameters:
-    ///   - allowedHosts: The only hosts that are asked; nil allows all.
-    ///   - proxy: What all connections go through; nil connects to the hosts themselves.
-    ///   - certificateAuthorities: The only authorities to believe; nil believes the system's.
+    ///   - allowedHosts: The only hosts that may be contacted; nil allows all.
+    ///   - proxy: The proxy for all connections; nil connects to the hosts directly.
+    ///   - certificateAuthorities: The only authorities to trust; nil trusts the system's.
     public init(
         limits: TransportLimits = TransportLimits(), allowedHosts: AllowedHosts? = nil,
         proxy: HTTPProxy? = nil, certificateAuthorities: CertificateAuthorities? = nil
     ) {
         var configuration = HTTPClient.Configuration(
-            // Redirects are followed here: the client would go from https to http.
+            // Redirects are followed here, because the client would follow one from https to http.
             redirectConfiguration: .disallow,
             timeout: .init(connect: TimeAmount(limits.connect), read: TimeAmount(limits.idle)),
             decompression: .disabled)
         configuration.httpVersion = .http1Only
         configuration.connectionPool.concurrentHTTP1ConnectionsPerHostSoftLimit = limits.connectionsPerHost
-        // A refused connection is told at once; callers try again by their own policy.
+        // A refused connection fails at once; callers retry by their own policy.
         configuration.connectionPool.retryConnectionEstablishment = false
         configuration.proxy = proxy?.configuration
         var tls = TLSConfiguration.makeClientConfiguration()
-        // What is older is broken (RFC 8996).
+        // Older versions are insecure (RFC 8996).
         tls.minimumTLSVersion = .tlsv12
         if let certificateAuthorities {
             tls.trustRoots = .certificates(certificateAuthorities.certificates)
@@ -42,14 +42,14 @@ public final class HTTPTransport: Transport {
         self.proxy = proxy
     }
 
-    /// Closes all connections, which ends every transfer; without it they are closed some time after the
-    /// transport and the last body that came through it have gone.
+    /// Closes all connections, which ends every transfer. Otherwise they close some time after the transport and its
+    /// last body were released.
     public func shutdown() async {
         await clients.shutdown()
     }
 
     deinit {
-        // A client insists on being shut down; a second time does nothing.
+        // A client must be shut down; doing so twice is harmless.
         Task { [clients] in await clients.shutdown() }
     }
 
@@ -60,20 +60,20 @@ public final class HTTPTransport: Transport {
                 remedy: "read folders with a file transport")
         }
         var followed = 0
-        // Redirects count: each could be delayed.
-        let asked = ContinuousClock.now
+        // Includes redirects, since each could be delayed.
+        let start = ContinuousClock.now
         while true {
             try requireAllowed(url, for: request)
             let response = try await execute(request, at: url)
             guard let target = try Redirect.target(of: response, from: url, for: request) else {
-                return try HTTPResponseHead(response, to: request, through: self, after: .now - asked)
+                return try HTTPResponseHead(response, to: request, through: self, after: .now - start)
                     .response()
             }
             followed += 1
             guard followed <= limits.redirects else {
                 throw VaultError(
                     .unavailable, "redirected more than \(limits.redirects) times",
-                    at: request.location.description, remedy: "use the URL that the host wants in the end")
+                    at: request.location.description, remedy: "use the URL that the redirects lead to")
             }
             url = target
         }
@@ -83,7 +83,7 @@ public final class HTTPTransport: Transport {
         let rules = [allowedHosts, request.allowedHosts]
         guard rules.contains(where: { $0.map { !$0.allows(url.host) } ?? false }) else { return }
         throw VaultError(
-            .untrusted, "leads to the host '\(url.host)', which is not allowed",
+            .untrusted, "it needs the host '\(url.host)', which is not allowed",
             at: request.location.description,
             remedy: "allow that host too, or use a site that needs no other")
     }

@@ -1,14 +1,14 @@
 import NIOCore
 import NIOSSL
 
-/// Holds a host's certificate against the name that it was asked for by (RFC 9525). The TLS library has done that before, but is
-/// content with a certificate for the *address* of the connection, too: whoever makes a name lead to an address of his own,
-/// and has a certificate for that address, would be taken for the host.
+/// Compares a host's certificate with the requested name (RFC 9525). The TLS library has done that before, but also
+/// accepts a certificate for the *address* of the connection: an attacker who redirects a name to his own address, and
+/// has a certificate for that address, could impersonate the host.
 enum HostCertificate {
-    /// The certificate is somebody else's.
+    /// The certificate is for another host.
     struct Mismatch: Error {}
 
-    /// What is to be done with a connection once TLS stands.
+    /// The check to run when the TLS handshake is complete.
     static func check(for host: String) -> @Sendable (any Channel) -> EventLoopFuture<Void> {
         { channel in
             channel.nioSSL_peerCertificate().flatMapThrowing { certificate in
@@ -22,14 +22,14 @@ enum HostCertificate {
 
     private static func isCertified(_ host: String, by certificate: NIOSSLCertificate) -> Bool {
         let names = certificate._subjectAlternativeNames()
-        // Then its common name was compared.
+        // Without alternative names the TLS library compared the common name.
         if names.isEmpty { return true }
         return names.contains { name in
             name.nameType == .dnsName && matches(String(decoding: name.contents, as: UTF8.self), host)
         }
     }
 
-    /// `*` stands for one whole label, the first of three or more.
+    /// `*` matches one whole label, the first of three or more.
     static func matches(_ pattern: String, _ host: String) -> Bool {
         let pattern = labels(of: pattern)
         let host = labels(of: host)

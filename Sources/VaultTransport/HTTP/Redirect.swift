@@ -8,11 +8,11 @@ import VaultErrors
     import struct Foundation.URL
 #endif
 
-/// Where an answer sends the client instead (RFC 9110, section 15.4).
+/// The target of a redirect (RFC 9110, section 15.4).
 enum Redirect {
-    /// Nil when the answer is no redirect.
+    /// Nil when the response is no redirect.
     ///
-    /// - Throws: `.unavailable` for a redirect without a usable target, and for one from https to http.
+    /// - Throws: `.unavailable` for a redirect without a usable target or from https to http.
     static func target(
         of response: HTTPClientResponse, from url: HTTPURL, for request: TransportRequest
     ) throws(VaultError) -> HTTPURL? {
@@ -27,7 +27,7 @@ enum Redirect {
         guard target.isSecure || !url.isSecure else {
             throw VaultError(
                 .unavailable, "redirected from https to http, which is not followed",
-                at: request.location.description, remedy: "have the host redirect to https only")
+                at: request.location.description, remedy: "configure the host to redirect to https only")
         }
         return target
     }

@@ -1,9 +1,9 @@
 import VaultFileSystem
 
-/// How long a busy host asks to wait (RFC 9110, section 10.2.3).
+/// The wait that a busy host requests (RFC 9110, section 10.2.3).
 enum RetryAfter {
-    /// Reads the header's value: seconds, or a date, which is held against `date`, the host's own idea of now, since
-    /// this machine's clock may be wrong. Nil for anything else.
+    /// Parses the header's value: seconds, or a date, which is compared with `date`, the host's own clock, since this
+    /// machine's may be wrong. Nil for anything else.
     static func wait(_ value: String, date: String?) -> Duration? {
         if !value.isEmpty, value.utf8.allSatisfy({ (0x30...0x39).contains($0) }) {
             return .seconds(UInt32(value) ?? .max)

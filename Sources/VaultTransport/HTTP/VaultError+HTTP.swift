@@ -7,8 +7,8 @@ import SystemPackage
 import VaultErrors
 
 extension VaultError {
-    /// What a failed request or a broken body means to the reader: the host or the way to it failed.
-    /// - Parameter peer: whom the connection was to lead to.
+    /// Explains a failed request or a broken body: the host or the network failed.
+    /// - Parameter peer: what the connection was for: a host or a proxy.
     init(transport error: any Error, at place: String, reaching peer: String = "the host") {
         let (problem, remedy) = Self.explain(error, peer)
         self.init(.unavailable, problem, at: place, remedy: remedy)
@@ -27,16 +27,16 @@ extension VaultError {
         case is NIOSSLError, is NIOSSLExtraError, is BoringSSLError:
             (
                 "no secure connection\(tlsReason(error))",
-                "check that the URL names an https port, the host's certificate and this machine's clock"
+                "check that the URL has an https port, the host's certificate and this machine's clock"
             )
         case is HostCertificate.Mismatch:
             (
                 "no secure connection (the certificate is for another host)",
-                "check that the URL names the host as its certificate does"
+                "use the host name that is in the certificate"
             )
         case HTTPParserError.invalidEOFState: ("the host closed the connection too early", "try again")
         case is HTTPParserError:
-            ("the answer is not proper HTTP (\(brief(error)))", "check the URL and the host")
+            ("the response is not valid HTTP (\(brief(error)))", "check the URL and the host")
         default: ("the request failed (\(brief(error)))", "check the URL and the host")
         }
     }
@@ -46,15 +46,15 @@ extension VaultError {
         switch error {
         case .cancelled: ("the transfer was cancelled", "start it again")
         case .connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout:
-            unreachable(peer, "no answer in time")
-        case .deadlineExceeded: ("the host didn't answer in time", "try again later")
+            unreachable(peer, "no response in time")
+        case .deadlineExceeded: ("the host did not respond in time", "try again later")
         case .readTimeout: ("the host stopped sending", "try again")
         case .proxyAuthenticationRequired:
-            ("the proxy wants a login", "use a proxy that needs none, or give its authorization")
+            ("the proxy requires a login", "use a proxy without a login, or set its authorization")
         case .invalidProxyResponse:
-            ("\(peer) doesn't lead to the host", "check that the proxy is one, and may reach the host")
+            ("\(peer) did not connect to the host", "check the proxy's address and permissions")
         case .httpProxyHandshakeTimeout, .socksHandshakeTimeout:
-            ("\(peer) didn't answer in time", "check the proxy's address, and that it is one")
+            ("\(peer) did not respond in time", "check the proxy's address")
         case .remoteConnectionClosed: ("the host closed the connection too early", "try again")
         default: ("the request failed (\(error.shortDescription))", "check the URL and the host")
         }
@@ -63,7 +63,7 @@ extension VaultError {
     private static func unreachable(_ peer: String, _ reason: String) -> (problem: String, remedy: String) {
         (
             "can't reach \(peer) (\(reason))",
-            "check that address and the network, and that a server is up there"
+            "check the address and the network, and that the server is running"
         )
     }
 
@@ -79,7 +79,7 @@ extension VaultError {
         return (failure as? IOError).map { Errno(rawValue: $0.errnoCode).description } ?? brief(failure)
     }
 
-    /// What the TLS library calls it, such as CERTIFICATE_VERIFY_FAILED; the rest of its text is for its authors.
+    /// The TLS library's name for the reason, such as CERTIFICATE_VERIFY_FAILED.
     private static func tlsReason(_ error: any Error) -> String {
         let words = String(describing: error).split {
             !($0.isASCII && ($0.isUppercase || $0.isNumber || $0 == "_"))

@@ -1,17 +1,17 @@
-/// An http or https URL in the strict form that every parser reads alike (RFC 3986, ASCII only).
+/// An http or https URL in a strict form that all parsers read alike (RFC 3986, ASCII only).
 ///
-/// User information is refused: nothing here would send it, and it would end up in messages.
+/// User information is refused: it is never sent, and would appear in messages.
 struct HTTPURL: Hashable, Sendable {
     let isSecure: Bool
-    /// Lowercase name or address; an IPv6 address stands in brackets.
+    /// A lowercase name or address; IPv6 addresses have brackets.
     let host: String
-    /// Nil stands for the scheme's own port.
+    /// Nil for the scheme's default port.
     let port: UInt16?
-    /// Empty or beginning with a slash, percent-encoding left as it was.
+    /// Empty or begins with a slash; percent-encoding is unchanged.
     let path: String
     let query: String?
 
-    /// Nil when the text is anything but a plain http or https URL; a fragment is dropped.
+    /// Nil for anything but a plain http or https URL; a fragment is dropped.
     init?(_ text: String) {
         guard text.utf8.count <= 8192, let schemeEnd = text.firstRange(of: "://") else { return nil }
         switch text[..<schemeEnd.lowerBound].lowercased() {
@@ -38,15 +38,15 @@ struct HTTPURL: Hashable, Sendable {
 
     func replacingPath(_ path: String) -> HTTPURL { HTTPURL(self, path: path) }
 
-    /// The whole URL, as it is sent to the client.
+    /// The whole URL.
     var text: String {
         "\(isSecure ? "https" : "http")://\(authority)\(path)" + (query.map { "?\($0)" } ?? "")
     }
 
-    /// Whom to connect to.
+    /// The host, with the port if there is one.
     var authority: String { host + (port.map { ":\($0)" } ?? "") }
 
-    /// Whether the host is this machine by its reserved names (RFC 6761, section 6.3; RFC 5735; RFC 4291).
+    /// Whether the host is a reserved name or address of this machine (RFC 6761, section 6.3; RFC 5735; RFC 4291).
     var isLoopback: Bool {
         if host == "localhost" || host == "[::1]" { return true }
         let octets = host.split(separator: ".", omittingEmptySubsequences: false)

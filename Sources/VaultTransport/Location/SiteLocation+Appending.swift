@@ -5,16 +5,17 @@ extension SiteLocation {
     /// A file below this location.
     ///
     /// - Parameter relativePath: Segments of `A-Z a-z 0-9 . _ - ~` and percent-encoded bytes (RFC 3986) joined by `/`,
-    ///   none of them empty, `.` or `..`; so it means the same in a URL and, decoded, on a disk, and never leads out.
-    /// - Throws: `.corrupt` for any other path, since these come out of a site's metadata.
+    ///   none of them empty, `.` or `..`. So it means the same in a URL and, decoded, on a disk, and stays below the
+    ///   location.
+    /// - Throws: `.corrupt` for any other path, since these come from a site's metadata.
     public func appending(_ relativePath: String) throws(VaultError) -> SiteLocation {
         let segments = relativePath.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         var decoded: [String] = []
         for segment in segments {
             guard let name = Self.decode(segment) else {
                 throw VaultError(
-                    .corrupt, "names a file by the path \"\(relativePath)\", which is not plain",
-                    at: description, remedy: "get the site from its publisher again")
+                    .corrupt, "the site's metadata has the unsafe path \"\(relativePath)\"",
+                    at: description, remedy: "download the site from its publisher again")
             }
             decoded.append(name)
         }
@@ -23,15 +24,14 @@ extension SiteLocation {
         case .file(let path):
             guard decoded.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "/")) }) else {
                 throw VaultError(
-                    .corrupt, "names a file by the path \"\(relativePath)\", which no disk can hold",
+                    .corrupt, "the path \"\(relativePath)\" encodes a slash, which no file name can have",
                     at: description, remedy: "use the site at its host")
             }
             return SiteLocation(path: path.appending(decoded.joined(separator: "/")))
         }
     }
 
-    /// What a segment stands for; nil unless it is in the one form that every parser reads alike: nothing is encoded
-    /// that needn't be, and no NUL.
+    /// The decoded segment; nil unless it is canonical: no unreserved character is encoded, and no NUL.
     private static func decode(_ segment: Substring.UTF8View) -> String? {
         var decoded: [UInt8] = []
         var rest = segment

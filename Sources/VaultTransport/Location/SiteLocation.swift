@@ -2,10 +2,10 @@ public import SystemPackage
 import VaultBytes
 public import VaultErrors
 
-/// Where a site, or one file of it, is found: an http or https URL, or a folder of this machine.
+/// The location of a site or of one of its files: an http or https URL, or a path on this machine.
 ///
-/// A location is checked when it is made, so that everything appended to it stays below it and it can be
-/// shown in every message: it never holds user information, a query or control characters.
+/// A location is validated when it is created: what is appended stays below it, and it is safe to show, since it never
+/// holds user information, a query or control characters.
 public struct SiteLocation: Hashable, Sendable {
     enum Address: Hashable, Sendable {
         case http(HTTPURL)
@@ -16,13 +16,13 @@ public struct SiteLocation: Hashable, Sendable {
 
     init(_ address: Address) { self.address = address }
 
-    /// A folder, or a file in it, by its path on this machine.
+    /// A folder, or a file in it, by its path.
     public init(path: FilePath) { address = .file(path) }
 
-    /// Reads what a person typed: `https://…`, `http://…`, `file:///…` (RFC 8089) or the path of a folder.
+    /// Parses user input: `https://…`, `http://…`, `file:///…` (RFC 8089) or the path of a folder.
     ///
-    /// - Throws: `.usage` for any other scheme, for user information, a query or a fragment, and for
-    ///   characters that a URL can't hold. The text is not repeated when it might hold a password.
+    /// - Throws: `.usage` for any other scheme, for user information, a query or a fragment, and for characters that a
+    ///   URL can't have. The text is not repeated when it might hold a password.
     public init(_ text: String) throws(VaultError) {
         if let path = try Self.filePath(fromURL: text) {
             address = .file(path)
@@ -30,14 +30,14 @@ public struct SiteLocation: Hashable, Sendable {
         }
         guard let schemeEnd = text.firstRange(of: "://") else {
             guard !text.isEmpty, !text.utf8.contains(0) else {
-                throw Self.unusable("an empty path or one with a NUL", shown: "site location")
+                throw Self.unusable("the path is empty or has a NUL", shown: "site location")
             }
             address = .file(FilePath(text))
             return
         }
         let authority = text[schemeEnd.upperBound...].prefix { $0 != "/" && $0 != "?" && $0 != "#" }
         guard !authority.contains("@") else {
-            throw Self.unusable("a user name or password in the URL", shown: "site location")
+            throw Self.unusable("the URL has a user name or password", shown: "site location")
         }
         guard let url = HTTPURL(text), url.query == nil, !text.contains("#") else {
             throw Self.unusable("not a plain http, https or file URL", shown: text)
@@ -52,12 +52,12 @@ public struct SiteLocation: Hashable, Sendable {
         if case .file(let path) = address { path } else { nil }
     }
 
-    /// Whether http or https goes to this machine itself.
+    /// Whether it is an http or https URL of this machine.
     public var isLoopback: Bool {
         if case .http(let url) = address { url.isLoopback } else { false }
     }
 
-    /// Whether the way there is encrypted and the host authenticated.
+    /// Whether the connection is encrypted and the host authenticated.
     public var isSecure: Bool {
         if case .http(let url) = address { url.isSecure } else { false }
     }
@@ -92,7 +92,7 @@ extension SiteLocation: CustomStringConvertible {
 }
 
 extension Substring {
-    /// The text with `%41` and the like decoded (RFC 3986, section 2.1); nil when that is no UTF-8 or holds a NUL.
+    /// The text with its percent-encoding decoded; nil when the result is no UTF-8 or has a NUL.
     fileprivate var removingPercentEncoding: String? {
         guard let decoded = PercentEncoding.decode(utf8), !decoded.contains(0) else { return nil }
         return String(validating: decoded, as: UTF8.self)

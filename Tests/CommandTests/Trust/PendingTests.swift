@@ -30,7 +30,7 @@ struct PendingTests {
         try await Command.run("trust", "sign", folder["copy/2.targets.json"], "--key", key).succeeded()
         let before = try folder.bytes("vault/pending/2.targets.json")
         try await Command.run("trust", "sign", file, "--merge", folder["copy/2.targets.json"]).failed(
-            76, naming: "copy/2.targets.json", "something else")
+            76, naming: "copy/2.targets.json", "content differs")
         #expect(try folder.bytes("vault/pending/2.targets.json") == before)
     }
 

@@ -1,6 +1,6 @@
 import Glibc
 
-/// Watches what is renamed into a folder, in order (inotify).
+/// Watches files that are renamed into a folder, in order (inotify).
 final class FolderWatch {
     private let manifest: Int32
 
@@ -19,13 +19,13 @@ final class FolderWatch {
         close(manifest)
     }
 
-    /// The names that have arrived so far.
+    /// The names seen so far.
     func arrivals() -> [String] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
         let count = unsafe read(manifest, &buffer, buffer.count)
         var names: [String] = []
         var offset = 0
-        // struct inotify_event: wd, mask, cookie, len (each 32 bits), then a name filled up with zeros.
+        // struct inotify_event: wd, mask, cookie, len (each 32 bits), then a name padded with zeros.
         while count > 0, offset + 16 <= count {
             let length = (0..<4).reduce(0) { $0 | Int(buffer[offset + 12 + $1]) << (8 * $1) }
             let name = buffer[(offset + 16)..<(offset + 16 + length)].prefix { $0 != 0 }

@@ -2,13 +2,13 @@ import Synchronization
 import UpdateFramework
 import VaultErrors
 
-/// Serves files and remembers what it was asked for.
+/// Serves files from memory and records requests.
 final class MemorySource: MetadataSource {
     private let files: [String: [UInt8]]
     private let failing: Set<String>
     private let log = Mutex<[String]>([])
 
-    /// - Parameter failing: names at which the host breaks down.
+    /// - Parameter failing: names of files that can't be read.
     init(_ files: [String: [UInt8]], failing: Set<String> = []) {
         self.files = files
         self.failing = failing

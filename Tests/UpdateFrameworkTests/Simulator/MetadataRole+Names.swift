@@ -6,7 +6,7 @@ extension MetadataRole {
 }
 
 extension MetadataRole: ExpressibleByStringLiteral {
-    /// A delegated role of this name, which must be one that a role may have.
+    /// A delegated role with this name, which must be valid.
     public init(stringLiteral name: String) {
         self = MetadataRole(delegated: name)!
     }

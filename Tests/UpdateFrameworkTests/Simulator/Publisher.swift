@@ -3,7 +3,7 @@ import SystemPackage
 import UpdateFramework
 import VaultCrypto
 
-/// Publishes to a folder as the publishing command does, with the module's own drafts.
+/// Publishes to a folder as the publish command does, with the module's own drafts.
 final class Publisher {
     let path: FilePath
     var keys: [MetadataRole: SigningKey] = [:]
@@ -11,12 +11,12 @@ final class Publisher {
     var versions: [MetadataRole: Int64] = [:]
     var now = Repository.now
     var snapshotOf: MetadataReference?
-    /// Whom the targets delegate to.
+    /// The roles that the targets delegate to.
     var delegations: Delegations?
     var teams: [Team] = []
     private let isOwner: Bool
 
-    /// A delegated role, and what it lists.
+    /// A delegated role and its records.
     struct Team {
         var role: MetadataRole
         var records: [TargetRecord] = []
@@ -24,7 +24,7 @@ final class Publisher {
     }
 
     init() {
-        // In memory: what `fsync` costs on a disk is of no interest here.
+        // In memory, to avoid the cost of `fsync`.
         let base = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
         path = FilePath("\(base)/assetvault-site-\(UUID().uuidString)/metadata")
         for role in MetadataRole.allTopLevel { keys[role] = SigningKey() }
@@ -39,10 +39,10 @@ final class Publisher {
         if isOwner { try? FileManager.default.removeItem(atPath: path.removingLastComponent().string) }
     }
 
-    /// The same publisher, for an attempt that changes nothing of it.
+    /// A copy, for an attempt that does not change this publisher.
     func copy() -> Publisher { Publisher(self) }
 
-    /// The next version of everything; of the root where there is none yet or when asked for.
+    /// The next version of everything; of the root only the first or on request.
     @discardableResult
     func publish(_ paths: [String], root: Bool = false) async throws -> TrustChain {
         let records = paths.map {
@@ -83,13 +83,13 @@ final class Publisher {
         let timestamp = try sign(.timestamp) {
             try .timestamp(version: $0, expires: $1, snapshot: snapshot.reference)
         }
-        // In the wrong order, to see it put right.
+        // In the wrong order, which publishing must correct.
         return try await MetadataFolder(path).publish(
             [timestamp, snapshot, targets] + files, now: moment
         ).chain
     }
 
-    /// A delegation to a role, which gets a key if it has none.
+    /// A delegation to a role; creates its key if it has none.
     func delegation(to role: MetadataRole, of scope: Delegation.Scope, isTerminating: Bool = false)
         -> Delegation
     {

@@ -4,7 +4,7 @@ import VaultCrypto
 @testable import UpdateFramework
 
 extension Repository {
-    /// A delegation as a test asks for it; the role's own keys and threshold unless it names others.
+    /// A delegation of a test, with the role's own keys and threshold by default.
     struct Link {
         var role: MetadataRole
         var scope: Delegation.Scope
@@ -20,7 +20,7 @@ extension Repository {
         var key: SigningKey
     }
 
-    /// Lets one role list files for another; it lists none yet.
+    /// Delegates from one role to another, which lists nothing yet.
     @discardableResult
     mutating func delegate(
         _ paths: [String] = ["*", "*/*", "*/*/*"], from delegator: MetadataRole = .targets,
@@ -36,7 +36,7 @@ extension Repository {
         links[delegator, default: []].append(link)
     }
 
-    /// Lets bins list files for a role; those without a file stay unpublished.
+    /// Delegates a role to bins; those without a file stay unpublished.
     mutating func delegateToBins(from delegator: MetadataRole = .targets, bitLength: Int, namePrefix: String)
     {
         bins[delegator] = Bins(bitLength: bitLength, namePrefix: namePrefix, key: SigningKey())
@@ -62,12 +62,12 @@ extension Repository {
             })
     }
 
-    /// Lists a file of three bytes that says who lists it.
+    /// Lists a file of three bytes that identify the role.
     mutating func list(_ path: String, by role: MetadataRole = .targets) {
         listings[role, default: []].append(.of(path, by: role))
     }
 
-    /// Lists a file in the bin that it belongs to.
+    /// Lists a file in its bin.
     mutating func listInBin(_ path: String, of delegator: MetadataRole = .targets) {
         guard let bins = hashBins(of: delegator), let bin = bins.role(at: bins.index(of: path)) else {
             return
@@ -99,7 +99,7 @@ extension TargetRecord {
             path: path, length: 3, sha256: SHA256.hash([1, 2, 3].span), custom: ["by": .string(role.name)])
     }
 
-    /// Who lists a file of ``of(_:by:)``.
+    /// The role of a file from ``of(_:by:)``.
     var author: String? {
         guard case .string(let name)? = custom?["by"] else { return nil }
         return name

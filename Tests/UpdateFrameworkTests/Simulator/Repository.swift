@@ -3,35 +3,35 @@ import VaultCrypto
 
 @testable import UpdateFramework
 
-/// A repository in memory with keys of its own, honest until a test changes its files.
+/// A repository in memory with its own keys, valid until a test changes its files.
 struct Repository {
-    /// 2026-01-01T00:00:00Z, the moment of every test.
+    /// 2026-01-01T00:00:00Z, the time of all tests.
     static let now = UTCTime("2026-01-01T00:00:00Z")!
 
     var keys: [MetadataRole: [SigningKey]] = [:]
-    /// Who signs; the keys, unless a test says otherwise.
+    /// The signers; the keys by default.
     var signers: [MetadataRole: [SigningKey]] = [:]
     var thresholds: [MetadataRole: Int] = [:]
     var versions: [MetadataRole: Int64] = [:]
     var expiries: [MetadataRole: UTCTime] = [:]
-    /// What each targets role lists.
+    /// The records of each targets role.
     var listings: [MetadataRole: [TargetRecord]] = [:]
-    /// Whom each targets role delegates to.
+    /// The delegations of each targets role.
     var links: [MetadataRole: [Link]] = [:]
     var bins: [MetadataRole: Bins] = [:]
-    /// More names that the role's first signer signs under.
+    /// More key IDs that the role's first signer signs under.
     var aliases: [MetadataRole: [String]] = [:]
-    /// Delegated roles that the snapshot keeps silent about.
+    /// Delegated roles that the snapshot omits.
     var unlisted: Set<MetadataRole> = []
     var usesConsistentSnapshots = true
-    /// What is signed for a file.
+    /// The signed entry of a file.
     var hashes: ([UInt8]) -> FileHashes = { FileHashes(sha256: SHA256.hash($0.span)) }
-    /// A last change of a role's signed part, before it is signed.
+    /// A change of a role's signed part before it is signed.
     var amend: [MetadataRole: (inout JSONObject) -> Void] = [:]
-    /// What the host serves, by name.
+    /// The served files, by name.
     var files: [String: [UInt8]] = [:]
 
-    /// Version 1 of everything, one key a role, one target.
+    /// Version 1 of everything, one key per role, one target.
     init() throws {
         for role in MetadataRole.allTopLevel {
             keys[role] = [SigningKey()]
@@ -40,7 +40,7 @@ struct Repository {
         try publish(.root, .targets, .snapshot, .timestamp)
     }
 
-    /// What the top-level targets list.
+    /// The records of the top-level targets.
     var records: [TargetRecord] {
         get { listings[.targets] ?? [] }
         set { listings[.targets] = newValue }

@@ -1,13 +1,13 @@
 import UpdateFramework
 import VaultCrypto
 
-/// A private key that can stand in arrays.
+/// A private key that can be stored in arrays.
 final class SigningKey: Sendable {
     private let key = Ed25519PrivateKey()
 
     var publicKey: Ed25519PublicKey { key.publicKey }
 
-    /// What metadata calls the key.
+    /// The key's ID in metadata.
     var id: String { MetadataKey(VerifyingKey(publicKey)).id.description }
 
     func sign(_ message: [UInt8]) -> [UInt8] {

@@ -3,7 +3,7 @@ import Testing
 import UpdateFramework
 import VaultErrors
 
-/// What a host or a thief of keys does to the second version of the team's metadata.
+/// An attack of a host, or of a thief of keys, on the second version of the team's metadata.
 struct TeamAttack: Sendable, CustomTestStringConvertible {
     let name: String
     let saying: String
@@ -34,7 +34,7 @@ struct TeamAttack: Sendable, CustomTestStringConvertible {
             oneKeyUnderTwoNames(&$0)
         },
         TeamAttack(name: "not in the snapshot", saying: "does not list it") {
-            // A snapshot that once listed a role may not forget it: so this is a new one.
+            // A new snapshot, since one may not omit a role that it listed.
             $0.unlisted = [.team]
             $0.keys[.snapshot] = [SigningKey()]
             try $0.publish(.root)
@@ -42,10 +42,10 @@ struct TeamAttack: Sendable, CustomTestStringConvertible {
         TeamAttack(name: "signed as another type", saying: "is of type") {
             $0.amend[.team] = { $0["_type"] = "snapshot" }
         },
-        tampering("other bytes of the same length", saying: "is signed for") {
+        tampering("other bytes of the same length", saying: "but the signed") {
             $0.files["2.team.json"]?[0] = 0x20
         },
-        tampering("an older file", saying: "are signed for") {
+        tampering("an older file", saying: "but the signed") {
             $0.files["2.team.json"] = $0.files["1.team.json"]
         },
         tampering(
@@ -55,12 +55,14 @@ struct TeamAttack: Sendable, CustomTestStringConvertible {
         tampering("endless", saying: "it has more than") {
             $0.files["2.team.json"]?.append(contentsOf: [UInt8](repeating: 0x20, count: 10_000))
         },
-        tampering("too short", saying: "bytes where") { $0.files["2.team.json"]?.removeLast() },
+        tampering("too short", saying: "bytes, but the signed length") {
+            $0.files["2.team.json"]?.removeLast()
+        },
         tampering("missing", saying: "the host does not have it", as: .unavailable) {
             $0.files["2.team.json"] = nil
         },
         TeamAttack(
-            name: "hashes of unknown kinds alone", saying: "no hash of it is of a known kind",
+            name: "hashes of unknown kinds alone", saying: "it has no hash of a supported algorithm",
             prepare: { $0.amend[.snapshot] = { unknownHashes(&$0) } }),
         tampering("signatures over other content", saying: "0 valid signatures", isHashed: false) {
             repository in
@@ -75,7 +77,7 @@ struct TeamAttack: Sendable, CustomTestStringConvertible {
         },
     ]
 
-    /// The host changes files that were honest; the snapshot lists versions alone where it is not hashed.
+    /// The host changes valid files; the snapshot lists only versions where it has no hashes.
     private static func tampering(
         _ name: String, saying: String, as category: VaultError.Category = .untrusted, isHashed: Bool = true,
         _ tamper: @escaping @Sendable (inout Repository) throws -> Void

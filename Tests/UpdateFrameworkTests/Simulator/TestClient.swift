@@ -5,13 +5,13 @@ import Testing
 import UpdateFramework
 import VaultErrors
 
-/// A store in a folder of its own that goes away with the test.
+/// A store in a temporary folder.
 final class TestClient: Sendable {
     let store: MetadataStore
     private let folder: String
 
     init() {
-        // In memory: what `fsync` costs on a disk is of no interest here.
+        // In memory, to avoid the cost of `fsync`.
         let base = FileManager.default.fileExists(atPath: "/dev/shm") ? "/dev/shm" : "/tmp"
         folder = "\(base)/assetvault-trust-\(UUID().uuidString)"
         store = MetadataStore(folder: FilePath(folder))
@@ -28,26 +28,26 @@ final class TestClient: Sendable {
         try await store.refresh(from: source, trusting: root, now: now)
     }
 
-    /// A client that has seen the repository as it is.
+    /// A client that has refreshed from the repository.
     static func trusting(_ repository: Repository) async throws -> TestClient {
         let client = TestClient()
         try await client.refresh(repository.source, trusting: repository.firstRoot)
         return client
     }
 
-    /// Refreshes, then looks one path up.
+    /// Refreshes, then looks a path up.
     func target(at path: String, in source: MemorySource) async throws -> TargetRecord? {
         let chain = try await refresh(source)
         return try await store.target(at: path, in: chain, from: source, now: Repository.now)
     }
 
-    /// Refreshes, then reads everything.
+    /// Refreshes, then reads all roles.
     func tree(_ source: MemorySource) async throws -> TargetTree {
         let chain = try await refresh(source)
         return try await store.tree(of: chain, from: source, now: Repository.now)
     }
 
-    /// All that a client without a store reads.
+    /// The tree that a client without a store reads.
     static func tree(of repository: Repository) async throws -> TargetTree {
         try await TargetTree.verifying(
             repository.source, pinnedRoot: repository.firstRoot, now: Repository.now)
@@ -76,7 +76,7 @@ final class TestClient: Sendable {
         (try? FileManager.default.contentsOfDirectory(atPath: folder).sorted()) ?? []
     }
 
-    /// Expects a refusal that names the place and says this, and the stored versions to be these afterwards.
+    /// Expects a refusal with this place and text, and these stored versions afterwards.
     func expectRefusal(
         of source: MemorySource, at place: String, saying text: String,
         leaving versions: [MetadataRole: Int64],

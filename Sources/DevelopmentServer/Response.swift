@@ -1,7 +1,6 @@
 import NIOHTTP1
 
-/// The answer to one request.
-struct Answer {
+struct Response {
     enum Body {
         case empty
         case text(String)
@@ -10,7 +9,7 @@ struct Answer {
 
     private(set) var status: HTTPResponseStatus
     private(set) var headers: HTTPHeaders
-    /// What a GET sends; HEAD sends the headers alone.
+    /// The body of a GET response; HEAD sends only the headers.
     private(set) var body: Body
 
     init(to request: HTTPRequestHead, from site: StaticSite) {
@@ -26,7 +25,7 @@ struct Answer {
         switch Precondition(request.headers, entityTag: file.entityTag) {
         case .failed: self.init(.preconditionFailed)
         case .notModified: self.init(.notModified, validators, .empty)
-        case .holds(let range):
+        case .satisfied(let range):
             switch RangeSelection(header: range, size: file.size) {
             case .unsatisfiable: self.init(.rangeNotSatisfiable, ["Content-Range": "bytes */\(file.size)"])
             case .whole: self.init(.ok, validators, .file(file, 0..<file.size))

@@ -13,7 +13,7 @@ extension [UInt8] {
 }
 
 extension Span where Element == UInt8 {
-    /// The unsigned big-endian integer that begins at `offset`, or nil when the bytes end before it does.
+    /// The unsigned big-endian integer at `offset`; nil when the span ends before it does.
     @inlinable public func bigEndian<Value: FixedWidthInteger & UnsignedInteger>(
         _: Value.Type, at offset: Int
     ) -> Value? {

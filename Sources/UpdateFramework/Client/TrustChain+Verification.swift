@@ -1,14 +1,13 @@
 public import VaultErrors
 
 extension TrustChain {
-    /// Verifies a site from nothing but its root, and keeps nothing: what an auditor does.
+    /// Verifies a site from its root, and stores nothing, as for an audit.
     ///
     /// - Parameters:
-    ///   - pinnedRoot: a root file that the reader trusts. Without one the site's own `1.root.json` is believed:
-    ///     then the chain shows that the site is consistent, and not whose it is.
-    ///   - now: the moment at which nothing may have expired.
-    /// - Throws: ``VaultErrors/VaultError`` of category `untrusted` for any refusal, `unavailable` when the
-    ///   source fails or lacks a file.
+    ///   - pinnedRoot: a root file that the caller trusts. Without one the site's own `1.root.json` is used: then the
+    ///     chain shows that the site is consistent, but not whose it is.
+    ///   - now: the time at which nothing may have expired.
+    /// - Throws: `untrusted` for any refusal, `unavailable` when the source fails or a file is missing.
     public static func verifying(
         _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime
     ) async throws(VaultError) -> TrustChain {
@@ -22,7 +21,7 @@ extension TrustChain {
         let limit = MetadataRole.root.sizeLimit
         let pinned: VerifiedRoot
         if let pinnedRoot {
-            pinned = try VerifiedRoot(vouchedFor: pinnedRoot)
+            pinned = try VerifiedRoot(trustedRootFile: pinnedRoot)
         } else {
             guard let bytes = try await source.metadata(named: first, limit: limit) else {
                 throw VaultError(
@@ -33,7 +32,7 @@ extension TrustChain {
             pinned = try VerifiedRoot(
                 pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: first))
         }
-        let workflow = TrustWorkflow(source: source, keeper: trust, now: now)
+        let workflow = TrustWorkflow(source: source, storage: trust, now: now)
         guard let roots = try await workflow.newestRoot(after: RootChain(from: pinned)),
             let chain = try await workflow.chain(under: roots.newest)
         else { throw .overtaken(at: first) }
@@ -42,12 +41,12 @@ extension TrustChain {
 }
 
 extension TargetTree {
-    /// Verifies a site as ``TrustChain/verifying(_:pinnedRoot:now:)`` does, and reads the roles that its targets delegate to.
+    /// Verifies a site as ``TrustChain/verifying(_:pinnedRoot:now:)`` does, and reads all delegated roles.
     public static func verifying(
         _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime
     ) async throws(VaultError) -> TargetTree {
         let chain = try await TrustChain.verifying(source, pinnedRoot: pinnedRoot, now: now)
-        return try await TrustWorkflow(source: source, keeper: InMemoryTrust(), now: now).tree(of: chain)
+        return try await TrustWorkflow(source: source, storage: InMemoryTrust(), now: now).tree(of: chain)
     }
 }
 

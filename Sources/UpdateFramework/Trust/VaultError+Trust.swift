@@ -1,6 +1,6 @@
 import VaultErrors
 
-/// The refusals of this module, each with what a reader can do about it.
+/// The refusals of this module, each with a remedy.
 extension VaultError {
     /// Malformed metadata.
     static func untrusted(_ problem: String, at place: String) -> VaultError {
@@ -41,19 +41,19 @@ extension VaultError {
             remedy: "the host may be sending endless data; try another mirror")
     }
 
-    /// The same error as a refusal to believe, where it came from reading attackers' bytes.
+    /// The error as a refusal of untrusted data, when it came from parsing that data.
     var asUntrusted: VaultError {
         guard category == .corrupt else { return self }
         return VaultError(
             .untrusted, problem, at: place,
             remedy:
-                "check that it is the site that answers, and no login page; then its owner must publish again"
+                "check that the site responds, not a login page; if it does, its owner must publish again"
         )
     }
 }
 
 extension String {
-    /// The beginning of an attacker's text, for an error message.
+    /// The first 80 characters of untrusted text, for an error message.
     public var beginning: String {
         let start = String(unicodeScalars.prefix(80))
         return start.utf8.count == utf8.count ? self : start + "…"

@@ -3,9 +3,9 @@ import StrictJSON
 import SystemPackage
 import Testing
 
-/// Runs the scripts of `Tests/Interop/tuf` with the Python that `ASSETVAULT_PYTHON` names.
-struct PythonJudge {
-    /// The script failed; its reason is on standard error.
+/// Runs the scripts of `Tests/Interop/tuf` with the Python in `ASSETVAULT_PYTHON`.
+struct PythonTUF {
+    /// The script failed, with the reason on standard error.
     struct Refusal: Error {
         let script: String
     }
@@ -13,7 +13,7 @@ struct PythonJudge {
     private let scripts = FilePath(#filePath).removingLastComponent().removingLastComponent()
         .removingLastComponent().appending("Interop/tuf")
 
-    /// The script's answer, if it gives one.
+    /// The script's output, if any.
     func run(_ script: String, _ arguments: String...) throws -> JSONObject {
         let python = try #require(
             ProcessInfo.processInfo.environment["ASSETVAULT_PYTHON"],

@@ -5,7 +5,7 @@ import VaultErrors
 import VaultFileSystem
 
 /// A folder for one test, on a real file system.
-final class Workplace: Sendable {
+final class TemporaryFolder: Sendable {
     let path: FilePath
 
     /// In `/dev/shm` nothing waits for a disk.
@@ -21,7 +21,7 @@ final class Workplace: Sendable {
 
     subscript(_ name: String) -> FilePath { path.appending(name) }
 
-    /// Every name, also those of hidden files.
+    /// All names, hidden ones included.
     func names() throws -> [String] {
         try Folder(opening: path).names().map { String(decoding: $0, as: UTF8.self) }
     }
@@ -62,7 +62,7 @@ final class Workplace: Sendable {
     }
 }
 
-/// The category of the error that `body` throws, and its one line, which must name `place`.
+/// The category of the error that `body` throws; its description must name `place`.
 func failure(
     naming place: FilePath, _ body: () throws -> Void, at location: SourceLocation = #_sourceLocation
 ) -> VaultError.Category? {
@@ -71,7 +71,7 @@ func failure(
     return error?.category
 }
 
-/// In a process of its own: from now on an ordinary user, to whom permissions matter.
+/// For a child process: becomes an unprivileged user, so that permissions apply.
 func becomeOrdinaryUser(owning path: String) {
     guard geteuid() == 0 else { return }
     guard unsafe chown(path, 65534, 65534) == 0, setgid(65534) == 0, setuid(65534) == 0 else {
@@ -80,7 +80,7 @@ func becomeOrdinaryUser(owning path: String) {
 }
 
 enum Mounts {
-    /// Whether this process may mount; the reason not to is printed by every test that wants to.
+    /// Whether this process may mount; skipped tests print the reason.
     static let reason: Comment = "needs root with CAP_SYS_ADMIN, to mount a small tmpfs"
 
     static let areAllowed: Bool = {
@@ -89,13 +89,13 @@ enum Mounts {
             > 0 && status == 0
     }()
 
-    /// In a process of its own: a tmpfs that vanishes with the calling thread.
+    /// For a child process: a tmpfs that is unmounted when the calling thread ends.
     static func tmpfs(at path: String, _ options: String) {
         leaveTheSharedView()
         guard unsafe mount("tmpfs", path, "tmpfs", 0, options) == 0 else { fatalError("mount") }
     }
 
-    /// In a process of its own: `folder` a second time, at `path`.
+    /// For a child process: a bind mount of `folder` at `path`.
     static func bind(_ folder: String, at path: String) {
         leaveTheSharedView()
         guard unsafe mount(folder, path, nil, UInt(MS_BIND), nil) == 0 else { fatalError("mount") }
@@ -110,7 +110,7 @@ enum Mounts {
     }
 }
 
-/// Starts a program that is looked up in the PATH.
+/// Starts a program from the PATH.
 func spawn(_ command: String...) -> pid_t {
     var process: pid_t = -1
     var arguments: [UnsafeMutablePointer<CChar>?] = unsafe command.map { unsafe strdup($0) } + [nil]

@@ -3,7 +3,7 @@ public import UpdateFramework
 public import VaultErrors
 
 extension MetadataFolder {
-    /// One version of a role's file, whose signatures nobody has looked at; nil where it is gone.
+    /// One version of a role's file, its signatures not verified; nil when it is missing.
     public func metadata(in file: MetadataVersion) throws(VaultError) -> UnverifiedMetadata? {
         guard let role = file.role,
             let bytes = try self.file(named: file.hostedName, limit: role.sizeLimit)
@@ -13,7 +13,7 @@ extension MetadataFolder {
 }
 
 extension UnverifiedMetadata {
-    /// What it lists, if it is that of a targets role.
+    /// The targets that it lists; empty unless it is of a targets role.
     public var records: [TargetRecord] {
         get throws(VaultError) {
             let targets = try document.signed.optionalObject("targets", at: document.hostedName)

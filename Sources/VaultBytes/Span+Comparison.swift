@@ -2,11 +2,11 @@ extension Span where Element == UInt8 {
     @inlinable public func equals(_ other: [UInt8]) -> Bool { equals(other.span) }
 
     @inlinable public func equals(_ other: Span<UInt8>) -> Bool {
-        count == other.count && commonCount(with: other) == count
+        count == other.count && commonPrefixLength(with: other) == count
     }
 
-    /// How many bytes at the start are the same.
-    @inlinable public func commonCount(with other: Span<UInt8>) -> Int {
+    /// The number of equal bytes at the start of both.
+    @inlinable public func commonPrefixLength(with other: Span<UInt8>) -> Int {
         let end = Swift.min(count, other.count)
         var index = 0
         unsafe withUnsafeBytes { (mine) in
@@ -21,9 +21,9 @@ extension Span where Element == UInt8 {
         return index
     }
 
-    /// Whether it comes first in the order of the bytes.
+    /// Whether it sorts before `other` in byte order.
     @inlinable public func precedes(_ other: Span<UInt8>) -> Bool {
-        let common = commonCount(with: other)
+        let common = commonPrefixLength(with: other)
         guard common < other.count else { return false }
         return common == count || self[common] < other[common]
     }

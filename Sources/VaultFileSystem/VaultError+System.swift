@@ -2,13 +2,12 @@ internal import CVaultSystem
 internal import SystemPackage
 internal import VaultErrors
 
-/// What a system call was asked to do: the same errno means another thing to the reader of a file than
-/// to the maker of one.
+/// The purpose of a system call: the same errno means different things when reading a file and when creating one.
 enum Purpose {
     case reading, creating, changing
 }
 
-/// Throws when the result of a shim is negative: then it is -errno.
+/// Throws when the result of a C shim is negative: then it is -errno.
 @discardableResult
 func check<Result: SignedInteger>(
     _ result: Result, _ purpose: Purpose, _ action: @autoclosure () -> String,
@@ -19,7 +18,7 @@ func check<Result: SignedInteger>(
 }
 
 extension VaultError {
-    /// The error for a failed call. `code` is an errno, as it stands or negated.
+    /// The error for a failed call. `code` is an errno or its negation.
     static func system(
         _ code: some BinaryInteger, _ purpose: Purpose, _ action: String, _ path: FilePath
     ) -> VaultError {
@@ -39,27 +38,27 @@ extension VaultError {
         case (ENOENT, .creating):
             (.unwritable, "the folder that should hold it does not exist", "create that folder first")
         case (ENOTDIR, .creating):
-            (.unwritable, "a file stands where a folder should be", "choose another place")
+            (.unwritable, "a file is where a folder should be", "choose another path")
         case (ENOENT, _), (ENOTDIR, _):
             (.missing, "no such file or folder", "check the path")
         case (EACCES, .reading), (EPERM, .reading):
             (.io, "permission denied", "make it readable for this user")
         case (EACCES, _), (EPERM, _):
-            (.unwritable, "permission denied", "choose a place where this user may write")
+            (.unwritable, "permission denied", "choose a folder where this user may write")
         case (EROFS, _):
-            (.unwritable, "read-only file system", "choose a place that can be written")
+            (.unwritable, "read-only file system", "choose a writable folder")
         case (EISDIR, .creating), (ELOOP, .creating), (ENAMETOOLONG, .creating):
             (.unwritable, text(of: code), "choose another name")
         case (ENAMETOOLONG, _):
             (.missing, text(of: code), "check the path")
         case (ELOOP, _):
-            (.corrupt, "a symbolic link stands in the way", "put there what the link points to")
+            (.corrupt, "it is a symbolic link", "replace the link by what it points to")
         case (EXDEV, _):
-            (.io, "the two places are on different file systems", "copy it instead")
+            (.io, "the two paths are on different file systems", "copy it instead")
         case (EMFILE, _), (ENFILE, _):
             (.io, text(of: code), "raise the limit (ulimit -n) and try again")
         case (EPIPE, _):
-            (.io, "nobody reads it any more", "keep the reading program running")
+            (.io, "the reader closed the pipe", "keep the reading program running")
         default:
             (.io, text(of: code), "check the disk and the file system")
         }

@@ -3,12 +3,12 @@ import Testing
 import VaultErrors
 import VaultTransport
 
-/// What proper and improper heads of answers come to.
-@Suite struct HTTPAnswerTests {
+/// Valid and invalid response heads.
+@Suite struct HTTPResponseTests {
     private static let ok = "HTTP/1.1 200 OK\r\n"
     private static let partial = "HTTP/1.1 206 Partial Content\r\n"
 
-    @Test func aWholeFile() async throws {
+    @Test func readsAWholeFile() async throws {
         try await withFaultServer(.send("\(Self.ok)Content-Length: 5\r\nETag: \"a-1\"\r\n\r\nhello")) {
             server in
             let body = try await HTTPTransport().get(TransportRequest(server.location("dir/file.bin"))).whole
@@ -22,14 +22,14 @@ import VaultTransport
         }
     }
 
-    @Test func aPartThatIsStillTheSame() async throws {
-        let answer =
+    @Test func readsAPartWithIfRange() async throws {
+        let response =
             "\(Self.partial)Content-Range: bytes 2-4/9\r\nContent-Length: 3\r\nETag: \"a\"\r\n\r\nllo"
-        try await withFaultServer(.send(answer)) { server in
+        try await withFaultServer(.send(response)) { server in
             let request = TransportRequest(
                 try server.location(), range: ByteRange(2...4), ifRange: EntityTag("\"a\""))
             let (range, body) = try await HTTPTransport().get(request).part
-            #expect((range.first, range.last, range.total, range.count) == (2, 4, 9, 3))
+            #expect((range.first, range.last, range.total, range.length) == (2, 4, 9, 3))
             #expect(body.length == 3)
             #expect(body.entityTag == EntityTag("\"a\""))
             #expect(try await body.collected() == Array("llo".utf8))
@@ -38,22 +38,22 @@ import VaultTransport
         }
     }
 
-    @Test func aPartUpToTheEnd() async throws {
+    @Test func readsAPartUpToTheEnd() async throws {
         try await withFaultServer(.send("\(Self.partial)Content-Range: bytes 7-8/9\r\n\r\nyz"), .close) {
             server in
-            // Without a length of its own the part has that of its range.
+            // Without `Content-Length` the part has the length of its range.
             let (range, body) = try await HTTPTransport()
                 .get(TransportRequest(server.location(), range: ByteRange(7...))).part
             #expect((range.first, range.last, body.length) == (7, 8, 2))
             #expect(try await body.collected() == Array("yz".utf8))
             #expect(server.requests.first?.contains("bytes=7-\r\n") == true)
-            // A last byte behind the end is cut to it.
+            // A last byte after the end is clamped.
             let longer = TransportRequest(try server.location(), range: ByteRange(7...100))
             #expect(try await HTTPTransport().get(longer).part.range.last == 8)
         }
     }
 
-    @Test func aHostWithoutPartsSendsTheWhole() async throws {
+    @Test func acceptsAWholeFileForARange() async throws {
         try await withFaultServer(.send("\(Self.ok)Content-Length: 5\r\n\r\nhello")) { server in
             let request = TransportRequest(try server.location(), range: ByteRange(2...3))
             #expect(try await HTTPTransport().get(request).whole.collected() == Array("hello".utf8))
@@ -69,7 +69,7 @@ import VaultTransport
         "Content-Range: bytes 2-4/9\r\nContent-Range: bytes 2-4/9",
         "Content-Range: bytes 2-4/9\r\nContent-Length: 4", "Content-Type: multipart/byteranges; boundary=b",
     ])
-    func anotherPartIsRefused(headers: String) async throws {
+    func refusesAnotherRange(headers: String) async throws {
         try await withFaultServer(.send("\(Self.partial)\(headers)\r\n\r\nllo"), .close) { server in
             let request = TransportRequest(try server.location(), range: ByteRange(2...4))
             let error = await failure { _ = try await fetch(request) }
@@ -82,19 +82,19 @@ import VaultTransport
         "Content-Encoding: gzip", "Content-Encoding: br", "Content-Encoding: identity, gzip",
         "Content-Encoding: identity\r\nContent-Encoding: deflate", "Transfer-Encoding: gzip, chunked",
     ])
-    func encodedBodiesAreRefused(header: String) async throws {
+    func refusesEncodedBodies(header: String) async throws {
         for head in [Self.ok, "\(Self.partial)Content-Range: bytes 0-3/4\r\n"] {
             try await withFaultServer(.send("\(head)\(header)\r\n\r\n\u{1f}garbage"), .close) { server in
                 let request = TransportRequest(try server.location(), range: ByteRange(0...3))
                 let error = await failure { _ = try await fetch(request) }
                 #expect(error?.category == .unavailable)
-                #expect(error?.problem.contains("encoding") == true)
+                #expect(error?.problem.contains("encoded") == true)
             }
         }
     }
 
     @Test(arguments: [403, 404, 410])
-    func noSuchFile(status: Int) async throws {
+    func missingFileStatuses(status: Int) async throws {
         try await withFaultServer(.send("HTTP/1.1 \(status) No\r\nContent-Length: 4\r\n\r\nsorr")) { server in
             guard case .absent = try await HTTPTransport().get(TransportRequest(server.location())) else {
                 Issue.record("not absent")
@@ -105,16 +105,16 @@ import VaultTransport
     }
 
     @Test(arguments: [("bytes */9", 9 as UInt64?), ("bytes */*", nil), ("bytes 0-1/9", nil), ("x", nil)])
-    func nothingThereAnyMore(contentRange: String, total: UInt64?) async throws {
-        let answer = "HTTP/1.1 416 No\r\nContent-Range: \(contentRange)\r\nContent-Length: 0\r\n\r\n"
-        try await withFaultServer(.send(answer)) { server in
+    func rangeAfterTheEnd(contentRange: String, total: UInt64?) async throws {
+        let response = "HTTP/1.1 416 No\r\nContent-Range: \(contentRange)\r\nContent-Length: 0\r\n\r\n"
+        try await withFaultServer(.send(response)) { server in
             let request = TransportRequest(try server.location(), range: ByteRange(9...))
-            guard case .outOfRange(let told) = try await HTTPTransport().get(request) else {
+            guard case .outOfRange(let found) = try await HTTPTransport().get(request) else {
                 Issue.record("not out of range")
                 return
             }
-            #expect(told == total)
-            // Nobody asked for a part here.
+            #expect(found == total)
+            // No part was requested.
             #expect(
                 await failure { _ = try await fetch(TransportRequest(server.location())) }?.category
                     == .unavailable)
@@ -122,11 +122,11 @@ import VaultTransport
     }
 
     @Test(arguments: [
-        (500, "X: y", "try again later"), (502, "X: y", "try again later"), (401, "X: y", "openly"),
+        (500, "X: y", "try again later"), (502, "X: y", "try again later"), (401, "X: y", "without a login"),
         (204, "X: y", "check"), (206, "Content-Range: bytes 0-0/1", "Range"), (304, "X: y", "check"),
         (300, "Location: /x", "check"), (400, "X: y", "check"), (418, "X: y", "check"),
     ])
-    func otherAnswersAreErrors(status: Int, header: String, remedy: String) async throws {
+    func otherStatusesAreErrors(status: Int, header: String, remedy: String) async throws {
         try await withFaultServer(.send("HTTP/1.1 \(status) X\r\n\(header)\r\nContent-Length: 0\r\n\r\n")) {
             server in
             let error = await failure { _ = try await fetch(TransportRequest(server.location())) }
@@ -139,7 +139,7 @@ import VaultTransport
     @Test(arguments: [
         "W/\"a\"", "a", "\"a\"b\"", "\"a b\"", "\"\u{e9}\"", "\"" + String(repeating: "a", count: 300) + "\"",
     ])
-    func weakAndOddTagsAreNone(tag: String) async throws {
+    func ignoresInvalidEntityTags(tag: String) async throws {
         #expect(EntityTag(tag) == nil)
         try await withFaultServer(.send("\(Self.ok)Content-Length: 0\r\nETag: \(tag)\r\n\r\n")) { server in
             let body = try await HTTPTransport().get(TransportRequest(server.location())).whole
