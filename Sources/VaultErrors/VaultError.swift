@@ -76,6 +76,12 @@ extension VaultError: CustomStringConvertible {
 }
 
 extension String {
+    /// The first 80 characters of untrusted text, for an error message.
+    public var excerpt: String {
+        let start = String(unicodeScalars.prefix(80))
+        return start.utf8.count == utf8.count ? self : start + "…"
+    }
+
     /// The text with control and bidirectional formatting characters shown as `\u{…}`.
     public var escapingControls: String {
         var shown = ""

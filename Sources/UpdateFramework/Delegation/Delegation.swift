@@ -29,7 +29,7 @@ public struct Delegation: Sendable, Hashable {
 
     init(parsing json: JSONObject, keys: JSONObject, place: String) throws(VaultError) {
         let name = try json.string("name", at: place)
-        let place = "\(place): role \(name.beginning)"
+        let place = "\(place): role \(name.excerpt)"
         guard let role = MetadataRole(delegated: name) else {
             throw .untrusted("a delegated role can't have this name", at: place)
         }

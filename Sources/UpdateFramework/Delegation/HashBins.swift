@@ -29,7 +29,7 @@ public struct HashBins: Sendable, Hashable {
         let prefix = try json.string("name_prefix", at: place)
         guard let bins = HashBins(bitLength: Int(clamping: bits), namePrefix: prefix, trust: trust) else {
             throw .untrusted(
-                "can't read bins of \(bits) bits named \"\(prefix.beginning)\": 1 to \(Self.bitLimit) bits are supported",
+                "can't read bins of \(bits) bits named \"\(prefix.excerpt)\": 1 to \(Self.bitLimit) bits are supported",
                 at: place)
         }
         self = bins

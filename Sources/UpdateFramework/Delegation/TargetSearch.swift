@@ -38,7 +38,7 @@ struct TargetSearch {
             guard visited.count <= Self.visitLimit else {
                 throw .untrusted(
                     "the search needs more than \(Self.visitLimit) delegated roles",
-                    at: "target \(path.text.beginning)")
+                    at: "target \(path.text.excerpt)")
             }
             return step
         }

@@ -22,12 +22,12 @@ public struct MetadataDocument: Sendable, Hashable {
         let type = try signed.string("_type", at: place)
         guard type.utf8.elementsEqual(role.type.rawValue.utf8) else {
             throw .untrusted(
-                "it is of type \"\(type.beginning)\" where \(role.type.rawValue) is expected", at: place)
+                "it is of type \"\(type.excerpt)\" where \(role.type.rawValue) is expected", at: place)
         }
         let specification = try signed.string("spec_version", at: place)
         guard Self.isSupported(specification) else {
             throw VaultError(
-                .untrusted, "it follows TUF \"\(specification.beginning)\" where 1.x.y is expected",
+                .untrusted, "it follows TUF \"\(specification.excerpt)\" where 1.x.y is expected",
                 at: place,
                 remedy: "update this program, or ask the site's owner for TUF 1.0 metadata")
         }
@@ -35,7 +35,7 @@ public struct MetadataDocument: Sendable, Hashable {
         let moment = try signed.string("expires", at: place)
         guard let expires = UTCTime(moment) else {
             throw .untrusted(
-                "its expiry \"\(moment.beginning)\" does not have the form YYYY-MM-DDTHH:MM:SSZ", at: place)
+                "its expiry \"\(moment.excerpt)\" does not have the form YYYY-MM-DDTHH:MM:SSZ", at: place)
         }
         self.role = role
         self.bytes = bytes

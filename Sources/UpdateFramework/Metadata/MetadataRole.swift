@@ -1,3 +1,4 @@
+import VaultErrors
 import VaultBytes
 
 /// A top-level or delegated role, by its name (section 2.1).
@@ -55,7 +56,7 @@ public struct MetadataRole: Sendable, CustomStringConvertible {
     /// The maximum size in bytes, whatever the metadata above it says.
     public var sizeLimit: Int { type.sizeLimit }
 
-    public var description: String { name.beginning }
+    public var description: String { name.excerpt }
 }
 
 extension MetadataRole: Hashable, Comparable {

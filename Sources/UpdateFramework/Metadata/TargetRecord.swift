@@ -31,7 +31,7 @@ public struct TargetRecord: Sendable, Hashable {
     ///
     /// - Throws: `untrusted` unless it has a length and hashes, and `custom`, if present, is an object.
     public init(path: String, json: JSONObject) throws(VaultError) {
-        var place: String { "target \(path.beginning)" }
+        var place: String { "target \(path.excerpt)" }
         do throws(VaultError) {
             guard let length = try json.optionalLength("length", at: place) else {
                 throw .untrusted("the member \"length\" is missing", at: place)
@@ -56,7 +56,7 @@ public struct TargetRecord: Sendable, Hashable {
 
     /// Checks a whole file: its length and every supported hash, of which there must be at least one.
     public func check(_ bytes: [UInt8]) throws(VaultError) {
-        let place = "target \(path.beginning)"
+        let place = "target \(path.excerpt)"
         guard UInt64(bytes.count) == length else {
             throw .mixed("it has \(bytes.count) bytes, but the signed length is \(length)", at: place)
         }

@@ -57,7 +57,7 @@ public struct UnverifiedMetadata: Sendable {
             signatures[id, default: []].append(signature)
             guard signatures[id, default: []].count <= limit else {
                 throw .untrusted(
-                    "\(limit == 1 ? "two" : "\(limit + 1)") signatures have the key ID \"\(id.description.beginning)\"",
+                    "\(limit == 1 ? "two" : "\(limit + 1)") signatures have the key ID \"\(id.description.excerpt)\"",
                     at: place)
             }
         }

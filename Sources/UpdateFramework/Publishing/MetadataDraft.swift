@@ -43,7 +43,7 @@ public struct MetadataDraft: Sendable, Hashable {
         for record in records {
             guard table[record.path] == nil else {
                 throw VaultError(
-                    .usage, "it is listed twice", at: "target \(record.path.beginning)",
+                    .usage, "it is listed twice", at: "target \(record.path.excerpt)",
                     remedy: "give each target its own path")
             }
             table[record.path] = .object(record.json)

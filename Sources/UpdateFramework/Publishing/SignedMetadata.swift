@@ -67,7 +67,7 @@ public struct SignedMetadata: Sendable, Hashable {
         if let crowded = merged.first(where: { $0.value.count > UnverifiedMetadata.candidateLimit }) {
             throw VaultError(
                 .untrusted,
-                "\(crowded.value.count) signatures would have the key ID \"\(crowded.key.description.beginning)\"",
+                "\(crowded.value.count) signatures would have the key ID \"\(crowded.key.description.excerpt)\"",
                 at: copy.document.place,
                 remedy:
                     "most of them are invalid: start with the file as 'publish' wrote it, and merge only copies from people you know"

@@ -29,7 +29,7 @@ public struct RoleTrust: Sendable, Hashable {
         for value in try role.array("keyids", at: place) {
             let id = MetadataKeyID(try value.asString(at: place))
             guard names.insert(id).inserted else {
-                throw .untrusted("a role lists the key ID \"\(id.description.beginning)\" twice", at: place)
+                throw .untrusted("a role lists the key ID \"\(id.description.excerpt)\" twice", at: place)
             }
             if let key = known[id.description].flatMap({ MetadataKey(id, parsing: $0) }) { keys.append(key) }
         }

@@ -51,11 +51,3 @@ extension VaultError {
         )
     }
 }
-
-extension String {
-    /// The first 80 characters of untrusted text, for an error message.
-    public var beginning: String {
-        let start = String(unicodeScalars.prefix(80))
-        return start.utf8.count == utf8.count ? self : start + "…"
-    }
-}

@@ -19,7 +19,7 @@ public struct VerifiedSnapshot: VerifiedMetadata {
             let meta = try document.signed.object("meta", at: place)
             var references: [String: MetadataReference] = [:]
             for (name, value) in meta {
-                let place = "\(place): \(name.beginning)"
+                let place = "\(place): \(name.excerpt)"
                 // Encoded, so that they compare by bytes: names that only look alike are different.
                 references[PercentEncoding.encode(name)] = try MetadataReference(parsing: value, place: place)
             }
@@ -39,11 +39,11 @@ public struct VerifiedSnapshot: VerifiedMetadata {
         }
         for (name, trusted) in older.references.sorted(by: { $0.key < $1.key }) {
             guard let found = references[name] else {
-                throw .rollback("it no longer lists \(name.beginning)", at: document.place)
+                throw .rollback("it no longer lists \(name.excerpt)", at: document.place)
             }
             guard found.version >= trusted.version else {
                 throw .rollback(
-                    "it lists \(name.beginning) version \(found.version), which is older than the trusted version"
+                    "it lists \(name.excerpt) version \(found.version), which is older than the trusted version"
                         + " \(trusted.version)", at: document.place)
             }
         }

@@ -32,7 +32,7 @@ public struct VerifiedTargets: VerifiedMetadata {
             var records: [TargetRecord] = []
             records.reserveCapacity(table.count)
             for (path, value) in table {
-                let json = try value.asObject(at: "\(place): target \(path.beginning)")
+                let json = try value.asObject(at: "\(place): target \(path.excerpt)")
                 records.append(try TargetRecord(path: path, json: json))
             }
             self.records = records

@@ -66,7 +66,7 @@ struct TeamDelivery {
         return [
             Warning(
                 "the team '\(team.role)' lists \(outside.count.counting("target")) outside of"
-                    + " \(team.paths.joined(separator: ", ")), which no client finds: \(first.path.beginning)"
+                    + " \(team.paths.joined(separator: ", ")), which no client finds: \(first.path.excerpt)"
             )
         ]
     }

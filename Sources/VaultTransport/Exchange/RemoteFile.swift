@@ -109,7 +109,7 @@ public struct RemoteFile: Sendable {
     private func wrongLength(_ found: UInt64) -> TransferFailure {
         TransferFailure(
             VaultError(
-                .corrupt, "the file has \(found) bytes, not the \(length) signed for",
+                .corrupt, "the file has \(found) bytes, but \(length) are signed",
                 at: location.description,
                 remedy: remedy))
     }
