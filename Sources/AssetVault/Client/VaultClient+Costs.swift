@@ -37,12 +37,13 @@ extension VaultClient {
         let selected = try await SelectedPacks(selection, of: access, in: currentListing())
         skippedPacks = selected.skipped
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
-        let missingKeys = await missingKeys(among: selected.offers, with: stored)
+        let keys = keysOfRun
+        let missingKeys = await missingKeys(among: selected.offers, with: stored, using: keys)
         let plan = plan(
             for: selected, on: .app(selected.selection), with: stored, locked: Set(missingKeys.keys))
         let offers = Dictionary(
             selected.offers.map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
-        let stager = stager
+        let stager = stager(with: keys)
         var costs: [DownloadCost] = []
         var firstError = selected.refusals.first
         for download in plan.downloads {

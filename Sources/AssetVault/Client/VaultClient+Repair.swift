@@ -22,9 +22,10 @@ extension VaultClient {
         var repaired: [PackID] = []
         var firstError: VaultError?
         var missingKey: VaultError?
+        let stager = stager(with: keysOfRun)
         for id in known {
             do throws(VaultError) {
-                if try await repairIfDamaged(id) {
+                if try await repairIfDamaged(id, by: stager) {
                     repaired.append(id)
                 } else if ids != nil, try await storeAccess.journal.state(of: id).loaded == nil {
                     throw isGone(id)
@@ -44,7 +45,7 @@ extension VaultClient {
     }
 
     /// Whether the pack was damaged; then it is sound again.
-    private func repairIfDamaged(_ id: PackID) async throws(VaultError) -> Bool {
+    private func repairIfDamaged(_ id: PackID, by stager: PackStager) async throws(VaultError) -> Bool {
         let isDescribedAgain = try await storeAccess.repairManifest(of: id)
         let record = try await storeAccess.journal.state(of: id)
         if record.isLost { throw isGone(id) }

@@ -102,7 +102,8 @@ public actor VaultClient {
         let occasion = PlanningOccasion.app(selected.selection)
         let stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
-        let missingKeys = await missingKeys(among: selected.offers, with: stored)
+        let keys = keysOfRun
+        let missingKeys = await missingKeys(among: selected.offers, with: stored, using: keys)
         let plan = plan(for: selected, on: occasion, with: stored, locked: Set(missingKeys.keys))
         let settled = Set(plan.settled.map(\.id))
         for id in plan.kept where !settled.contains(id) { broadcast.send(.finished(id, .loaded)) }
@@ -111,7 +112,7 @@ public actor VaultClient {
             let isLoaded = (try? store.path(of: pack.id)) != nil
             broadcast.send(.finished(pack.id, isLoaded ? .loaded : .absent))
         }
-        var stager = self.stager
+        var stager = stager(with: keys)
         if occasion.isRequest { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
         let run = StagingRun(
             stager: stager, controls: controls, width: configuration.packsAtOnce)
@@ -134,8 +135,10 @@ public actor VaultClient {
     }
 
     /// The packs that are not loaded and that none of the keys opens.
-    func missingKeys(among offers: [OfferedPack], with stored: [StoredPack]) async -> [PackID: VaultError] {
-        guard let keys = configuration.keys else { return [:] }
+    func missingKeys(
+        among offers: [OfferedPack], with stored: [StoredPack], using keys: (any KeyProvider)?
+    ) async -> [PackID: VaultError] {
+        guard let keys else { return [:] }
         let loaded = Dictionary(
             stored.map { ($0.id, $0.loaded?.sha256) }, uniquingKeysWith: { first, _ in first })
         var matches = await KeyMatches(keys)
@@ -149,11 +152,14 @@ public actor VaultClient {
     /// The form of packs in permanent storage; nil where any form will do.
     var wantedForm: PackForm? { configuration.keys == nil ? nil : configuration.form }
 
+    /// The client's keys, asked for once in a run: the provider may run a command.
+    var keysOfRun: (any KeyProvider)? { configuration.keys.map { CachingKeyProvider($0) } }
+
     /// A stager in the app's role.
-    var stager: PackStager {
+    func stager(with keys: (any KeyProvider)?) -> PackStager {
         PackStager(
             store: storeAccess, transport: configuration.effectiveTransport, retries: configuration.retries,
-            role: .app(keys: configuration.keys, configuration.form), openings: openings, observer: observer)
+            role: .app(keys: keys, configuration.form), openings: openings, observer: observer)
     }
 
     var observer: Observer {

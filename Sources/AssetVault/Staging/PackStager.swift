@@ -22,7 +22,7 @@ struct PackStager: Sendable {
     var space: DiskSpace
     let transport: any Transport
     let retries: RetryPolicy
-    let role: Role
+    var role: Role
     /// Opening a pack uses both cores and much of the memory: one at a time.
     let openings: AsyncSemaphore
     let held: StoredPieceSources

@@ -57,12 +57,14 @@ extension VaultStore {
         stager.storedListing = try await StoredListing(
             of: TrustAreas(layout: layout, role: .app), trusting: trustedRoot,
             listing: try store.records.unacceptedPacks(among: ids))
-        let run = StagingRun(stager: stager, controls: controls, width: 1)
         try await store.recovery.recover()
         var loaded: [PackID] = []
         while true {
             // Begun after the deadline, so that it reports every missing key.
             isLastAttempt.change { $0 = ContinuousClock.now >= deadline }
+            // Within an attempt the provider is asked once for each key.
+            stager.role = .app(keys: CachingKeyProvider(keys), form)
+            let run = StagingRun(stager: stager, controls: controls, width: 1)
             let (opened, error) = try await run.unlock(ids)
             loaded += opened
             guard let error else {

@@ -46,7 +46,7 @@ struct Unlock: AsyncParsableCommand {
     func run() async throws {
         let named =
             try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
-        let keys = try keys.required()
+        guard let keys = try keys.source() else { throw KeyOptions.missing }
         let store = try store.existingLayout()
         let root = try trust.map { path throws(VaultError) in
             try DurableFile.read(FilePath(path), limit: MetadataRole.root.sizeLimit)

@@ -14,10 +14,14 @@ struct KeyOptions: ParsableArguments {
 
     /// Nil when no source was given. A source is asked once for each key ID: packs choose the IDs, and a command may cost.
     func provider() throws(VaultError) -> (any KeyProvider)? {
+        try source().map { CachingKeyProvider($0) }
+    }
+
+    /// The same, asked each time, so that a key may arrive later.
+    func source() throws(VaultError) -> (any KeyProvider)? {
         guard !specs.isEmpty else { return nil }
         SwapWarning.report()
-        let providers = try specs.map { text throws(VaultError) in try Self.spec(text).provider() }
-        return CachingKeyProvider(ChainedKeyProvider(providers))
+        return ChainedKeyProvider(try specs.map { text throws(VaultError) in try Self.spec(text).provider() })
     }
 
     /// Keys are read only when a pack needs them: without this a typing error would show much later.
@@ -30,9 +34,11 @@ struct KeyOptions: ParsableArguments {
 
     func required() throws(VaultError) -> any KeyProvider {
         if let provider = try provider() { return provider }
-        throw VaultError(
-            .key, "no key was given", at: "--keys", remedy: "name a source, such as --keys file:vault.jwks")
+        throw Self.missing
     }
+
+    static let missing = VaultError(
+        .key, "no key was given", at: "--keys", remedy: "name a source, such as --keys file:vault.jwks")
 
     private static func spec(_ text: String) throws(VaultError) -> KeySpec {
         do { return try KeySpec(parsing: text) } catch { throw error.placed(at: "--keys") }

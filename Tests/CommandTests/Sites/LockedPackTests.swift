@@ -122,4 +122,16 @@ struct LockedPackTests {
         .failed(77, naming: "start", "does not unwrap")
         #expect(try await states()["start"] == "failed")
     }
+
+    /// `--wait` asks the source again until the key is there.
+    @Test func aKeyThatArrivesWhileItIsAwaited() async throws {
+        try await workshop.fetch(withKeys: false).succeeded()
+        let key = folder["late.jwks"]
+        async let unlocked = Command.run(
+            "unlock", "--store", workshop.store, "--keys", "file:\(key)", "--wait", "60")
+        try await Task.sleep(for: .seconds(1))
+        try FileManager.default.copyItem(atPath: folder["vault/keys/vault.jwks"], toPath: key)
+        let result = try await unlocked.succeeded()
+        #expect(result.errorText.contains("start"), "\(result.errorText)")
+    }
 }
