@@ -1,7 +1,7 @@
 """A strict reader of packs, written from the format page alone (SealedPack.docc/Format.md).
 
-    decoder.py PACK DESCRIPTOR JWK           prints the list of entries as JSON
-    decoder.py PACK DESCRIPTOR JWK -o DIR    writes the tree to the new folder DIR
+    decoder.py PACK MANIFEST JWK           prints the list of entries as JSON
+    decoder.py PACK MANIFEST JWK -o DIR    writes the tree to the new folder DIR
 
 Exits with 65 and a line on stderr for whatever the page doesn't allow, with 77 when no key fits.
 """
