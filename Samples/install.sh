@@ -12,7 +12,7 @@ to=${DESTDIR:-}$prefix
 work=$(mktemp -d)
 trap 'rm -rf "$work"' EXIT
 cp "$assetvault" "$work/assetvault"
-# The argument parser's own tool writes the manual from what the command says of itself.
+# The argument parser's own tool writes the manual from the help texts of the command.
 need_swift
 swift package resolve >&2
 manual="--package-path .build/checkouts/swift-argument-parser --scratch-path .build/manual -c release"

@@ -1,6 +1,6 @@
 #!/bin/sh
-# A game on packs, end to end: preloaded, played while the next level downloads, killed, gone on with, unlocked without
-# any host, and updated. Fails unless each of these was really seen.
+# A game on packs, end to end: preloaded, played while the next level downloads, killed, resumed, unlocked without
+# any host, and updated. Fails unless each of these was observed.
 set -eu
 cd "$(dirname "$0")/.."
 # shellcheck source=Samples/prerequisites.sh
@@ -111,7 +111,7 @@ state levels/two | grep '^absent' || fail "level two came although nobody asked"
 # The player has the game's key, and not that of the secret level.
 mkdir -m 700 keys
 install -m 600 game/keys/vault.jwks keys/game.jwks
-# Always in the background or a pipe: there it takes the place of its shell, so that a signal reaches the game itself.
+# Always in the background or a pipe: there it replaces its shell, so that a signal reaches the game itself.
 play() {
     exec "$maze" "$site" --store player --trust game/trusted-root.json --keys keys "$@"
 }
@@ -151,7 +151,7 @@ until grep -q "the gate to secret/three is locked" output; do
 done
 grep -q "after $steps steps" output || fail "the journey began anew"
 first=$(sed -n 's/^fetching levels\/two .* from byte \([0-9]*\)$/\1/p' progress | head -n 1)
-# The piece that was just arriving could not be proven yet: it comes again.
+# An incomplete piece can't be verified: it is fetched again.
 [ "${first:-0}" -gt $((before - 524288)) ] || fail "the download began anew: at ${first:-0}, not near $before"
 echo "level two went on from byte $first"
 grep -q "the exit of levels/two" output || fail "level two was not played"

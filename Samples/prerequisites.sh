@@ -40,7 +40,7 @@ need_packages() {
 # What a build needs beside Swift.
 build_packages="git pkg-config libssl-dev libarchive-dev"
 
-# How what is shipped is built: with Swift's libraries in it, it starts sooner and runs where there is no Swift; without
+# Options of the release build: with Swift's libraries in it, it starts sooner and runs where there is no Swift; without
 # symbols it is a third as large.
 shipped="-c release --static-swift-stdlib -Xlinker -s"
 

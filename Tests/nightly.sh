@@ -1,5 +1,5 @@
 #!/bin/sh
-# Everything that is too long for Tests/run.sh: all of the tests with the command as it is shipped, power loss, and the
+# Everything that is too long for Tests/run.sh: all tests with the release build of the command, power loss, and the
 # samples. Takes hours; ASSETVAULT_WHOLE=3 runs three times as many random rounds. Arguments go to `swift build`.
 #
 # Not in it, since they build everything anew: Tests/Sanitizing/run.sh, Tests/Fuzzing/run.sh, Tests/Benchmarks/run.sh.
@@ -14,7 +14,7 @@ build_command
 export ASSETVAULT_COMMAND="$assetvault"
 
 failed=
-# part NAME COMMAND...: the others run all the same when it fails.
+# part NAME COMMAND...: the others run even when it fails.
 part() {
     name=$1
     shift

@@ -31,7 +31,7 @@ ALONE = ["AssetVaultTests.SlowRetrievalTests"]
 
 # Most of their time is waiting, for a host that is to be asked again: their tests run at once.
 WAITING = {
-    "AssetVaultTests.StandstillTests", "CommandTests.CaptivePortalTests", "CommandTests.ClockJumpTests",
+    "AssetVaultTests.IdleDownloadTests", "CommandTests.CaptivePortalTests", "CommandTests.ClockJumpTests",
     "CommandTests.RefusedDownloadTests", "CommandTests.ResumedDownloadTests",
 }
 

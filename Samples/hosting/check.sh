@@ -1,6 +1,6 @@
 #!/bin/sh
 # Checks this folder's samples: uploads a small site with rclone to a local folder, serves it with nginx on loopback,
-# and looks at order, status codes and headers. Needs nginx, rclone, rsync and curl (apt-get install nginx-light rclone
+# and checks order, status codes and headers. Needs nginx, rclone, rsync and curl (apt-get install nginx-light rclone
 # rsync curl).
 set -eu
 
@@ -19,7 +19,7 @@ fail() {
     exit 1
 }
 
-# A site in form only: nobody here looks at signatures.
+# A site without valid signatures: nothing here checks them.
 site=$work/site
 pack=targets/packs/levels/$(printf '%064d' 7).one.avpack
 mkdir -p "$site/metadata" "$(dirname "$site/$pack")"
@@ -40,7 +40,7 @@ sh "$here/upload.sh" "$site" "$work/served" 2>"$work/log"
 [ "$(grep -c ': Copied' "$work/log")" = 1 ] || fail "an upload without news copied more than the timestamp"
 grep -q 'timestamp.json: Copied' "$work/log" || fail "an upload without news left the timestamp out"
 
-# What another publisher has uploaded under the same number stays, though it is as long, and the timestamp with it.
+# Metadata of another publisher under the same number stay, though of equal size, and the timestamp with them.
 refused() {
     sed 's/targets/tergats/' "$site/metadata/3.targets.json" >"$1/metadata/3.targets.json"
     echo theirs >"$1/metadata/timestamp.json"

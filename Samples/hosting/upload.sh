@@ -3,10 +3,10 @@
 #
 #     upload.sh SITE REMOTE:BUCKET[/FOLDER]
 #
-# The order keeps every client whole at every moment, also when this stops half way: packs first, then the metadata
-# that names them, each file before those that list it; the timestamp, which makes it count; and new roots last, since
+# The order keeps the site consistent for every client, also when this is interrupted: packs first, then the metadata
+# that names them, each file before those that list it; the timestamp, which publishes it; and new roots last, since
 # what came before them is signed by the old keys, too. Upload after every change of trust, before the next. Files are
-# added, and never replaced or removed, but for the timestamp; run it again at will.
+# added, and never replaced or removed, but for the timestamp; it can be run again at any time.
 # Don't publish into SITE meanwhile. RCLONE_* variables and rclone's configuration apply.
 set -eu
 
@@ -31,7 +31,7 @@ copy() {
 copy --size-only "$site/targets" "$remote/targets"
 
 # A number in a name stands for one content. Where the host has another one, another machine has published this version,
-# or an upload that died has left it: the timestamp, which would make clients of one content meet the other, is not uploaded.
+# or an interrupted upload has left it: the timestamp, which would make clients of one content meet the other, is not uploaded.
 copy_metadata() {
     if ! copy --immutable --checksum "$@" "$site/metadata" "$remote/metadata"; then
         echo "upload.sh: stopped before the timestamp. Where rclone says that an immutable file was modified, another" \

@@ -3,7 +3,7 @@ import Glibc
 import Testing
 import VaultFileSystem
 
-/// A version in use stays, whatever others do; once nobody uses it, it goes away.
+/// A version in use is kept, whatever others do, and removed when nobody uses it.
 @Suite struct LeaseTests {
     private let game: Game
     private let map: EntryPath
@@ -41,7 +41,7 @@ import VaultFileSystem
         #expect(lease == nil)
     }
 
-    @Test(arguments: [PackForm.opened, .sealed]) func aReaderHoldsItsVersion(form: PackForm) async throws {
+    @Test(arguments: [PackForm.opened, .sealed]) func aReaderKeepsItsVersion(form: PackForm) async throws {
         let client = try await game.fetched(form)
         let reader = try await client.reader(of: EntryPath("deep/a.bin"), in: .one)
         try await game.publish(["map.json": Array("new".utf8)])
@@ -84,8 +84,8 @@ import VaultFileSystem
         #expect(try game.place.staged().count == 2)
     }
 
-    /// Whoever finds a version locked by its remover goes on to the one that replaced it.
-    @Test(arguments: [PackForm.opened, .sealed]) func aVersionBeingRemovedIsNotTaken(form: PackForm)
+    /// A reader that finds a version locked for removal uses the version that replaced it.
+    @Test(arguments: [PackForm.opened, .sealed]) func aVersionBeingRemovedIsNotLeased(form: PackForm)
         async throws
     {
         let client = try await game.fetched(form)

@@ -17,7 +17,7 @@ import VaultFileSystem
 
     private var layout: StoreLayout { game.place.layout }
 
-    /// A sound record, made larger by spaces; of the app's own as much is read.
+    /// A valid record, padded with spaces; of the app's own as much is read.
     @Test func aLargeOneIsRefused() async throws {
         let client = try await game.fetched(.opened)
         let own = layout.state(of: try .one, in: .app)
@@ -37,8 +37,8 @@ import VaultFileSystem
         }
     }
 
-    /// More than the machine's memory holds: it is passed by, by a look as by a fetch and a removal.
-    @Test func aHugeOneIsPassedBy() async throws {
+    /// Larger than memory: status, fetch and removal ignore it.
+    @Test func aHugeOneIsIgnored() async throws {
         let client = try await game.fetched(.opened)
         let other = layout.state(of: try .one, in: .downloader)
         try FileSystem.createFolders(other.removingLastComponent(), permissions: 0o700)
@@ -52,8 +52,8 @@ import VaultFileSystem
         #expect(try await client.status(of: .one).state == .absent)
     }
 
-    /// What belongs to the app alone nobody else may lock.
-    @Test(arguments: [0o700, 0o2770] as [UInt16]) func locksAreTheirRolesOwn(shared: UInt16) async throws {
+    /// Nobody else may lock what belongs to the app alone.
+    @Test(arguments: [0o700, 0o2770] as [UInt16]) func locksBelongToTheirRole(shared: UInt16) async throws {
         try FileSystem.createFolders(layout.permanent.removingLastComponent(), permissions: 0o755)
         for area in [layout.ephemeral, layout.shared] {
             _ = try Folder(creating: area, permissions: shared)

@@ -3,7 +3,7 @@ import Testing
 import VaultAuthoring
 import VaultFileSystem
 
-/// What was brought before its key and opened after its site.
+/// Packs that came before their key and are opened after the site is gone.
 @Suite struct PreloadTests {
     private let game: Game
     private let map: EntryPath
@@ -34,8 +34,8 @@ import VaultFileSystem
         #expect(try await client.contents(of: map, in: .one) == Game.secret)
     }
 
-    /// Whoever waits for a key is told once, at the end, and the pack waits on.
-    @Test func aMissingKeyIsNoFailure() async throws {
+    /// A missing key is reported once, at the end, and the pack waits on.
+    @Test func aMissingKeyIsReportedOnce() async throws {
         let client = try game.place.client(.opened)
         let updates = try client.statusUpdates(for: .one)
         #expect(
@@ -43,10 +43,10 @@ import VaultFileSystem
                 try await client.unlock([.one], with: noKeys, patience: .milliseconds(600))
             } == .key)
         client.endStatusUpdates()
-        var told: [StatusUpdate] = []
-        for await update in updates { told.append(update) }
-        guard told.count == 1, case .failed(_, let error) = told[0], error.category == .key else {
-            Issue.record("\(told)")
+        var received: [StatusUpdate] = []
+        for await update in updates { received.append(update) }
+        guard received.count == 1, case .failed(_, let error) = received[0], error.category == .key else {
+            Issue.record("\(received)")
             return
         }
         #expect(try await client.status(of: .one).state == .toBeTransferred)

@@ -3,10 +3,10 @@ import Testing
 
 @testable import AssetVault
 
-/// Which packs go away first when room is needed.
+/// Which packs are removed first when space is needed.
 @Suite(.timeLimit(.minutes(5))) struct PurgeOrderTests {
-    /// One that was read goes after those that nobody ever read, whenever these came, and an update forgets nothing.
-    @Test func whatWasReadGoesLast() async throws {
+    /// Packs that were read are removed after packs that were never read, and an update keeps the order.
+    @Test func leastRecentlyReadPacksAreRemovedFirst() async throws {
         let game = try await Game()
         let file = try EntryPath("file")
         for id in ["a", "b", "c"] { try await game.publish(["file": [1]], as: id) }

@@ -5,7 +5,7 @@ import Testing
 import VaultAuthoring
 import VaultFileSystem
 
-/// What is read is what was sealed, or an error.
+/// Reading returns the sealed content, or an error.
 @Suite struct ReadingTests {
     private let game: Game
     private let large = noise(1_200_000, seed: 7)
@@ -20,7 +20,7 @@ import VaultFileSystem
         ])
     }
 
-    @Test(arguments: [PackForm.opened, .sealed]) func anyRangeByManyTasks(form: PackForm) async throws {
+    @Test(arguments: [PackForm.opened, .sealed]) func concurrentRangeReads(form: PackForm) async throws {
         let client = try await game.fetched(form)
         let reader = try await client.reader(of: bin, in: .one)
         #expect(reader.size == UInt64(large.count))
@@ -72,7 +72,7 @@ import VaultFileSystem
         #expect(await category { _ = try await client.contents(of: bin, in: PackID("two")) } == .missing)
     }
 
-    @Test func keys() async throws {
+    @Test func missingAndWrongKeysFail() async throws {
         _ = try await game.fetched(.sealed)
         for keys: (any KeyProvider)? in [nil, InMemoryKeyProvider(KeyRing())] {
             let store = VaultStore(game.place.layout, keys: keys)
@@ -83,7 +83,7 @@ import VaultFileSystem
         }
     }
 
-    @Test func plantedLinks() async throws {
+    @Test func plantedLinksAreRefused() async throws {
         let client = try await game.fetched(.opened)
         let lease = try await client.lease(of: .one)
         let outside = game.place.vault.keys
@@ -112,8 +112,8 @@ import VaultFileSystem
         #expect(try await reader.read(0..<reader.size) == large)
     }
 
-    /// What was opened once is not read again: neither a pack's catalog nor the piece read last.
-    @Test func whatIsKept() async throws {
+    /// Neither a pack's catalog nor the last piece is read twice.
+    @Test func catalogAndLastPieceAreCached() async throws {
         let client = try await game.fetched(.sealed)
         let lease = try await client.lease(of: .one)
         let reader = try await client.reader(of: bin, in: .one)
@@ -152,7 +152,7 @@ import VaultFileSystem
     }
 }
 
-/// Counts the questions.
+/// Counts the requests.
 private final class CountedKeys: KeyProvider {
     private let keys: any KeyProvider
     private let asked = Mutex(0)

@@ -6,9 +6,9 @@ import Testing
 import VaultAuthoring
 import VaultFileSystem
 
-/// What reading takes, in processes of their own.
+/// The resources that reading uses, measured in separate processes.
 @Suite struct ResourceTests {
-    @Test(arguments: ["opened", "sealed"]) func descriptorsStaySteady(form: String) async throws {
+    @Test(arguments: ["opened", "sealed"]) func openFileDescriptorsStayConstant(form: String) async throws {
         let game = try await Game()
         try await game.publish(["map.json": Game.secret])
         _ = try await game.fetched(try #require(PackForm(rawValue: form)))
@@ -35,7 +35,7 @@ import VaultFileSystem
     }
 
     /// Reading 48 MiB range by range takes little memory.
-    @Test(arguments: ["opened", "sealed"]) func memoryStaysFlat(form: String) async throws {
+    @Test(arguments: ["opened", "sealed"]) func memoryStaysConstant(form: String) async throws {
         let game = try await Game()
         let source = FilePath(game.place.root).appending("large")
         try FileSystem.createFolders(source, permissions: 0o755)
@@ -56,8 +56,8 @@ import VaultFileSystem
         }
     }
 
-    /// Rounds over HTTP: brought by a downloader and unlocked, or fetched, looked at, and removed.
-    @Test(arguments: ["opened", "sealed"]) func fetchingAndRemovingStaysSteady(form: String) async throws {
+    /// Fetched over HTTP: downloaded and unlocked, or fetched, listed and removed.
+    @Test(arguments: ["opened", "sealed"]) func repeatedFetchAndRemovalUsesNoMore(form: String) async throws {
         let hosted = try await HostedGame()
         await #expect(processExitsWith: .success) {
             [place = hosted.game.place as GamePlace, url = hosted.server.url as String, form = form as String]

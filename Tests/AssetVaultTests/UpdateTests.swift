@@ -3,7 +3,7 @@ import Sampling
 import Testing
 import VaultFileSystem
 
-/// Readers during updates see one version or another, never parts of two.
+/// Readers during updates see one version or another, never a mixture.
 @Suite struct UpdateTests {
     private static let versions: UInt8 = Sampling.isWhole ? 50 : 12
 
@@ -23,7 +23,7 @@ import VaultFileSystem
         let place = game.place
         try await withThrowingTaskGroup(of: Set<UInt8>.self) { group in
             for number in 0..<2 {
-                // One shares the writer's client, one is a stranger to it.
+                // One shares the writer's client, one has its own.
                 let store = number == 0 ? writer.store : place.store()
                 group.addTask { try await Self.readOn(store, until: isDone) }
             }

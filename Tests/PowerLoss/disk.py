@@ -1,4 +1,4 @@
-"""Disks to lose: one that is recorded while it is used, and images of what a power loss left of it."""
+"""Disks for the test: one that is recorded while it is used, and images of its states after a power loss."""
 
 import contextlib
 import os
@@ -8,7 +8,7 @@ import time
 
 HERE = pathlib.Path(__file__).resolve().parent
 SIZE = 96 << 20
-# ext4 helps programs that forget to save a file before they rename it over another one; here it helps nobody.
+# Off: ext4 would hide a missing sync of a file that is renamed over another one.
 OPTIONS = "noatime,noauto_da_alloc"
 PATIENCE = 60
 
@@ -23,7 +23,7 @@ def tool(*words):
 
 
 def release(*words):
-    """Runs a program that ends the use of something, which is busy for a moment after its users have ended."""
+    """Runs a program that releases something, which stays busy for a moment after its users ended."""
     deadline = time.monotonic() + 10
     while True:
         try:
@@ -35,7 +35,7 @@ def release(*words):
 
 
 class RecordedDisk:
-    """A fresh ext4 file system on a disk whose writes and flushes are recorded, as long as it is entered."""
+    """A fresh ext4 file system on a disk whose writes and flushes are recorded within the context."""
 
     def __init__(self, folder):
         self.folder = pathlib.Path(folder)
@@ -63,14 +63,14 @@ class RecordedDisk:
         self._cleaning.close()
 
     def position(self):
-        """How far the recording is now."""
+        """The current length of the recording."""
         return self.log.stat().st_size
 
     def _connect(self, device, file, cleaning):
         recorder = ["nbdkit", "--foreground", "--exit-with-parent", "python", HERE / "recorder.py",
                     f"log={self.log}", f"size={SIZE}"]
         errors = cleaning.enter_context(open(self.folder / "errors", "w+"))
-        # A session of its own: Ctrl-C ends the test, which unmounts first and ends this last.
+        # In its own session: after Ctrl-C the test unmounts first and ends this process last.
         bridge = subprocess.Popen(["nbdfuse", file, "[", *recorder, "]"], stdout=errors, stderr=errors,
                                   start_new_session=True)
 
@@ -79,7 +79,7 @@ class RecordedDisk:
                 if bridge.poll() is None:
                     release("fusermount3", "-u", device)
                 else:
-                    # What one that died has left.
+                    # Left by a killed run.
                     tool("umount", "--lazy", device)
                 bridge.wait(10)
             finally:
@@ -97,7 +97,7 @@ class RecordedDisk:
 
 @contextlib.contextmanager
 def mounted(image, folder):
-    """What is on an image, after ext4 has replayed its journal."""
+    """The content of an image, after ext4 has replayed its journal."""
     tool("mount", "-t", "ext4", "-o", f"loop,{OPTIONS}", image, folder)
     try:
         yield folder

@@ -15,7 +15,7 @@ class Entry:
     data: bytes
 
     def apply(self, file, start=0, limit=None):
-        """Does it to an image, or only that part of it."""
+        """Applies the entry to an image, or only that part of it."""
         end = self.count if limit is None else min(self.count, start + limit)
         if self.kind == "write":
             file.seek(self.offset + start)

@@ -1,4 +1,4 @@
-"""The author's side: a game that is published several times. It knows every version that there ever was."""
+"""The author's side: a game that is published several times, with all its published versions."""
 
 import dataclasses
 import hashlib
@@ -18,13 +18,13 @@ PACKS = {
     "levels/two": ("prefetch", 40, 40_000),
     "music": ("onDemand", 6, 300_000),
 }
-# Which packs are new in which publication.
+# The packs that each publication changes.
 PUBLICATIONS = [set(PACKS), set(PACKS), {"levels/two", "music"}]
 
 
 @dataclasses.dataclass(frozen=True)
 class Version:
-    """One published version of a pack: what is signed of it, and the tree that was sealed."""
+    """One published version of a pack: its signed metadata, and the sealed tree."""
 
     id: str
     number: int
@@ -106,7 +106,7 @@ class Game:
 
 
 def read_tree(folder):
-    """All that is in a folder, by its path."""
+    """The content of a folder, by path."""
     found = {}
     for parent, folders, files in os.walk(folder):
         for name in folders + files:
@@ -116,7 +116,7 @@ def read_tree(folder):
 
 
 def describe(path):
-    """Mode and digest of a file, or what else stands there."""
+    """Mode and digest of a file, or the kind of another entry."""
     if os.path.islink(path):
         return ("link", os.readlink(path))
     if os.path.isdir(path):

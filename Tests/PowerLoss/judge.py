@@ -1,5 +1,5 @@
-"""Looks at a store as it is after a power loss, file by file, and says what is wrong. Knows the layout and the formats
-from their descriptions, and nothing of the program's code."""
+"""Checks a store after a power loss, file by file. Implements the layout and the formats from their descriptions,
+without the program's code."""
 
 import hashlib
 import json
@@ -18,19 +18,19 @@ ADOPTED = re.compile(r"adopting/(?:(\d+)\.)?([^/]+)")
 
 
 class Judge:
-    """One state of one store. `wrong` lists what must not be, `scratch` what nobody needs."""
+    """One state of one store. `wrong` lists errors, `scratch` leftover files."""
 
     def __init__(self, game, store):
         self.game = game
         self.wrong = []
         self.scratch = []
-        # By pack ID: the numbers and places of the versions that are there whole, which of them is live, the record.
+        # By pack ID: the numbers and paths of complete versions, the live one, and the record.
         self.whole = {}
         self.live = {}
         self.records = {}
-        # The same of a downloader, which only says what it brought.
+        # The same of a downloader, which records only what it downloaded.
         self.brought = {}
-        # By name: of which publications a kept file of metadata may be.
+        # By name: the publications that a kept metadata file may belong to.
         self.metadata = {}
         for area in ("ephemeral", "shared", "permanent"):
             if (store / area).is_dir():
@@ -39,7 +39,7 @@ class Judge:
             self._compare(id, record)
 
     def have(self, id):
-        """What there is of a pack, as a player finds it."""
+        """The state of a pack, as a player sees it."""
         version, sealed = self.live.get(id, (None, False))
         waiting = [number for number, place in self.whole.get(id, []) if place == "shared"]
         removed = self.records.get(id, {}).get("removed", False)
@@ -58,7 +58,7 @@ class Judge:
                 self.wrong.append(f"{area.name}/{path} {found}")
 
     def _ephemeral(self, name, path):
-        """What is wrong with a file in ephemeral storage; nothing if nothing is, as below."""
+        """Errors of a file in ephemeral storage; None if there are none, as below."""
         self.scratch.append(f"ephemeral/{name}")
         if name.endswith(".avpack"):
             digest = describe(path)[1]
@@ -102,20 +102,20 @@ class Judge:
     def _trusted(self, name, content):
         if match := ADOPTED.fullmatch(name):
             return self._adopted(*match.groups(), content)
-        # What is delegated may be anything: whoever reads it proves it, or fetches it again.
+        # Delegated metadata may be anything: readers verify it, or fetch it again.
         if DELEGATED.fullmatch(name):
             return None
         known = self.game.metadata
         if name == "root_history/1.root.json":
             return None if content == known[0]["root.json"] else "is not the root that was pinned"
         found = [number for number, files in enumerate(known, 1) if files.get(name) == content]
-        # Each role keeps its own: what counts is the newest that any of them has.
+        # Each role keeps its own: the newest of all counts.
         self.metadata[name] = max(self.metadata.get(name, []), found, key=lambda numbers: max(numbers, default=0))
         return None if found else "was never published so"
 
     def _adopted(self, number, name, content):
-        """A file of what is taken over from the other area, under its hosted name: it is saved before the folder has its
-        name, so even a delegated one is as it was published. Whoever finds the folder ends what was begun."""
+        """A metadata file copied from the other area, under its hosted name: it is synced before the folder is renamed,
+        so even a delegated one is as published. The next command that finds the folder finishes the copy."""
         self.scratch.append(f"@trust/adopting/{number}.{name}" if number else f"@trust/adopting/{name}")
         if not any(files.get(name) == content for files in self.game.metadata):
             return "was never published so"
@@ -168,7 +168,7 @@ class Judge:
         self.live[id] = (int(target[1:].split("-")[0]), target.endswith(".avpack"))
 
     def _compare(self, id, record):
-        """What a record names is there, or something newer: it is written last."""
+        """A recorded version exists, or a newer one: the record is written last."""
         if record.get("removed"):
             return
         if "loaded" in record and id not in self.live:

@@ -1,4 +1,4 @@
-"""Another program on the same disk, which saves a file of its own again and again."""
+"""Another program on the same disk, which repeatedly saves a file of its own."""
 
 import os
 import random
@@ -6,8 +6,8 @@ import threading
 
 
 class Neighbour:
-    """At work as long as it is entered. Whenever it saves, ext4 also writes down all changes of names so far, whoever
-    made them, but not the content of files that nobody has saved: what is renamed too early is seen to be empty."""
+    """Runs within the context. Whenever it syncs, ext4 also commits all renames so far, of any program, but not the
+    content of unsynced files: a file that is renamed too early turns out empty."""
 
     def __init__(self, path):
         self._path = path

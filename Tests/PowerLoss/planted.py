@@ -1,4 +1,4 @@
-"""Bugs that are planted, to see that the judge is not blind: the same program forgets to save something."""
+"""Planted bugs, to test the judge: the same program without one of its syncs."""
 
 import dataclasses
 import pathlib
@@ -17,13 +17,13 @@ SCRATCH = ".assetvault-*"
 
 @dataclasses.dataclass(frozen=True)
 class Bug:
-    """A call that is left out, in the last of these commands."""
+    """A call that is skipped in the last of these commands."""
 
     name: str
     steps: list
     call: str
     path: str
-    # Which of the calls with such a path; 0 leaves all of them out.
+    # Which of the calls with such a path; 0 skips all of them.
     number: int = 1
 
 
@@ -35,8 +35,8 @@ UNLOCK = [
 ]
 REMOVE = FETCH + [Step(1, "remove levels/one", levels_one=Have(removed=True))]
 
-# One call is enough to spoil what has a final name. Folders are another matter: ext4 writes down all changes of names
-# together and in their order, so a later call makes up for one that is left out, and only all of them are missed.
+# One skipped call is enough to damage a file with a final name. For folders all must be skipped: ext4 commits all
+# renames together and in order, so a later call makes up for a skipped one.
 BUGS = [
     Bug("a download is not saved before it gets its name", FETCH, "fsync", "*/ephemeral/*.part"),
     Bug("a record is not saved before it gets its name", FETCH, "fsync", f"*/@state/levels/one/{SCRATCH}"),
@@ -57,8 +57,8 @@ def library(folder):
 
 
 def find(bug, player, folder, count, seed):
-    """Records the commands with the bug. Returns what is wrong in the first state that shows it, and how many states
-    were looked at; nothing where none shows it."""
+    """Records the commands with the bug. Returns the errors of the first state that shows it, and how many states
+    were checked; nothing where none shows it."""
     folder.mkdir()
     log = folder / "forgotten"
     forgetful = ["env", f"LD_PRELOAD={library(folder.parent)}", f"FORGET_CALL={bug.call}", f"FORGET_PATH={bug.path}",

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Records a disk while a store is used on it, and looks at what a power loss would have left, again and again.
+"""Records a disk while a store is used on it, and checks many states that a power loss could have left.
 
     power_loss.py COMMAND [--states N] [--seed N]
     power_loss.py COMMAND --again FOLDER
@@ -64,7 +64,7 @@ class PowerLoss:
         self.kept = folder / "recording"
 
     def run(self):
-        """Whether all is well."""
+        """Whether there are no errors."""
         if self.options.again:
             self.game, recordings = pickle.loads(self.kept.read_bytes())
         else:
@@ -78,7 +78,7 @@ class PowerLoss:
             return all([self.replay(recording) for recording in recordings]) and isSeen
 
     def plant(self):
-        """Whether the judge sees each planted bug."""
+        """Whether the judge finds each planted bug."""
         unseen = 0
         for number, bug in enumerate(BUGS):
             folder = self.folder / f"planted-{number}"
@@ -92,7 +92,7 @@ class PowerLoss:
         return unseen == 0
 
     def record(self, name, neighbour=contextlib.nullcontext):
-        """Plays the story on a new disk."""
+        """Runs the story on a new disk."""
         promises = [NOTHING]
         with RecordedDisk(self.folder / name) as disk, neighbour(disk.root / "neighbour"):
             marks = [disk.position()]
@@ -105,7 +105,7 @@ class PowerLoss:
         return Recording(name, disk.log, marks, promises)
 
     def replay(self, recording):
-        """Whether every state is right."""
+        """Whether every state is correct."""
         began = time.monotonic()
         chosen = states(recording, self.options.states // 2, self.options.seed)
         disk = Disk(recording, SIZE, self.folder)
@@ -125,7 +125,7 @@ class PowerLoss:
         return failures == 0
 
     def recover(self, root):
-        """What is wrong after the power came back: everything can be had again, and nothing is left over."""
+        """Errors after the restart: every pack must be available again, without leftover files."""
         commands = ("fetch levels/one levels/two", "fetch music --sealed", "status --json")
         try:
             said = [self.player.run(Step(len(PUBLICATIONS), words), root) for words in commands]

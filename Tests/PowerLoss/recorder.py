@@ -1,4 +1,4 @@
-"""A disk in memory for nbdkit, which writes down every change and every flush in the order in which it did them.
+"""A disk in memory for nbdkit, which records every change and every flush in order.
 
     nbdkit python recorder.py log=FILE size=BYTES
 

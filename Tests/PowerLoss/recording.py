@@ -7,13 +7,13 @@ import subprocess
 
 from entries import entries
 
-# What a disk writes whole.
+# What a disk writes atomically.
 BLOCK = 4096
 
 
 class Recording:
     """All changes and flushes in their order. `marks` are where the log was before the first command and after each,
-    `promises` what was certain then."""
+    `promises` what was guaranteed then."""
 
     def __init__(self, name, log, marks, promises):
         self.name = name
@@ -28,7 +28,7 @@ class Recording:
         return sum(mark <= state.end for mark in self.marks[1:])
 
     def promises_around(self, state):
-        """Before and after the command that was cut off; twice the same when all had ended."""
+        """The marks before and after the interrupted command; equal when all had ended."""
         count = self.commands(state)
         return self.promises[count], self.promises[min(count + 1, len(self.promises) - 1)]
 
@@ -38,8 +38,8 @@ class Recording:
 
 
 class State:
-    """The power went after `end` entries. All that was written before the last flush is there; of what was written
-    since, any part: `blocks` tells which, as pairs of an entry and a block of it."""
+    """The power failed after `end` entries. Everything written before the last flush is there; of later writes only
+    `blocks`, as pairs of an entry and a block of it."""
 
     def __init__(self, end, flushed, blocks):
         self.end = end
@@ -67,7 +67,7 @@ def states(recording, count, seed):
     for _ in range(100 * count):
         if len(found) >= count:
             break
-        # Most often just before a flush, when most is at stake.
+        # Most often just before a flush, when most is unsynced.
         if chance.random() < 0.6:
             end = chance.choice(flushes)
         else:
@@ -81,7 +81,7 @@ def keep(found, state):
 
 
 def cut(recording, end, share, chance):
-    """A state at one moment in which each unflushed block arrived with this probability; None loses a single one."""
+    """A state at one moment in which each unflushed block was written with this probability; None loses a single one."""
     flushed = max((number + 1 for number in recording.flushes if number < end), default=0)
     blocks = [
         (number, block)

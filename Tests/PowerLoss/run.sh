@@ -1,6 +1,6 @@
 #!/bin/sh
 # What a power loss leaves of a store: see power_loss.py, which gets the arguments. Needs root, FUSE and loop devices;
-# where the machine has none, it says so and leaves it at that.
+# where the machine has none, it says so and ends.
 set -eu
 here=$(cd "$(dirname "$0")" && pwd)
 # shellcheck source=Samples/prerequisites.sh

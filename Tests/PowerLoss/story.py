@@ -1,4 +1,4 @@
-"""What happens while the disk is recorded: a player's store follows the game, and each command promises something."""
+"""What happens while the disk is recorded: a player's store follows the game, and each command guarantees something."""
 
 import contextlib
 import dataclasses
@@ -21,10 +21,10 @@ class Have:
 
 @dataclasses.dataclass(frozen=True)
 class Promise:
-    """What is certain when a command has ended with success."""
+    """What is guaranteed when a command has succeeded."""
 
     packs: dict
-    # Which publication the store has seen: it never believes an older one again.
+    # Which publication the store has seen: it never accepts an older one again.
     publication: int
 
 
@@ -64,8 +64,8 @@ STORY = [
 
 
 class Player:
-    """Runs the commands on a store. What is still arriving lies in memory where the background downloads, as it does
-    on devices that spare their disk: the power takes it, and files come to the disk as copies."""
+    """Runs the commands on a store. Background downloads use a folder in memory, as on devices that spare their disk:
+    a power loss clears it, and files are copied to the disk."""
 
     def __init__(self, game, urls, folder):
         self.game = game

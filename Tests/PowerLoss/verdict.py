@@ -1,9 +1,9 @@
-"""Compares what a judge found with what the commands had promised."""
+"""Compares the findings of a judge with the guarantees of the commands."""
 
 
 def broken(judge, before, after):
-    """What is wrong in a state in the middle of a command: of each pack, the old or the new is live, and what was there
-    and stays is there all the time."""
+    """Errors of a state during a command: of each pack the old or the new version is live, and unchanged packs stay
+    available."""
     wrong = list(judge.wrong)
     for id in {**before.packs, **after.packs}:
         old, new, found = before.packs.get(id), after.packs.get(id), judge.have(id)
@@ -19,7 +19,7 @@ def broken(judge, before, after):
 
 
 def disbelieved(judge, oldest, newest):
-    """Metadata of the wrong publication. Delegated metadata may be anything: they are proven whenever they are read."""
+    """Metadata of the wrong publication. Delegated metadata may be anything: they are verified whenever they are read."""
     wrong = []
     for name in ("timestamp.json", "snapshot.json", "targets.json", "root.json"):
         found = judge.metadata.get(name, [0])
@@ -33,7 +33,7 @@ def versions(have):
 
 
 def unclean(judge, promise):
-    """What is wrong with a store at rest, where exactly this is promised."""
+    """Errors of a store at rest, where exactly this is guaranteed."""
     wrong = judge.wrong + disbelieved(judge, promise.publication, promise.publication)
     wrong += [f"{name} was left over" for name in judge.scratch]
     for id, have in promise.packs.items():

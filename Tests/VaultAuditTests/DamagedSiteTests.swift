@@ -53,14 +53,14 @@ import VaultTransport
         } else {
             #expect(report.problems == [region.problem(in: pack)])
         }
-        // By itself the pack shows the same, as far as nothing signed is needed.
+        // The pack file alone shows the same, except for signed data.
         if region != .header {
             let alone = try await vault.audit(file)
             #expect(alone.problems == [region.problem(in: pack)])
         }
     }
 
-    @Test func namesTheFilesOfADamagedPieceAndProvesTheOthers() async throws {
+    @Test func namesTheFilesOfADamagedPieceAndVerifiesTheOthers() async throws {
         let vault = try await TestVault.published()
         let pack = try await vault.packs()[0]
         try vault.flipByte(of: try vault.file(of: pack), at: 64)
@@ -84,7 +84,7 @@ import VaultTransport
         #expect(report.failure?.category == .corrupt)
     }
 
-    @Test func missesAFileAndGoesOn() async throws {
+    @Test func reportsAMissingFileAndContinues() async throws {
         let vault = try await TestVault.published()
         try FileSystem.unlink(try vault.file(of: try await vault.packs()[0]))
         let report = try await vault.audit()
@@ -118,7 +118,7 @@ import VaultTransport
         #expect(report.packs.map(\.isSound) == [false, true])
     }
 
-    @Test func toldApart_aMissingKeyIsNoDamage() async throws {
+    @Test func aMissingKeyIsNotDamage() async throws {
         let vault = try await TestVault.published()
         let other = vault.otherKeys
         try VaultKeyFile.generate(at: other)
@@ -128,7 +128,7 @@ import VaultTransport
         ).run()
         #expect(report.failure?.category == .key)
         #expect(report.problemCount == 2)
-        // Damage is graver than a missing key.
+        // Damage is more severe than a missing key.
         try vault.flipByte(of: try vault.file(of: try await vault.packs()[1]), at: 64)
         let both = await SiteAudit(
             of: Site(SiteLocation(path: vault.site), transport: FileTransport()), pinnedRoot: nil,

@@ -9,7 +9,7 @@ import VaultFileSystem
 import VaultSite
 import VaultTransport
 
-/// Versions that only kept metadata lists.
+/// Versions listed only by kept metadata.
 @Suite struct EarlierVersionTests {
     /// A vault with a second version of `two`, and the file of the first one.
     private func updated() async throws -> (vault: TestVault, old: FilePath) {
@@ -20,7 +20,7 @@ import VaultTransport
         return (vault, old)
     }
 
-    @Test func verifiesThemToo() async throws {
+    @Test func verifiesEarlierVersions() async throws {
         let (vault, old) = try await updated()
         let newest = try await vault.packs().reduce(0) { $0 + $1.length }
         let report = try await vault.audit()
@@ -32,7 +32,7 @@ import VaultTransport
                 == "an earlier version, which can be restored; 1.targets.json lists it")
     }
 
-    @Test func findsOneThatIsTruncated() async throws {
+    @Test func findsATruncatedPack() async throws {
         let (vault, old) = try await updated()
         try vault.write(Array(vault.read(old).dropLast(7)), to: old)
         let report = try await vault.audit()
@@ -41,7 +41,7 @@ import VaultTransport
         #expect(report.packs.allSatisfy { $0.isSound })
     }
 
-    @Test func findsADamagedPieceInOne() async throws {
+    @Test func findsADamagedPiece() async throws {
         let (vault, old) = try await updated()
         try vault.flipByte(of: old, at: 64)
         let report = try await vault.audit()
@@ -49,7 +49,7 @@ import VaultTransport
         #expect(report.failure?.category == .corrupt)
     }
 
-    @Test func saysThatOneIsGone() async throws {
+    @Test func reportsAMissingPack() async throws {
         let (vault, old) = try await updated()
         try FileSystem.unlink(old)
         let report = try await vault.audit()
@@ -58,7 +58,7 @@ import VaultTransport
         #expect(report.findings(.note).first?.problem.contains("1.targets.json lists it") == true)
     }
 
-    @Test func findsKeptMetadataThatIsTruncated() async throws {
+    @Test func findsTruncatedMetadata() async throws {
         let (vault, _) = try await updated()
         let metadata = vault.metadata.appending("1.targets.json")
         try vault.write(Array(vault.read(metadata).dropLast(7)), to: metadata)
@@ -67,7 +67,7 @@ import VaultTransport
         #expect(report.findings(.error(.corrupt)).map(\.place) == [metadata.string])
     }
 
-    @Test func believesNoMetadataThatNobodySigned() async throws {
+    @Test func refusesUnsignedMetadata() async throws {
         let (vault, old) = try await updated()
         let metadata = vault.metadata.appending("1.targets.json")
         let text = String(decoding: try vault.read(metadata), as: UTF8.self)
@@ -78,7 +78,7 @@ import VaultTransport
         #expect(report.findings(.note).first?.problem == "nothing in the metadata names it")
     }
 
-    /// A pack of one name, described once more under another.
+    /// A pack listed under two IDs.
     @Test func findsAPackThatTwoListingsClaim() async throws {
         let vault = try await TestVault.published()
         let pack = try await vault.packs()[1]

@@ -10,8 +10,8 @@ import VaultKeys
 @testable import PackSealing
 @testable import SealedPack
 
-/// Whoever holds a content key can make a pack whose every digest is right, and whose pieces are not what its catalog
-/// says. Without a key nobody can tell.
+/// An owner of a content key can make a pack with valid digests whose pieces differ from its catalog. Only a key
+/// shows it.
 @Suite struct ForgedPackTests {
     @Test func findsTheFilesOfAWrongPiece() async throws {
         let vault = try await TestVault.published()

@@ -20,7 +20,7 @@ import VaultTransport
         ).run()
     }
 
-    @Test func callsAHostThatLacksAFileUnavailable() async throws {
+    @Test func aMissingFileMakesTheHostUnavailable() async throws {
         let vault = try await TestVault.published()
         try FileSystem.unlink(try vault.file(of: try await vault.packs()[0]))
         let scratch = try ScratchFolder(in: vault.place.path)
@@ -31,7 +31,7 @@ import VaultTransport
         #expect(report.packs.map(\.isSound) == [false, true])
     }
 
-    @Test func takesNoMoreThanWasSignedFor() async throws {
+    @Test func readsNoMoreThanTheSignedLength() async throws {
         let vault = try await TestVault.published()
         let packs = try await vault.packs()
         let (first, second) = (try vault.file(of: packs[0]), try vault.file(of: packs[1]))
@@ -53,7 +53,7 @@ import VaultTransport
         #expect(report.packs[0].findings.first?.place.hasPrefix(MappedHost.url) == true)
     }
 
-    @Test func goesOnWhereATransferBrokeOff() async throws {
+    @Test func resumesAnInterruptedTransfer() async throws {
         let vault = try await TestVault.published()
         let length = try await vault.packs()[0].length
         let host = MappedHost(vault.site, interruptions: 1)
@@ -66,7 +66,7 @@ import VaultTransport
     }
 
     /// An unpinned site may sign any length.
-    @Test func reservesNothingForALengthThatIsClaimed() async throws {
+    @Test func reservesNoSpaceForAnUnpinnedLength() async throws {
         let vault = try await TestVault.published()
         let target = TargetRecord(
             path: "huge.bin", length: 1 << 50, sha256: SHA256.hash([1, 2, 3].span))

@@ -5,21 +5,21 @@ import UpdateFramework
 import VaultErrors
 import VaultSite
 
-/// What a site says of a pack that somebody has in a file.
+/// What a site lists about the pack in a local file.
 @Suite struct KnownPackTests {
     private func manifest(of pack: PackManifest, at vault: TestVault) async throws -> PackManifest {
         let file = try PackFile(opening: vault.file(of: pack), as: nil)
         return try PublishedPacks(of: try await vault.chain().targets).manifest(of: file, at: "file")
     }
 
-    @Test func eachIsFound() async throws {
+    @Test func findsEachPack() async throws {
         let vault = try await TestVault.published()
         for pack in try await vault.packs() {
             #expect(try await manifest(of: pack, at: vault) == pack)
         }
     }
 
-    @Test func anotherSitesPackIsNot() async throws {
+    @Test func refusesAPackOfAnotherSite() async throws {
         let (vault, other) = (try await TestVault.published(), try await TestVault.published())
         let error = await #expect(throws: VaultError.self) {
             let file = try PackFile(opening: other.file(of: try await other.packs()[0]), as: nil)
@@ -28,8 +28,8 @@ import VaultSite
         #expect(error?.category == .missing)
     }
 
-    /// Somebody who may sign `aaa` says that the pack is theirs.
-    @Test func twoDescriptionsAreNotChosenFrom() async throws {
+    /// A signer of `aaa` lists the pack as its own.
+    @Test func refusesAPackWithTwoManifests() async throws {
         let vault = try await TestVault.published()
         let pack = try await vault.packs()[0]
         var json = pack.json

@@ -7,7 +7,7 @@ import VaultAudit
 import VaultCrypto
 import VaultErrors
 
-/// Targets that are no packs for this program, which clients skip.
+/// Targets that are not packs of a known format, which clients skip.
 @Suite struct OtherTargetTests {
     private static let content = Array("a pack of a later format".utf8)
 

@@ -34,7 +34,7 @@ import VaultTransport
         #expect(report.lines.last?.hasSuffix("bytes checked, none of them signed") == true)
     }
 
-    @Test func checksAPackAgainstItsDescriptor() async throws {
+    @Test func checksAPackAgainstItsManifest() async throws {
         let vault = try await TestVault.published()
         let file = try copy(try await vault.packs()[0], of: vault)
         let report = try await vault.audit(file.pack, by: .manifest(file.manifest), keyed: true)
@@ -48,14 +48,14 @@ import VaultTransport
         #expect(other.failure?.category == .corrupt)
     }
 
-    @Test func findsADescriptorThatLies() async throws {
+    @Test func findsAWrongManifest() async throws {
         let vault = try await TestVault.published()
         let pack = try await vault.packs()[0]
         let file = try copy(pack, of: vault)
         let text = String(decoding: PackManifestFile.bytes(of: pack), as: UTF8.self)
         let zeros = String(repeating: "0", count: 64)
         try vault.write(Array(text.replacing(pack.sha256.hex, with: zeros).utf8), to: file.manifest)
-        // Every byte is proven by the parts' digests; that of the whole is held against the file only with a key.
+        // The parts' digests verify every byte; that of the whole is compared with the file only with a key.
         #expect(try await vault.audit(file.pack, by: .manifest(file.manifest)).failure == nil)
         let wrongDigest = try await vault.audit(file.pack, by: .manifest(file.manifest), keyed: true)
         #expect(wrongDigest.problems.first?.contains("not that of its manifest") == true)
@@ -100,13 +100,13 @@ import VaultTransport
         #expect(await category { _ = try await vault.audit(file.pack, by: site(other)) } == .missing)
         #expect(
             await category { _ = try await vault.audit(file.pack, by: .manifest("/no.json")) } == .missing)
-        // No pack at all is something that an audit finds.
+        // An audit refuses a file that is not a pack.
         try vault.write([1, 2, 3], to: file.pack)
         #expect(try await vault.audit(file.pack, by: site(vault)).failure?.category == .corrupt)
         #expect(try await vault.audit(file.pack).failure?.category == .corrupt)
     }
 
-    @Test func needsADescriptorToUnwrapTheKey() async throws {
+    @Test func needsAManifestToUnwrapTheKey() async throws {
         let vault = try await TestVault.published()
         let file = try copy(try await vault.packs()[0], of: vault)
         #expect(try await vault.audit(file.pack, keyed: true).failure?.category == .missing)

@@ -6,7 +6,7 @@ import VaultErrors
 import VaultSite
 
 @Suite struct StrayFileTests {
-    @Test func notesWhatNothingNames() async throws {
+    @Test func reportsUnreferencedFiles() async throws {
         let vault = try await TestVault.published()
         let strays = [
             "index.html", "metadata/7.targets.json", "metadata/notes.txt", "old/x",

@@ -6,7 +6,7 @@ import VaultErrors
 import VaultFileSystem
 
 @Suite struct TrustTests {
-    /// Nothing below untrusted metadata is looked at, and the report says so.
+    /// Nothing below untrusted metadata is checked, which is reported.
     private func expectDistrust(_ report: AuditReport, _ category: VaultError.Category = .untrusted) {
         #expect(report.trust == .failed)
         #expect(!report.isPinned)
@@ -16,11 +16,11 @@ import VaultFileSystem
             report.findings(.note).contains { $0.problem.contains("nothing that it lists was looked at") })
     }
 
-    @Test func refusesASiteThatAnotherRootVouchesFor() async throws {
+    @Test func refusesASiteOfAnotherRoot() async throws {
         let (vault, other) = (try await TestVault.published(), try await TestVault.published())
         try vault.write(try other.trustedRoot, to: vault.rootFile)
         expectDistrust(try await vault.audit())
-        // By its own root it is as consistent as before.
+        // Under its own root it is valid.
         #expect(try await vault.audit(pinned: false).failure == nil)
     }
 
@@ -45,7 +45,7 @@ import VaultFileSystem
     }
 
     @Test(arguments: ["timestamp.json", "1.snapshot.json", "1.targets.json"])
-    func callsAFolderWithoutMetadataDamaged(_ name: String) async throws {
+    func missingMetadataIsDamage(_ name: String) async throws {
         let vault = try await TestVault.published()
         try FileSystem.unlink(vault.metadata.appending(name))
         expectDistrust(try await vault.audit(), .corrupt)

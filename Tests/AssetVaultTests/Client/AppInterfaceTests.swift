@@ -6,7 +6,7 @@ import Testing
 import VaultAuthoring
 import VaultFileSystem
 
-/// What app developers expect of a library.
+/// The conveniences for app developers.
 @Suite(.timeLimit(.minutes(5))) struct AppInterfaceTests {
     let hosted: HostedGame
     private let one = PackID(constant: "levels/one")
@@ -14,20 +14,20 @@ import VaultFileSystem
 
     init() async throws { hosted = try await HostedGame() }
 
-    @Test func errorsHaveTheirText() async throws {
+    @Test func errorsHaveLocalizedDescriptions() async throws {
         let client = try hosted.client()
         do throws(VaultError) {
             _ = try await client.data(of: EntryPath(constant: "noise"), in: one)
             Issue.record("it is not there")
         } catch {
             let shown: any Error = error
-            // Where and what; without a text of its own Foundation would still show the reason.
+            // Place and problem; without a text of its own Foundation would still show the reason.
             #expect(shown.localizedDescription == "\(error.place): the pack 'levels/one' is not loaded")
             #expect((shown as? any LocalizedError)?.recoverySuggestion?.contains("fetch") == true)
         }
     }
 
-    @Test func configuredByFoundation() async throws {
+    @Test func configuredWithFoundationTypes() async throws {
         let root = try DurableFile.read(hosted.game.place.vault.trustedRoot, limit: 1 << 20)
         let store = URL(filePath: hosted.game.place.layout.permanent.removingLastComponent().string)
         let client = try VaultClient(
@@ -40,7 +40,7 @@ import VaultFileSystem
         #expect(throws: VaultError.self) { _ = try SiteLocation(#require(URL(string: "ftp://localhost/x"))) }
     }
 
-    @Test func progressForABar() throws {
+    @Test func progressAsAFraction() throws {
         var sum = InstallationProgress()
         sum.note(.planned(one, .essential, total: 300))
         sum.note(.planned(extras, .prefetch, total: 100))
@@ -54,7 +54,7 @@ import VaultFileSystem
         #expect(bar.isFinished && bar.totalUnitCount == 300)
     }
 
-    @Test func chosenByTags() async throws {
+    @Test func selectedByTags() async throws {
         try await hosted.tag(["extras": ["campaign", "large"]])
         let client = try hosted.client()
         #expect(try await client.pack(withID: extras).tags == ["campaign", "large"])
@@ -91,15 +91,15 @@ import VaultFileSystem
         #expect(try Data(contentsOf: url) == Data(HostedGame.one))
     }
 
-    @Test func sequencesEndOneByOne() async throws {
+    @Test func updateSequencesEndIndependently() async throws {
         let client = try hosted.client()
         let (ended, other) = (client.statusUpdates, client.statusUpdates(for: one))
         ended.end()
         try await client.fetch()
         for await _ in ended { Issue.record("it has ended") }
         client.endStatusUpdates()
-        var told = 0
-        for await _ in other { told += 1 }
-        #expect(told > 0)
+        var count = 0
+        for await _ in other { count += 1 }
+        #expect(count > 0)
     }
 }

@@ -2,7 +2,7 @@ import AssetVault
 import FaultServer
 import Testing
 
-/// What an app asks for, and what it gets.
+/// What an app requests, and what it gets.
 @Suite(.timeLimit(.minutes(5))) struct AvailabilityTests {
     let hosted: HostedGame
     let one: PackID
@@ -31,8 +31,8 @@ import Testing
         #expect(try await client.contents(of: EntryPath("noise"), in: extras) == HostedGame.extras)
     }
 
-    /// What is there needs no network; the latest does.
-    @Test func withoutANetwork() async throws {
+    /// Stored packs need no network; the latest version does.
+    @Test func storedPacksNeedNoNetwork() async throws {
         try await hosted.client().fetch()
         let asked = hosted.server.exchanges.count
         let client = try hosted.client()
@@ -49,7 +49,7 @@ import Testing
         #expect(try await client.checkForUpdates().updated == [])
     }
 
-    @Test func whatWasRemovedStaysAway() async throws {
+    @Test func removedPacksStayRemoved() async throws {
         let client = try hosted.client()
         try await client.fetch(.all)
         try await client.remove(one)
@@ -62,7 +62,7 @@ import Testing
         #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
     }
 
-    /// Without its key a pack waits, and says so; pushed, the key opens it without any network.
+    /// A pack without its key waits, which is reported; the key opens it without a network.
     @Test func preloadedAndUnlocked() async throws {
         let client = try hosted.client(keys: false)
         #expect(await category { try await client.ensureLocalAvailability(of: one) } == .key)
@@ -75,7 +75,7 @@ import Testing
     }
 
     /// A provider that starts to answer is asked again.
-    @Test func theKeyComesLater() async throws {
+    @Test func aKeyThatBecomesAvailable() async throws {
         _ = try await hosted.downloader().run(.install)
         let (keys, release) = (hosted.game.place.keys, Flag())
         let later = ClosureKeyProvider { id throws(VaultError) in
@@ -89,7 +89,7 @@ import Testing
         #expect(try await opened == [one])
     }
 
-    @Test func whatCantWork() async throws {
+    @Test func invalidConfigurationsAreRefused() async throws {
         var same = try hosted.configuration()
         same.store.permanent = same.store.shared
         #expect(throws: VaultError.self) { try VaultClient(same) }

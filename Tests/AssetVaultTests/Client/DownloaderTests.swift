@@ -6,7 +6,7 @@ import VaultFileSystem
 
 @testable import AssetVault
 
-/// The role without a key, beside the app.
+/// The downloader, which has no key.
 @Suite(.timeLimit(.minutes(5))) struct DownloaderTests {
     let one: PackID
     let extras: PackID
@@ -29,8 +29,8 @@ import VaultFileSystem
         #expect(try await hosted.downloader().run(.periodic).packs.isEmpty)
     }
 
-    /// An essential pack that fails comes again after all others, in the same run.
-    @Test func aFailedEssentialComesAgain() async throws {
+    /// A failed essential pack is fetched again after all others, in the same run.
+    @Test func aFailedEssentialPackIsRetried() async throws {
         let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
         hosted.answer { $0.path.hasSuffix("one.avpack") && $0.earlier < 1 ? .status(404) : .file }
         var oneByOne = try hosted.configuration(keys: false)
@@ -60,7 +60,7 @@ import VaultFileSystem
         #expect(await category { _ = try await downloader.run(.periodic) } == .unavailable)
     }
 
-    @Test func allowances() async throws {
+    @Test func allowancesLimitTheInitialSet() async throws {
         let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
         var small = try hosted.configuration(keys: false)
         small.policy.essentialDownloadAllowance = 100_000
@@ -72,8 +72,8 @@ import VaultFileSystem
         #expect(try await PackDownloader(small).run(.periodic).packs.map(\.id) == [one])
     }
 
-    /// A failed essential pack takes nothing from what the others may take: the same request allows it again.
-    @Test func aFailedEssentialIsAllowedAgain() async throws {
+    /// The bytes of a failed essential pack still count: the same request allows it again.
+    @Test func aFailedEssentialPackIsAllowedAgain() async throws {
         let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
         hosted.answer { $0.path.hasSuffix("one.avpack") ? .status(404) : .file }
         var limited = try hosted.configuration(keys: false)
@@ -85,8 +85,8 @@ import VaultFileSystem
         #expect(try await hosted.client().status(of: one).state == .toBeTransferred)
     }
 
-    /// One bar for all essential packs: whole from the start, never back, at its end when they are there.
-    @Test func theProgressOfAnInstallation() async throws {
+    /// One progress bar for all essential packs: total from the start, never decreasing, complete at the end.
+    @Test func progressOfAnInstallation() async throws {
         let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "essential"])
         try await hosted.game.publish(["noise": noise(200_000, seed: 9)], as: "later")
         hosted.answer { _ in .changed { $0.pace = (50_000, .milliseconds(1)) } }
@@ -103,8 +103,8 @@ import VaultFileSystem
         }
     }
 
-    /// What an earlier run left was not written by this one.
-    @Test func theProgressOfWhatGoesOn() async throws {
+    /// Bytes of an earlier run were not written by this one.
+    @Test func progressOfAResumedDownload() async throws {
         let hosted = try await HostedGame()
         hosted.answer { $0.earlier == 0 ? .file : $0.earlier == 1 ? .cut(after: 600_000) : .status(404) }
         #expect(try await hosted.downloader().run(.install).firstError?.category == .unavailable)
@@ -133,8 +133,8 @@ import VaultFileSystem
         }
     }
 
-    /// What a redirect leads to is held to the same hosts.
-    @Test func allowedHostsHoldForRedirects() async throws {
+    /// Redirects may lead only to allowed hosts.
+    @Test func allowedHostsApplyToRedirects() async throws {
         let hosted = try await HostedGame()
         let elsewhere = hosted.server.url.replacingOccurrences(of: "127.0.0.1", with: "localhost")
         hosted.answer { request in
@@ -154,7 +154,7 @@ import VaultFileSystem
         #expect(await category { try await strict.fetch(.only([one])) } == .untrusted)
     }
 
-    @Test func theBudget() {
+    @Test func memoryBudget() {
         #expect(DownloaderBudget(memory: 1).packsAtOnce(upTo: 4) == 1)
         #expect(DownloaderBudget(memory: 32 << 20).packsAtOnce(upTo: 4) == 1)
         #expect(DownloaderBudget(memory: 34 << 20).packsAtOnce(upTo: 4) == 3)
@@ -162,8 +162,8 @@ import VaultFileSystem
         #expect(DownloaderBudget().packsAtOnce(upTo: 4) == 4)
     }
 
-    /// What was done before the time was up is told, and what is left is told from what failed.
-    @Test func theTimeIsUp() async throws {
+    /// Completed work is reported, and unfinished packs are distinguished from failed ones.
+    @Test func reportsWhenTheTimeIsUp() async throws {
         let hosted = try await HostedGame(policies: ["levels/one": "essential", "extras": "prefetch"])
         hosted.answer { $0.path.hasSuffix("extras.avpack") ? .steps([.hang]) : .file }
         let downloader = try hosted.downloader()
@@ -177,8 +177,8 @@ import VaultFileSystem
         #expect(try await downloader.run(.install).packs.map(\.id) == [extras])
     }
 
-    /// The app wants what a downloader is at: it takes the download over, with all that came.
-    @Test func promotion() async throws {
+    /// The app takes over a running download with all its bytes.
+    @Test func theAppTakesOverADownload() async throws {
         let hosted = try await HostedGame()
         hosted.answer { request in
             request.earlier == 0 ? .file : .changed { $0.pace = (20_000, .milliseconds(50)) }
@@ -199,8 +199,8 @@ import VaultFileSystem
         #expect(sent > 0 && sent <= rest, "\(sent) of \(rest)")
     }
 
-    /// What the app takes out meanwhile is not wanted any more.
-    @Test func aPackThatIsRemovedMeanwhile() async throws {
+    /// A pack that the app removes is not downloaded further.
+    @Test func aPackRemovedDuringTheDownload() async throws {
         let hosted = try await HostedGame()
         hosted.answer { request in
             request.earlier == 0 ? .file : .changed { $0.pace = (20_000, .milliseconds(20)) }
@@ -215,7 +215,7 @@ import VaultFileSystem
         #expect(try await hosted.client().status(of: one).state == .absent)
     }
 
-    /// What was begun of a pack that the site lists no more goes away.
+    /// Partial downloads of a pack that is no longer listed are removed.
     @Test(arguments: [false, true]) func aWithdrawnPack(byTheApp: Bool) async throws {
         let hosted = try await HostedGame()
         hosted.answer { request in

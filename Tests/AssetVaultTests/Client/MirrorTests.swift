@@ -4,7 +4,7 @@ import Testing
 import VaultAuthoring
 import VaultFileSystem
 
-/// Several hosts of one site, and bytes that are no longer what they were.
+/// Several hosts of one site, and damaged bytes.
 @Suite(.timeLimit(.minutes(5))) struct MirrorTests {
     let hosted: HostedGame
     let one: PackID
@@ -28,7 +28,7 @@ import VaultFileSystem
         return client
     }
 
-    @Test func theSecondServesWhatTheFirstLacks() async throws {
+    @Test func theSecondServesAPackMissingFromTheFirst() async throws {
         hosted.answer { _ in .status(404) }
         let second = try mirror()
         let client = try await fetch(from: [second])
@@ -37,7 +37,7 @@ import VaultFileSystem
     }
 
     /// Metadata, too; but those of two hosts are never mixed.
-    @Test func theFirstIsGone() async throws {
+    @Test func theFirstIsUnreachable() async throws {
         var configuration = try hosted.configuration()
         configuration.site = try SiteLocation("http://127.0.0.1:1/")
         configuration.mirrors = [try SiteLocation(hosted.server.url)]

@@ -7,7 +7,7 @@ import VaultTransport
 
 @testable import AssetVault
 
-/// Hosts that send something, and never enough: every download has an end.
+/// Hosts that send too slowly: every download ends.
 @Suite(.timeLimit(.minutes(5))) struct SlowRetrievalTests {
     let hosted: HostedGame
     let one: PackID
@@ -22,8 +22,8 @@ import VaultTransport
         return await #expect(throws: VaultError.self) { try await client.ensureLocalAvailability(of: one) }
     }
 
-    /// 8 bytes a connection are progress, and no reason to go on.
-    @Test func aFewBytesAConnection() async throws {
+    /// 8 bytes a connection are progress, but too little to continue.
+    @Test func aFewBytesPerConnection() async throws {
         hosted.answer { _ in .cut(after: 8) }
         let error = try await failure(of: hosted.configuration())
         #expect(error?.category == .unavailable)
@@ -38,8 +38,8 @@ import VaultTransport
         #expect(hosted.server.packs.count == 10 && second.packs.count == 5)
     }
 
-    /// Who is cut off again and again, and brings something each time, gets all of it.
-    @Test func aFlakyHostIsGoneOnWith() async throws {
+    /// A client that gets some bytes from each interrupted connection completes the download.
+    @Test func aFlakyHostFinishes() async throws {
         hosted.answer { _ in .cut(after: 70_000) }
         let client = try hosted.client()
         try await client.ensureLocalAvailability(of: one)
@@ -56,15 +56,15 @@ import VaultTransport
         configuration.transport = SchemeTransport(limits: limits)
         #expect(try await failure(of: configuration)?.category == .unavailable)
         #expect(hosted.server.packs.count <= 6)
-        // What came stays.
+        // The bytes are kept.
         hosted.answer { _ in .file }
         let before = hosted.server.packBytes
         try await hosted.client().ensureLocalAvailability(of: one)
         #expect(hosted.server.packBytes - before < HostedGame.one.count)
     }
 
-    /// A mirror that fails as often as that is asked no more, and keeps nobody from the one that works.
-    @Test func aMirrorsFailuresAreItsOwn() async throws {
+    /// A mirror that failed too often is skipped, and the working one is used.
+    @Test func mirrorFailuresAreCountedSeparately() async throws {
         hosted.answer { _ in .cut(after: 8) }
         let second = try FaultServer(hosted.game.place.vault.site.string) {
             $0.isForPack ? .cut(after: 70_000) : .file
@@ -78,7 +78,7 @@ import VaultTransport
     }
 
     /// A host that sends all from the start each time, and ends a little later each time.
-    @Test func bytesAreCounted() async throws {
+    @Test func repeatedBytesAreLimited() async throws {
         let site = hosted.game.place.vault.site.string
         hosted.answer { request in
             request.earlier == 0
@@ -93,14 +93,14 @@ import VaultTransport
         #expect(error?.category == .unavailable)
         #expect(error?.problem.contains("bytes, twice what it takes") == true, "\(String(describing: error))")
         #expect(hosted.server.packs.count <= 9)
-        // What came stays.
+        // The bytes are kept.
         hosted.answer { _ in .file }
         let before = hosted.server.packBytes
         try await hosted.client().ensureLocalAvailability(of: one)
         #expect(hosted.server.packBytes - before < HostedGame.one.count)
     }
 
-    @Test func requestsAreCounted() throws {
+    @Test func requestsAreLimited() throws {
         let pack = try pack("a", bytes: 1_000)
         var budget = TransferBudget(of: pack)
         for _ in 0..<66 { try budget.takeRequest() }
@@ -148,8 +148,8 @@ import VaultTransport
         }
     }
 
-    /// What is there is reported while the host stands still, not only when it goes on.
-    @Test func aStalledHostHidesNothing() async throws {
+    /// Verified pieces are reported while the host stalls, not only afterwards.
+    @Test func progressIsReportedWhileTheHostStalls() async throws {
         hosted.answer { request in
             request.earlier == 0
                 ? .file
@@ -166,7 +166,7 @@ import VaultTransport
         let name = try #require(try Folder(opening: folder).names().first)
         let pack = folder.appending(String(decoding: name, as: UTF8.self))
         let expected = Self.countOfWholePieces(in: try DurableFile.read(pack, limit: 1 << 28), among: 600_000)
-        // It stands still for half a minute.
+        // It stalls for half a minute.
         let deadline = ContinuousClock.now + .seconds(20)
         while updates.bytes < expected, ContinuousClock.now < deadline {
             try await Task.sleep(for: .milliseconds(5))

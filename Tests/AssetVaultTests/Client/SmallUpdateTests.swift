@@ -8,7 +8,7 @@ import VaultAuthoring
 import VaultErrors
 import VaultFileSystem
 
-/// An update costs what changed.
+/// An update downloads what changed.
 @Suite(.timeLimit(.minutes(5))) struct SmallUpdateTests {
     let hosted: HostedGame
     let one: PackID
@@ -53,7 +53,7 @@ import VaultFileSystem
         }
     }
 
-    @Test func onlyWhatChangedComes() async throws {
+    @Test func onlyChangedPiecesAreFetched() async throws {
         let client = try sealedClient()
         try await client.fetch()
         let old = try await hostedPack(client, "old")
@@ -62,8 +62,8 @@ import VaultFileSystem
         let cost = try UpdateCost(of: try await hostedPack(client, "new"), holding: [old])
         #expect(cost.reusedPieces > 8 && cost.bytes < 120_000)
         let before = (try await hosted.server.packBytesAtRest, hosted.server.packs.count)
-        let told = try await client.costs()
-        #expect(told.map(\.id) == [one] && told.map(\.version) == [3] && told.map(\.cost) == [cost])
+        let costs = try await client.costs()
+        #expect(costs.map(\.id) == [one] && costs.map(\.version) == [3] && costs.map(\.cost) == [cost])
         let lookedAt = (try await hosted.server.packBytesAtRest, hosted.server.packs.count)
         #expect(lookedAt.0 > before.0 && lookedAt.0 - before.0 < 20_000)
         #expect(try Folder(opening: hosted.game.place.layout.ephemeral).names().isEmpty)
@@ -80,8 +80,8 @@ import VaultFileSystem
         #expect(last == .finished(one, .loaded))
     }
 
-    /// Without any key: what waits in shared storage is as good as what is in use.
-    @Test func aDownloaderReuses() async throws {
+    /// Without a key: waiting packs are reused like loaded ones.
+    @Test func aDownloaderReusesPiecesWithoutAKey() async throws {
         let downloader = try hosted.downloader()
         #expect(try await downloader.run(.install).firstError == nil)
         try await publish(2)
@@ -93,8 +93,8 @@ import VaultFileSystem
         try await expectContent(2, client)
     }
 
-    /// A host that sends no parts: all of it comes, and that is told.
-    @Test func aHostWithoutParts() async throws {
+    /// A host without ranges: the whole pack is sent, which is reported.
+    @Test func aHostWithoutRanges() async throws {
         let client = try sealedClient()
         try await client.fetch()
         try await publish(2)
@@ -109,14 +109,14 @@ import VaultFileSystem
         #expect(hosted.server.packs[lookedAt].bodyBytes == Int(costs[0].cost.length))
         try await expectContent(2, client)
         client.endStatusUpdates()
-        var told = 0
+        var reported = 0
         for await update in updates {
-            if case .sentWhole(one, _) = update { told += 1 }
+            if case .sentWhole(one, _) = update { reported += 1 }
         }
-        #expect(told == 2)
+        #expect(reported == 2)
     }
 
-    /// A sealed pack of an earlier version that was changed on the disk is no help, and no hindrance.
+    /// A changed sealed pack of an earlier version is not reused, and does no harm.
     @Test func aChangedOldPack() async throws {
         let client = try sealedClient()
         try await client.fetch()
@@ -130,7 +130,7 @@ import VaultFileSystem
         try await expectContent(2, client)
     }
 
-    /// What was begun of a version that is replaced meanwhile is not for nothing.
+    /// The partial download of a superseded version is reused.
     @Test func anEarlierPartialDownload() async throws {
         hosted.answer { $0.earlier == 1 ? .cut(after: 500_000) : .hangUpAfterTail($0) }
         var configuration = try hosted.configuration(keys: false)
@@ -150,7 +150,7 @@ import VaultFileSystem
     }
 
     /// A pack with the same content key under another ID, as after a change of names.
-    @Test func anotherPackHasThePieces() async throws {
+    @Test func aRenamedPackIsReused() async throws {
         try await sealedClient().fetch()
         let layout = hosted.game.place.layout
         for area in [layout.permanent, layout.permanent.appending("@state")] {
@@ -165,8 +165,8 @@ import VaultFileSystem
         try await expectContent(2, client)
     }
 
-    /// Nobody can take the old pack away halfway: it is open.
-    @Test func removedMeanwhile() async throws {
+    /// The old pack stays open, so its removal does no harm.
+    @Test func theOldPackIsRemovedDuringTheUpdate() async throws {
         let client = try sealedClient()
         try await client.fetch()
         try await publish(2)
@@ -211,7 +211,7 @@ extension SmallUpdateTests {
         return try await hosted.server.packBytesAtRest - before
     }
 
-    @Test func anOpenedTreeGivesItsPieces() async throws {
+    @Test func anOpenedTreeIsReused() async throws {
         let client = try openedClient()
         let first = try await sent(by: client)
         #expect(first > 700_000)
@@ -235,18 +235,18 @@ extension SmallUpdateTests {
         #expect(try hosted.game.place.staged() == [])
     }
 
-    /// However hard the publisher tried to make it small, which nothing says.
+    /// With any compression, which is not recorded anywhere.
     @Test(arguments: Compression.allCases) func anyCompression(_ compression: Compression) async throws {
         let client = try openedClient()
         try await hosted.game.publish(Self.files(1), as: "levels/other", compression)
         _ = try await sent(by: client)
         try await hosted.game.publish(Self.files(2), as: "levels/other", compression)
-        let told = try await client.costs().reduce(0) { $0 + $1.cost.bytes }
-        #expect(UInt64(try await sent(by: client)) == told)
-        #expect(told < 120_000)
+        let reported = try await client.costs().reduce(0) { $0 + $1.cost.bytes }
+        #expect(UInt64(try await sent(by: client)) == reported)
+        #expect(reported < 120_000)
     }
 
-    /// Files that were changed are worth nothing.
+    /// Changed files are not reused.
     @Test(arguments: ["file 2", "file 9"]) func aChangedFile(name: String) async throws {
         let client = try openedClient()
         try await client.fetch()
@@ -259,8 +259,8 @@ extension SmallUpdateTests {
         try await expectContent(2, client)
     }
 
-    /// Nor are files that are gone, or a tail that is.
-    @Test(arguments: [true, false]) func goneFiles(isTail: Bool) async throws {
+    /// Missing files or a missing tail are not reused.
+    @Test(arguments: [true, false]) func missingFiles(isTail: Bool) async throws {
         let client = try openedClient()
         try await client.fetch()
         let root = try await client.lease(of: one).root
@@ -277,7 +277,7 @@ extension SmallUpdateTests {
     }
 
     /// Without the key nothing can be sealed.
-    @Test func aDownloaderTakesNothingFromATree() async throws {
+    @Test func aDownloaderReusesNothingFromATree() async throws {
         try await openedClient().fetch()
         try await publish(2)
         let before = hosted.server.packBytes

@@ -4,7 +4,7 @@ import VaultErrors
 
 @testable import AssetVault
 
-/// What waits for a reader who is slow.
+/// Updates that wait for a slow reader.
 struct UnreadUpdatesTests {
     private let one: PackID
     private let two: PackID
@@ -33,7 +33,7 @@ struct UnreadUpdatesTests {
         #expect(read.prefix(2) == [.began(one), .began(two)], "packs take turns")
     }
 
-    @Test mutating func onlyTheLatestProgressCounts() {
+    @Test mutating func onlyTheLatestProgressIsKept() {
         unread.add(.began(one))
         for bytes in 1...1000 as ClosedRange<UInt64> {
             unread.add(.progress(one, written: 1, bytes: bytes, total: 1000))
@@ -41,8 +41,8 @@ struct UnreadUpdatesTests {
         #expect(rest() == [.began(one), .progress(one, written: 1000, bytes: 1000, total: 1000)])
     }
 
-    /// Whoever reads late learns the last way to its end, and what is under way.
-    @Test mutating func whatIsOverTwiceIsToldOnce() {
+    /// A late reader gets the last outcome and the current work.
+    @Test mutating func supersededOutcomesAreDropped() {
         for _ in 1...1000 {
             unread.add(.began(one))
             unread.add(.failed(one, .cancelled("one")))

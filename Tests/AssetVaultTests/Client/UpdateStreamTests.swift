@@ -3,7 +3,7 @@ import FaultServer
 import Testing
 import VaultTransport
 
-/// What a client tells, and how it is held up.
+/// The updates of a client, pause and cancellation.
 @Suite(.timeLimit(.minutes(5))) struct UpdateStreamTests {
     let hosted: HostedGame
     let one: PackID
@@ -13,32 +13,32 @@ import VaultTransport
         one = try PackID("levels/one")
     }
 
-    @Test func theWayOfAPack() async throws {
+    @Test func updatesOfALoadedPack() async throws {
         let client = try hosted.client()
         let updates = client.statusUpdates(for: one)
         let others = client.statusUpdates(for: try PackID("extras"))
         try await client.fetch()
         client.endStatusUpdates()
-        var told: [String] = []
+        var reported: [String] = []
         var last: UInt64 = 0
         for await update in updates {
             switch update {
-            case .planned(_, .prefetch, let total): told.append("planned \(total > 900_000)")
-            case .began: told.append("began")
+            case .planned(_, .prefetch, let total): reported.append("planned \(total > 900_000)")
+            case .began: reported.append("began")
             case .progress(_, _, let bytes, let total):
                 #expect(bytes >= last && bytes <= total)
                 last = bytes
-                if told.last != "progress" { told.append("progress") }
-            case .opening: if told.last != "opening" { told.append("opening") }
-            case .finished(_, .loaded): told.append("loaded")
-            default: told.append("\(update)")
+                if reported.last != "progress" { reported.append("progress") }
+            case .opening: if reported.last != "opening" { reported.append("opening") }
+            case .finished(_, .loaded): reported.append("loaded")
+            default: reported.append("\(update)")
             }
         }
-        #expect(told == ["planned true", "began", "progress", "opening", "loaded"])
+        #expect(reported == ["planned true", "began", "progress", "opening", "loaded"])
         for await update in others { Issue.record("\(update)") }
     }
 
-    @Test func whatFails() async throws {
+    @Test func updatesOfAFailedPack() async throws {
         hosted.answer { _ in .status(404) }
         let client = try hosted.client()
         let updates = client.statusUpdates
@@ -55,8 +55,8 @@ import VaultTransport
         }
     }
 
-    /// A reader that goes away, or whose task is cancelled, holds nobody up.
-    @Test func readersThatGiveUp() async throws {
+    /// A reader that is released or cancelled blocks nobody.
+    @Test func cancelledReadersBlockNobody() async throws {
         let client = try hosted.client()
         let reader = Task { [updates = client.statusUpdates] in
             for await _ in updates {}
@@ -88,7 +88,7 @@ import VaultTransport
     /// More than index and catalog, and than no piece at all.
     private static let somePieces: UInt64 = 30_000
 
-    /// A pause ends the transfer and keeps what came; it goes on where it stopped, in the same call.
+    /// A pause ends the transfer and keeps its bytes; it resumes in the same call.
     @Test func pausedAndResumed() async throws {
         holdAfterHalf()
         let client = try hosted.client()
@@ -112,8 +112,8 @@ import VaultTransport
         #expect(sent <= Int(total - bytes) + (512 << 10), "only the rest: \(sent)")
     }
 
-    /// A pack that is held up holds up no other one, and waits for its turn when it goes on.
-    @Test func pausedPacksLeaveTheirPlace() async throws {
+    /// A paused pack blocks no other one, and is queued again when it resumes.
+    @Test func aPausedPackBlocksNoOtherPack() async throws {
         holdAfterHalf()
         var configuration = try hosted.configuration()
         configuration.packsAtOnce = 1
@@ -135,8 +135,7 @@ import VaultTransport
         #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
     }
 
-    /// What waits for its turn can be given up, too.
-    @Test func cancelledBeforeItsTurn() async throws {
+    @Test func cancelledWhileQueued() async throws {
         holdAfterHalf()
         var limits = TransportLimits()
         limits.idle = .seconds(2)
@@ -162,7 +161,7 @@ import VaultTransport
         #expect(await failed == .cancelled)
         #expect(try await client.status(of: waiting).state == .absent)
         #expect(try await client.status(of: #require(begun.first)).state == .loaded)
-        // What is asked for later is another matter.
+        // Later requests are not affected.
         try await client.ensureLocalAvailability(of: waiting)
     }
 
@@ -188,15 +187,15 @@ import VaultTransport
         try await expectTheRest()
     }
 
-    /// What a fetch had no time for goes on in the next one.
-    @Test func theTimeIsUp() async throws {
+    /// The next fetch resumes what ran out of time.
+    @Test func resumesAfterTheTimeIsUp() async throws {
         holdAfterHalf()
         let client = try hosted.client()
         #expect(await category { try await client.fetch(within: .seconds(1)) } == .busy)
         try await expectTheRest()
     }
 
-    /// What is there is not fetched again, but for the piece that was arriving.
+    /// Stored bytes are not fetched again, except for the incomplete piece.
     private func expectTheRest() async throws {
         hosted.answer { _ in .file }
         let before = hosted.server.packs.count

@@ -86,14 +86,14 @@ struct GamePlace: Sendable, Codable {
 
     func store() -> VaultStore { VaultStore(layout, keys: keys) }
 
-    /// The names of all versions and manifests that are there, and of whatever belongs to none of them.
+    /// The names of all versions, manifests and foreign files.
     func staged() throws -> [String] {
         let names = try Folder(opening: home).names().map { String(decoding: $0, as: UTF8.self) }
         let tails = names.filter { !$0.hasSuffix(".tail") }.map { $0 + ".tail" }
         return names.filter { $0 != "current" && !tails.contains($0) }
     }
 
-    /// What stands in plain below the store, path by path.
+    /// The plaintext below the store, by path.
     func files(below path: FilePath? = nil) throws -> [String: [UInt8]] {
         let path = path ?? layout.permanent.removingLastComponent()
         var found: [String: [UInt8]] = [:]
@@ -113,7 +113,7 @@ extension PackID {
     static var one: PackID { get throws { try PackID(Game.id) } }
 }
 
-/// Bytes that do not compress, the same for the same seed.
+/// Incompressible bytes, the same for the same seed.
 func noise(_ count: Int, seed: UInt64) -> [UInt8] {
     var state = seed
     return (0..<count).map { _ in

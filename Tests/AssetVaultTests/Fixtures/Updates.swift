@@ -1,7 +1,7 @@
 import AssetVault
 import Synchronization
 
-/// How far a download came, told from any task.
+/// Download progress, set from any task.
 final class Updates: Sendable {
     private let count = Mutex(0)
     var bytes: Int { count.withLock { $0 } }

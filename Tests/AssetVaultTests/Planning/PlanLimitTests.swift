@@ -44,7 +44,7 @@ import Testing
     }
 
     /// The bytes that came before a downloader was killed belong to the same initial set.
-    @Test func whatHasComeCounts() throws {
+    @Test func downloadedBytesCount() throws {
         let offered = try offered()
         let policy = PlanningPolicy(essentialDownloadAllowance: 799, downloadAllowance: 799)
         for stored in [
@@ -67,8 +67,7 @@ import Testing
         #expect(try Plan(loaded, offered, .downloader(.install), policy).refusals.isEmpty)
     }
 
-    /// An essential pack that failed comes as any other, in the initial set in which it was: the same request once more
-    /// allows the same packs.
+    /// A failed essential pack stays in its initial set: the same request allows the same packs again.
     @Test func failedEssential() throws {
         let offered = try offered()
         let failed = [StoredPack(id: offered[1].id, hasFailed: true)]
@@ -109,7 +108,7 @@ import Testing
         #expect(plan.refused == (isAllowed ? [] : ["a"]))
     }
 
-    /// Who else takes up 700 bytes: a pack that is stored, in whatever way.
+    /// Stored packs that use 700 bytes.
     @Test(arguments: ["loaded", "waiting", "unlisted", "unlisted waiting", "not named", "not named waiting"])
     func whatIsThereCounts(_ word: String) throws {
         let new = try pack("new", opened: 300)
@@ -123,7 +122,7 @@ import Testing
         let plan = try Plan([stored], offered, occasion, PlanningPolicy(installedSize: 999))
         #expect(plan.refusals.map(\.reason) == [.overInstalledSize(999, others: 700, isEssential: false)])
         #expect(plan.kept.count + plan.transfers.count == (word.hasPrefix("not named") ? 0 : 1))
-        // It is of no account where it goes away, or belongs to the other limit.
+        // They don't count if they are removed, or belong to the other limit.
         var removed = stored
         removed.isBeingRemoved = true
         #expect(
@@ -132,7 +131,7 @@ import Testing
             try Plan([stored], offered, occasion, PlanningPolicy(essentialInstalledSize: 0)).refusals.isEmpty)
     }
 
-    /// A new version takes the place of the old one, so that only the difference counts.
+    /// A new version replaces the old one, so only the difference counts.
     @Test(arguments: [(1_000, 1_000, true), (1_000, 999, false), (600, 100, true), (601, 100, false)])
     func updates(_ opened: UInt64, _ limit: UInt64, _ isAllowed: Bool) throws {
         let old = StoredPack(id: try PackID("a"), loaded: try pack("a", version: 1, opened: 600))
@@ -154,7 +153,7 @@ import Testing
     }
 
     /// A pack that is refused for one reason takes nothing of the other limit.
-    @Test func oneReason() throws {
+    @Test func aRefusedPackUsesNoOtherLimit() throws {
         let offered = [try pack("a", bytes: 400, opened: 5_000), try pack("b", bytes: 500, opened: 100)]
         let policy = PlanningPolicy(downloadAllowance: 500, installedSize: 1_000)
         let plan = try Plan([], offered, .downloader(.install), policy)
@@ -162,8 +161,8 @@ import Testing
         #expect(plan.refusals.map(\.reason) == [.overInstalledSize(1_000, others: 0, isEssential: false)])
     }
 
-    /// Sizes that no number can hold together.
-    @Test func endless() throws {
+    /// Sizes whose sum overflows.
+    @Test func hugeSizesDoNotOverflow() throws {
         let most: UInt64 = 1 << 53 - 1
         let offered = try (0..<5_000).map { try pack("p\($0)", bytes: most, opened: most) }
         let stored = offered.prefix(3_000).map { StoredPack(id: $0.id, loaded: $0) }

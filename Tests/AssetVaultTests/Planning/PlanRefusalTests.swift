@@ -72,8 +72,8 @@ import VaultTransport
         #expect(plan.refusals.isEmpty)
     }
 
-    /// What a refusal leaves as it was: the loaded version, and what has come of the new one.
-    @Test func nothingIsLost() throws {
+    /// A refusal keeps the loaded version and the partial download of the new one.
+    @Test func aRefusalKeepsTheStoredState() throws {
         let new = try pack("a")
         let stored = StoredPack(id: new.id, loaded: try pack("a", version: 1), partial: new)
         let plan = Plan(stored: [stored], offered: [new], occasion: .app(.automatic), sources: [])

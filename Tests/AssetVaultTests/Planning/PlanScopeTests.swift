@@ -50,7 +50,7 @@ import Testing
         #expect(try Plan([StoredPack(id: id, hasFailed: true)], [], occasion).isEmpty)
     }
 
-    /// What a site says of packs that nobody named is not known, even where some of it is.
+    /// Packs that were not named are not known, even where some are.
     @Test(arguments: [false, true]) func notNamed(_ isOffered: Bool) throws {
         let named = try pack("named")
         let offered = isOffered ? [named, two] : [named]
@@ -79,7 +79,7 @@ import Testing
     }
 
     /// Of several entries for one pack the first counts.
-    @Test(arguments: occasions) func twice(_ occasion: PlanningOccasion) throws {
+    @Test(arguments: occasions) func duplicateEntries(_ occasion: PlanningOccasion) throws {
         let stored = [
             StoredPack(id: id, loaded: two), StoredPack(id: id, waiting: one, isBeingRemoved: true),
         ]
@@ -103,9 +103,8 @@ import Testing
         #expect(begun.downloads.map(\.reason) == [.adoptedPartial])
     }
 
-    /// What no key here opens waits on the site, unless it is wanted before: prefetch packs alone, and of these what came
-    /// already is used.
-    @Test func withoutTheirKey() throws {
+    /// Of packs without a key only prefetch packs are downloaded in advance, and their partial downloads are used.
+    @Test func lockedPacks() throws {
         let offered = [
             try pack("essential", .essential), try pack("later"), try pack("asked", .onDemand),
             try pack("open"),

@@ -18,7 +18,7 @@ import Testing
     }
 
     /// A plan that was carried out leaves nothing to do, whoever asked.
-    @Test(arguments: PlanTable.cases) func afterwards(_ row: PlanTable.Case) throws {
+    @Test(arguments: PlanTable.cases) func anExecutedPlanLeavesNothingToDo(_ row: PlanTable.Case) throws {
         let offered = try row.offered
         let stored = try row.storedPack ?? StoredPack(id: offered.id)
         let occasion = try row.planningOccasion
@@ -28,7 +28,7 @@ import Testing
         #expect(next.removals.isEmpty)
     }
 
-    @Test func theWholeTableIsThere() {
+    @Test func theTableIsComplete() {
         let keys = Set(PlanTable.cases.map { "\($0.policy) \($0.stored) \($0.occasion)" })
         #expect(keys.count == PlanTable.cases.count)
         #expect(keys.count == 3 * 20 * 6)
@@ -36,7 +36,7 @@ import Testing
 }
 
 extension Plan {
-    /// What a store has of its only pack when all steps are done.
+    /// The state of a store's only pack when all steps are done.
     func carriedOut(on stored: StoredPack) -> StoredPack {
         var result = stored
         for removal in removals {

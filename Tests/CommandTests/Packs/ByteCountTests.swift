@@ -2,18 +2,18 @@ import Testing
 
 @testable import VaultCommand
 
-/// Numbers of bytes, as options take and show them.
+/// Sizes in bytes, as options read and print them.
 struct ByteCountTests {
     @Test(arguments: [
         ("0", 0), ("500", 500), ("10MB", 10_000_000), ("64MiB", 64 << 20), ("512KiB", 512 << 10),
         ("512 kib", 512 << 10), ("1.5GiB", 3 << 29),
     ])
-    func isRead(text: String, bytes: UInt64) {
+    func readsSizes(text: String, bytes: UInt64) {
         #expect(ByteCount(argument: text)?.bytes == bytes)
     }
 
     @Test(arguments: ["", "x", "-1", "1.", ".5", "10XB", "MiB", "99999999999TiB", "1e3"])
-    func isRefused(text: String) {
+    func refusesInvalidSizes(text: String) {
         #expect(ByteCount(argument: text) == nil)
     }
 
@@ -21,19 +21,19 @@ struct ByteCountTests {
         (0, "0"), (1023, "1023"), (1024, "1KiB"), (32 << 20, "32MiB"), (10_000_000, "10000000"),
         (3 << 29, "1536MiB"), (5 << 50, "5120TiB"),
     ])
-    func isShown(bytes: UInt64, text: String) {
+    func printsSizes(bytes: UInt64, text: String) {
         let count = ByteCount(bytes: bytes)
         #expect(count.description == text && ByteCount(argument: text) == count)
     }
 
-    /// A number that was meant in another unit is not taken for bytes.
-    @Test(arguments: ["64", "0", "65535", "63KiB", "MiB"]) func tooLittleMemory(text: String) async throws {
+    /// A number in another unit must not be read as bytes.
+    @Test(arguments: ["64", "0", "65535", "63KiB", "MiB"]) func tooLittle(text: String) async throws {
         try await Command.run(
             "downloader", "u", "--store", "s", "--trust", "r", "--request", "periodic", "--memory", text
         ).failed(64, naming: "--memory")
     }
 
-    @Test(arguments: ["64MiB", "512KiB", "32MB", "67108864"]) func memory(text: String) async throws {
+    @Test(arguments: ["64MiB", "512KiB", "32MB", "67108864"]) func limits(text: String) async throws {
         let workshop = try await Workshop(publishing: ["level"])
         try await Command.run(
             "downloader", workshop.site, "--store", workshop.store, "--trust", workshop.root, "--request",

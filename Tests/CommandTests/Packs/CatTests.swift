@@ -16,18 +16,18 @@ struct CatTests {
         "absent", "maps", "empty/inner", "maps/start.json/", "./run.sh", "/run.sh", "maps/../run.sh", "",
         "RUN.SH",
     ])
-    func knowsOnlyFilesByTheirPath(path: String) async throws {
+    func refusesPathsThatAreNotFiles(path: String) async throws {
         try await bench.seal()
         try await Command.run(["cat", bench.pack, path] + bench.keys).failed(66)
     }
 
     /// U+00F6 and o with U+0308 look alike and are two names.
-    @Test func knowsNoOtherSpelling() async throws {
+    @Test func comparesPathsByCodePoint() async throws {
         try await bench.seal()
         try await Command.run(["cat", bench.pack, "maps/gro\u{308}ße 1.txt"] + bench.keys).failed(66)
     }
 
-    @Test func needsADescriptor() async throws {
+    @Test func needsAManifest() async throws {
         try await bench.seal()
         try await Tool.run("mv", bench.pack + ".json", bench.folder["d.json"])
         try await Command.run(["cat", bench.pack, "run.sh"] + bench.keys).failed(66, naming: "--site")
@@ -36,7 +36,7 @@ struct CatTests {
         #expect(try result.succeeded().text == "#!/bin/sh\n")
     }
 
-    @Test func failsWhereNothingCanBeWritten() async throws {
+    @Test func failsWhenTheOutputCannotBeWritten() async throws {
         try await bench.seal()
         let commands = [
             ["cat", bench.pack, "run.sh"], ["open", bench.pack, "--tar", "-"], ["inspect", bench.pack],
@@ -50,8 +50,8 @@ struct CatTests {
         }
     }
 
-    /// What comes before a damaged piece may be printed; nothing of it or after it is.
-    @Test func printsNothingThatIsNotProven() async throws {
+    /// Bytes before a damaged piece may be printed; nothing of it or after it is.
+    @Test func printsNoUnverifiedBytes() async throws {
         try await bench.seal()
         var bytes = try bench.folder.bytes("level.avpack")
         bytes[40_000] ^= 1  // In noise.bin, which doesn't compress.
@@ -60,7 +60,7 @@ struct CatTests {
         #expect(result.exitCode == 65)
         let content = try bench.folder.bytes("level/noise.bin")
         #expect(result.output.count < content.count && content.starts(with: result.output))
-        // Another file is none the worse for it.
+        // Other files stay readable.
         let other = try await Command.run(["cat", bench.pack, "run.sh"] + bench.keys).succeeded()
         #expect(other.text == "#!/bin/sh\n")
     }

@@ -1,7 +1,7 @@
 import StrictJSON
 import Testing
 
-/// How hard packs are compressed.
+/// Compression levels of packs.
 struct CompressionTests {
     let bench: Bench
     private var prose: String { bench.folder["prose"] }
@@ -44,15 +44,15 @@ struct CompressionTests {
         #expect(isAsLong(unsaid, sizes[2]) && sizes[1] - sizes[2] > 100, "\(unsaid), \(sizes)")
     }
 
-    /// Clients download nothing because somebody chose another compression.
-    @Test func unchangedPiecesStayAsTheyAre() async throws {
+    /// Another compression must not cause downloads.
+    @Test func unchangedPiecesAreReused() async throws {
         _ = try await seal("fast")
         let previous = bench.folder["pack-fast"]
         _ = try await seal("max", "--previous", previous)
         #expect(try bench.folder.bytes("pack-max") == bench.folder.bytes("pack-fast"))
     }
 
-    @Test func anUnknownOneIsRefused() async throws {
+    @Test func anUnknownCompressionIsRefused() async throws {
         try await bench.unchanged {
             try await Command.run(
                 ["seal", prose, "-o", bench.pack, "--compression", "best"] + bench.keys
@@ -60,8 +60,8 @@ struct CompressionTests {
         }
     }
 
-    /// What `vault.json` says counts for its pack, and what the command says for all.
-    @Test func publishTakesItFromTheSettings() async throws {
+    /// A setting in `vault.json` applies to its pack, an option to all packs.
+    @Test func publishUsesTheSettings() async throws {
         let workshop = try await Workshop()
         func length(_ id: String, _ compression: String, _ arguments: String...) async throws -> Int64 {
             try workshop.folder.write(

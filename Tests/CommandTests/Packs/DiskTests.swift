@@ -1,6 +1,6 @@
 import Testing
 
-/// Disks that are full, fail, or may only be read.
+/// Full, failing and read-only disks.
 struct DiskTests {
     let bench: Bench
     let disk: String
@@ -9,7 +9,7 @@ struct DiskTests {
         disk = try bench.folder.makeFolder("disk")
     }
 
-    /// What the command left on its small disk, by kind and path.
+    /// Files on the small disk after the command, by kind and path.
     private func left() throws -> [String] {
         String(decoding: try bench.folder.bytes("left"), as: UTF8.self).split(separator: "\n").map(
             String.init
@@ -62,7 +62,7 @@ struct DiskTests {
         #expect(try left() == ["d out"])
     }
 
-    @Test func aKeyNeedsRoom() async throws {
+    @Test func keygenOnAFullDiskLeavesNothing() async throws {
         let wrapper = Sandbox.smallDisk(
             "4k", at: disk, listing: bench.folder["left"],
             setup: "{ head -c 5000 /dev/zero > fill 2> /dev/null || :; }")
@@ -96,7 +96,7 @@ struct DiskTests {
         }
     }
 
-    /// What is on the disk already is readable on a read-only disk.
+    /// Packs on a read-only disk are readable.
     @Test func aReadOnlyFolderCanBeRead() async throws {
         try bench.folder.write("disk/level.avpack", try await packBytes())
         try bench.folder.write("disk/level.avpack.json", try bench.folder.bytes("level.avpack.json"))

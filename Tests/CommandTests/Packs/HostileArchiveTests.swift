@@ -1,7 +1,7 @@
 import SystemPackage
 import Testing
 
-/// Archives that Python makes and no honest tool would.
+/// Hostile archives, made with Python.
 struct HostileArchiveTests {
     let bench: Bench
     init() throws { bench = try Bench() }
@@ -47,7 +47,7 @@ struct HostileArchiveTests {
         try await Tool.run(["python3", "-W", "ignore", "-c", script, bench.folder[archive]]).succeeded()
         try await Tool.run("mkdir", bench.folder["outer"])
         try await bench.unchanged {
-            // Two folders down, so that '..' would be seen.
+            // Two folders down, so that files outside it would be found.
             try await Command.run(
                 ["seal", bench.folder[archive], "-o", bench.folder["outer/x.avpack"], "--id", "x"]
                     + bench.keys
@@ -55,7 +55,7 @@ struct HostileArchiveTests {
         }
     }
 
-    @Test(arguments: tars) func aTar(script: String, named: String) async throws {
+    @Test(arguments: tars) func refusesAHostileTar(script: String, named: String) async throws {
         let python = """
             import io, sys, tarfile
             t = tarfile.open(sys.argv[1], 'w', format=tarfile.PAX_FORMAT)
@@ -77,7 +77,7 @@ struct HostileArchiveTests {
         }
     }
 
-    @Test(arguments: zips) func aZip(script: String, named: String) async throws {
+    @Test(arguments: zips) func refusesAHostileZip(script: String, named: String) async throws {
         let python = """
             import sys, zipfile
             z = zipfile.ZipFile(sys.argv[1], 'w')
@@ -89,7 +89,7 @@ struct HostileArchiveTests {
     }
 
     @Test(arguments: ["tar", "tar.gz", "tar.xz", "tar.zst", "tar.bz2", "zip", "7z"])
-    func anArchiveThatIsCutShort(ending: String) async throws {
+    func refusesATruncatedArchive(ending: String) async throws {
         let name = "level.\(ending)"
         switch ending {
         case "zip":

@@ -48,7 +48,7 @@ struct InspectTests {
         #expect(try json.integer("openedSize", at: "") == expected.reduce(0) { $0 + $1.2 })
     }
 
-    @Test func saysWhereADescriptorIsMissing() async throws {
+    @Test func namesTheMissingManifest() async throws {
         try await bench.seal()
         try await Tool.run("rm", bench.pack + ".json")
         #expect(try await inspect([]).text.contains("manifest      none"))
@@ -56,7 +56,7 @@ struct InspectTests {
         try await Command.run(["inspect", bench.pack] + bench.keys).failed(66, naming: "--site")
     }
 
-    @Test func refusesAPackThatIsCutShort() async throws {
+    @Test func refusesATruncatedPack() async throws {
         try await bench.seal()
         let bytes = try bench.folder.bytes("level.avpack")
         for count in [0, 63, 64, 191, 192, bytes.count - 1] {

@@ -1,7 +1,7 @@
 import StrictJSON
 import Testing
 
-/// Keys that are missing, wrong, badly kept or badly named.
+/// Missing, wrong, badly protected and badly named keys.
 struct KeyTests {
     let bench: Bench
     init() throws { bench = try Bench() }
@@ -69,7 +69,7 @@ struct KeyTests {
     }
 
     @Test(arguments: [0o644, 0o604, 0o640, 0o602, 0o620, 0o610] as [UInt16])
-    func fileThatOthersMayUse(permissions: UInt16) async throws {
+    func fileThatOthersCanAccess(permissions: UInt16) async throws {
         try bench.folder.write("open.jwks", Bench.jwk(Bench.secret), permissions: permissions)
         try await allFail(77, "file:\(bench.folder["open.jwks"])", naming: bench.folder["open.jwks"])
     }
@@ -78,17 +78,17 @@ struct KeyTests {
         "", "{}", "no JSON",
         #"{"kty":"oct","kid":"test-key","k":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh"}"#,
     ])
-    func fileThatHoldsNoKey(content: String) async throws {
+    func fileWithoutAKey(content: String) async throws {
         try bench.folder.write("bad.jwks", content, permissions: 0o600)
         try await allFail(
             77, "file:\(bench.folder["bad.jwks"])", naming: bench.folder["bad.jwks"], hiding: "AAECAwQF")
     }
 
-    /// Whatever is wrong with it in the eyes of a JSON parser, the reader learns what it should be.
+    /// Whatever the JSON parser reports, the error says what is expected.
     @Test(arguments: [
         "no JSON", "[]", "{\"kty\"", "\u{0}\u{1}\u{2}", Bench.encodedSecret, "-----BEGIN KEY-----",
     ])
-    func garbageIsNoKeySet(content: String) async throws {
+    func malformedKeySet(content: String) async throws {
         try bench.folder.write("bad.jwks", content, permissions: 0o600)
         try await allFail(
             77, "file:\(bench.folder["bad.jwks"])", naming: "is not a JWK or JWK Set", hiding: "AAECAwQF")
@@ -104,8 +104,8 @@ struct KeyTests {
         try await allFail(64, spec, naming: "--keys", hiding: "AAECAwQF", "00010203")
     }
 
-    /// Every way to give a key opens.
-    @Test func everySource() async throws {
+    /// Every key source opens packs.
+    @Test func everyKeySourceOpens() async throws {
         try await bench.seal()
         let jwk = Bench.jwk(Bench.secret)
         try bench.folder.write("secrets/test-key", jwk, permissions: 0o600)
@@ -123,8 +123,8 @@ struct KeyTests {
         try await opens("exec:\(bench.folder["program"])")
     }
 
-    /// The pack names the IDs, and may name one as often as it likes.
-    @Test func aCommandIsAskedOnceForEachID() async throws {
+    /// A pack may name the same key ID several times.
+    @Test func keyCommandRunsOncePerID() async throws {
         try await bench.seal()
         var target: JSONObject = try bench.folder.json("level.avpack.json")
         let vault = try bench.manifest()
@@ -154,8 +154,8 @@ struct KeyTests {
                 == (contentKey.hasPrefix("-") ? [] : [contentKey]) + ["other", Bench.keyID])
     }
 
-    /// Each slot is a question that every client asks.
-    @Test func sealsFor64KeysAtMost() async throws {
+    /// Every client looks up the key of each slot.
+    @Test func sealsForAtMost64Keys() async throws {
         func write(_ count: Int) throws {
             let keys = (0..<count).map { Bench.jwk(Bench.noise(32, seed: UInt64($0) + 2), id: "key-\($0)") }
             try bench.folder.write(
@@ -171,8 +171,8 @@ struct KeyTests {
         #expect(try bench.manifest().array("slots", at: "").count == 64)
     }
 
-    /// The first source holds another key of the same name.
-    @Test func severalSources() async throws {
+    /// The first source holds another key with the same ID.
+    @Test func laterSourcesAreTried() async throws {
         try await bench.seal()
         let cat = ["cat", bench.pack, "run.sh", "--keys", "env:WRONG"] + bench.keys
         let result = try await Command.run(cat, environment: ["WRONG": Bench.jwk(Bench.noise(32))])

@@ -6,7 +6,7 @@ struct KeygenTests {
     let folder: TemporaryFolder
     init() throws { folder = try TemporaryFolder() }
 
-    /// The one key of a set that the command made.
+    /// The only key of the generated set.
     private func key(_ name: String) throws -> JSONObject {
         let keys = try folder.json(name).array("keys", at: name)
         try #require(keys.count == 1)
@@ -26,7 +26,7 @@ struct KeygenTests {
         #expect(try result.text == key.string("kid", at: "key") + "\n")
     }
 
-    /// For a secret store's client: the key and nothing else goes into the pipe.
+    /// For piping into the client of a secret store: only the key is printed.
     @Test func writesToStandardOutput() async throws {
         let result = try await Command.run("keygen", "-o", "-", workingDirectory: folder.path).succeeded()
         #expect(try folder.names() == [])
@@ -35,11 +35,11 @@ struct KeygenTests {
         #expect(try Base64URL.decode(key.string("k", at: "key").utf8)?.count == 32)
         #expect(try result.errorText == "made the vault key \(key.string("kid", at: "key"))\n")
         #expect(try !result.errorText.contains(key.string("k", at: "key")))
-        // It is a key as good as any.
+        // The key is valid.
         try folder.write("level/file", "content")
         let seal = ["seal", folder["level"], "-o", folder["pack"], "--keys", "file:\(folder["vault.jwks"])"]
         try await Command.run(seal).succeeded()
-        // A key that got lost on its way is a failure.
+        // A failed write is a failure.
         let full = try await Command.run(
             "keygen", "-o", "-", through: Command.shell("exec \"$@\" > /dev/full"))
         full.failed(74, naming: "standard output")

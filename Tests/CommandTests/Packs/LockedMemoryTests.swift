@@ -1,12 +1,12 @@
 import Foundation
 import Testing
 
-/// Keys are kept in memory that the system locks; where it doesn't, that is said.
+/// Keys are kept in locked memory; a system that refuses it is reported.
 struct LockedMemoryTests {
     let bench: Bench
     init() throws { bench = try Bench() }
 
-    /// No memory may be locked, not even by root.
+    /// Locks no memory, not even for root.
     private static let unlocked = Command.shell(
         """
         ulimit -l 0 || exit 125
@@ -18,7 +18,7 @@ struct LockedMemoryTests {
         result.errorText.split(separator: "\n").count { $0.contains("locks no memory") }
     }
 
-    @Test func isReportedOnce() async throws {
+    @Test func unlockedMemoryIsReportedOnce() async throws {
         let vault = bench.folder["vault"]
         for arguments in [
             ["keygen", "-o", bench.folder["new.jwks"]], ["seal", bench.level, "-o", bench.pack] + bench.keys,
@@ -33,7 +33,7 @@ struct LockedMemoryTests {
         #expect(warnings(result) == 0)
     }
 
-    @Test func isNotReportedWhereMemoryIsLocked() async throws {
+    @Test func lockedMemoryIsNotReported() async throws {
         #expect(warnings(try await Command.run("keygen", "-o", bench.folder["new.jwks"]).succeeded()) == 0)
     }
 }

@@ -2,17 +2,17 @@ import Testing
 
 @testable import VaultCommand
 
-/// What a bar says of work that goes on where an earlier run stopped.
+/// The progress bar of resumed work.
 struct MeasureTests {
-    /// What was there before says nothing about how fast this run is.
-    @Test func theRateIsThatOfThisRun() {
+    /// Bytes of earlier runs don't count towards the rate.
+    @Test func rateCountsThisRunOnly() {
         let resumed = ByteProgress(total: 100_000_000, present: 90_000_000, done: 92_000_000)
         #expect(resumed.rate(after: 4) == 500_000)
         #expect(resumed.remaining(after: 4) == 16)
         #expect(resumed.shown(after: 4) == "[###########################...] 92 %  500 kB/s  0:16 left")
     }
 
-    @Test func nothingIsSaidBeforeItIsKnown() {
+    @Test func noRateBeforeTheFirstProgress() {
         let begun = ByteProgress(total: 100, present: 60, done: 60)
         #expect(begun.rate(after: 0) == 0 && begun.rate(after: 2) == 0)
         #expect(begun.remaining(after: 2) == nil)
@@ -25,7 +25,7 @@ struct MeasureTests {
     }
 
     @Test(arguments: [(65.0, "1:05 left"), (7_390, "2:03:10 left"), (0.5, "0:01 left"), (9e9, "kB/s")])
-    func times(seconds: Double, shown: String) {
+    func remainingTimeIsFormatted(seconds: Double, shown: String) {
         // A thousand bytes each second.
         let measure = ByteProgress(total: 1_000 + UInt64(seconds * 1_000), done: 1_000)
         #expect(measure.shown(after: 1).hasSuffix(shown), "\(measure.shown(after: 1))")

@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// Outputs that exist: files give way to `--force` alone, folders never.
+/// Existing outputs: files are replaced only with `--force`, folders never.
 struct OverwritingTests {
     let bench: Bench
     init() throws { bench = try Bench() }
@@ -29,14 +29,14 @@ struct OverwritingTests {
         }
     }
 
-    @Test func packAndDescriptorCanNotBeOneFile() async throws {
+    @Test func packAndManifestMustBeDifferentFiles() async throws {
         try await bench.unchanged {
             try await seal("--manifest", bench.pack).failed(64, naming: bench.pack)
             try await seal("--force", "--manifest", bench.pack).failed(64, naming: bench.pack)
         }
     }
 
-    @Test func aFailedSealLeavesWhatItWouldReplace() async throws {
+    @Test func aFailedSealKeepsTheOldFiles() async throws {
         try await seal().succeeded()
         try await Tool.run("ln", "-s", "nothing", bench.folder["level/link"])
         try await bench.unchanged { try await seal("--force").failed(65, naming: "link") }
@@ -84,7 +84,7 @@ struct OverwritingTests {
 
     enum Special: String, CaseIterable { case pipe, link, danglingLink, socket, device }
 
-    /// Makes a file that is none. Only root makes devices.
+    /// Makes a special file. Only root makes devices.
     private func make(_ special: Special) async throws -> String? {
         let path = bench.folder[special.rawValue]
         switch special {
@@ -122,7 +122,7 @@ struct OverwritingTests {
         }
     }
 
-    @Test(arguments: ["absent/out", "vault.jwks/out"]) func nothingIsMadeWhereNoFolderIs(output: String)
+    @Test(arguments: ["absent/out", "vault.jwks/out"]) func outputNeedsAnExistingFolder(output: String)
         async throws
     {
         try await seal().succeeded()

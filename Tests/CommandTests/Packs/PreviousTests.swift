@@ -20,7 +20,7 @@ struct PreviousTests {
                 + options)
     }
 
-    /// Pieces of a pack, and how many of them were taken over, as the command says on standard error.
+    /// The number of pieces, and of new ones, as reported on standard error.
     private func pieces(_ result: CommandResult) throws -> (all: Int, new: Int) {
         let numbers = result.errorText.matches(of: /(\d+) pieces, (\d+) reused/)
         let match = try #require(numbers.first, "\(result.errorText)")
@@ -61,7 +61,7 @@ struct PreviousTests {
         try await expectSameTree(bench.level, bench.folder["opened"])
     }
 
-    @Test func theWayBackLeadsToTheSameBytes() async throws {
+    @Test func revertedContentSealsToTheSameBytes() async throws {
         try await bench.seal(nil, as: bench.folder["v1"])
         let original = bench.folder["original"]
         try await Tool.run("cp", "-a", bench.level, original)
@@ -96,7 +96,7 @@ struct PreviousTests {
         #expect((1...8).contains(inserted.new), "\(inserted)")
     }
 
-    @Test func refusesAPreviousPackThatIsNone() async throws {
+    @Test func refusesAnInvalidPreviousPack() async throws {
         try await bench.seal(nil, as: bench.folder["v1"])
         try await bench.seal(nil, as: bench.folder["bare"], "--manifest", bench.folder["x.json"])
         try bench.folder.write("other.jwks", Bench.jwk(Bench.noise(32)), permissions: 0o600)
@@ -110,7 +110,7 @@ struct PreviousTests {
         }
     }
 
-    @Test func aDamagedPreviousPackIsNotTakenOver() async throws {
+    @Test func aDamagedPreviousPackIsNotReused() async throws {
         try await bench.seal(nil, as: bench.folder["v1"])
         var bytes = try bench.folder.bytes("v1")
         bytes[40_000] ^= 1
@@ -125,7 +125,7 @@ struct PreviousTests {
         }
     }
 
-    @Test func versionsEndSomewhere() async throws {
+    @Test func refusesAVersionBeyondTheMaximum() async throws {
         try await bench.seal(nil, as: bench.folder["last"], "--pack-version", "9007199254740991")
         try await seal("same", after: "last").succeeded()
         try bench.folder.write("level/run.sh", "changed")

@@ -1,7 +1,7 @@
 import SystemPackage
 import Testing
 
-/// Work that lasts longer than a second shows how far it is, on a terminal alone.
+/// Work that lasts longer than a second shows a progress bar, on a terminal only.
 struct ProgressTests {
     let bench: Bench
     init() throws { bench = try Bench() }
@@ -28,7 +28,7 @@ struct ProgressTests {
         }
     }
 
-    @Test func nothingElseDoes() async throws {
+    @Test func noBarWithoutATerminal() async throws {
         try await bench.seal()
         for work in works {
             let slow = Sandbox.injecting("delay_enter=1200000", into: work.call, number: 2)

@@ -1,7 +1,7 @@
 import SystemPackage
 import Testing
 
-/// A pack that `seal` makes or replaces opens at every moment, with its old content or with the new.
+/// A pack that `seal` makes or replaces opens at any time, with its old or new content.
 @Suite(.timeLimit(.minutes(10))) struct ReplacedPackTests {
     let bench: Bench
     private let seal: [String]
@@ -14,8 +14,8 @@ import Testing
         try bench.folder.makeFolder("place")
     }
 
-    /// Seals anew with a fault, over a pack or where there is none. Whatever is there then must open.
-    private func tryOut(_ fault: String, _ call: String, _ number: Int, replacing: Bool) async throws
+    /// Seals again with a fault. A pack that is there afterwards must open.
+    private func sealWithFault(_ fault: String, _ call: String, _ number: Int, replacing: Bool) async throws
         -> CommandResult
     {
         let hint = "\(fault) \(call) \(number)"
@@ -34,7 +34,7 @@ import Testing
         } else {
             #expect(!replacing, "the pack is gone: \(hint)")
         }
-        // Afterwards it can be done again, and nothing is left.
+        // Sealing again works and leaves no scratch files.
         try await Command.run(seal + bench.keys).succeeded()
         #expect(try bench.folder.names(in: "place") == ["out", "out.json"], "\(hint)")
         try await Tool.run("rm", "-rf", opened)
@@ -46,7 +46,7 @@ import Testing
     @Test(arguments: ["renameat", "fsync", "unlinkat"], [true, false])
     func killedAtEveryStep(call: String, replacing: Bool) async throws {
         for number in 1...20 {
-            let result = try await tryOut("signal=KILL", call, number, replacing: replacing)
+            let result = try await sealWithFault("signal=KILL", call, number, replacing: replacing)
             guard result.exitCode != 0 else {
                 #expect(number > 1 || call == "unlinkat", "\(call) was never called")
                 break
@@ -55,11 +55,11 @@ import Testing
         }
     }
 
-    /// An error is told, and leaves no more behind than a kill does.
+    /// An error is reported, and leaves no more files than a kill.
     @Test(arguments: ["renameat", "fsync"], [true, false])
     func failingAtEveryStep(call: String, replacing: Bool) async throws {
         for number in 1...20 {
-            let result = try await tryOut("error=EIO", call, number, replacing: replacing)
+            let result = try await sealWithFault("error=EIO", call, number, replacing: replacing)
             guard result.exitCode != 0 else {
                 #expect(number > 1, "\(call) was never called")
                 break

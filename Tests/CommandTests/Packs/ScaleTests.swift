@@ -22,7 +22,7 @@ import Testing
         try await Tool.run("/bin/sh", "-ec", script, workingDirectory: bench.folder.path)
     }
 
-    /// Runs the command and returns what it needed of memory, in KiB.
+    /// Runs the command and returns its peak memory, in KiB.
     private func memory(_ arguments: [String], through wrapper: [String] = []) async throws -> Int {
         let time = ["/usr/bin/time", "-f", "%M", "-o", bench.folder["memory"]]
         try await Command.run(arguments + bench.keys, through: wrapper + time).succeeded()

@@ -8,7 +8,7 @@ struct SealTests {
     init() throws { bench = try Bench() }
 
     @Test(arguments: [0o000, 0o077] as [UInt16])
-    func writesPackAndDescriptorAndNothingElse(umask: UInt16) async throws {
+    func writesOnlyPackAndManifest(umask: UInt16) async throws {
         let before = try bench.folder.names()
         let result = try await Command.run(
             ["seal", bench.level, "-o", bench.pack] + bench.keys, umask: umask
@@ -45,7 +45,7 @@ struct SealTests {
         }
     }
 
-    @Test func takesIDAndVersionThatAreGiven() async throws {
+    @Test func usesTheGivenIDAndVersion() async throws {
         try await bench.seal(nil, as: nil, "--id", "levels/one.b_c-d", "--pack-version", "9007199254740991")
         #expect(try bench.manifest().string("id", at: "") == "levels/one.b_c-d")
         #expect(try bench.manifest().integer("version", at: "") == 9_007_199_254_740_991)
@@ -53,13 +53,13 @@ struct SealTests {
         try await expectSameTree(bench.level, bench.folder["opened"])
     }
 
-    @Test func printsTheDescriptorAsJSON() async throws {
+    @Test func printsTheManifestAsJSON() async throws {
         let result = try await Command.run(
             ["seal", bench.level, "-o", bench.pack, "--json"] + bench.keys
         ).succeeded()
         #expect(result.output == (try bench.folder.bytes("level.avpack.json")))
         _ = try result.json()
-        // What can't be said is a failure, though the pack stands.
+        // A failed output is a failure, though the pack is complete.
         let full = try await Command.run(
             ["seal", bench.level, "-o", bench.pack, "--json", "--force"] + bench.keys,
             through: Command.shell("exec \"$@\" > /dev/full"))
@@ -84,7 +84,7 @@ struct SealTests {
             try bench.folder.names() == ["level", "opened", "piped.avpack", "there.json", "vault.jwks"])
     }
 
-    @Test func writesTheDescriptorWhereItIsTold() async throws {
+    @Test func writesTheManifestToTheGivenPath() async throws {
         try await bench.seal(nil, as: nil, "--manifest", bench.folder["elsewhere"])
         #expect(try !bench.folder.exists("level.avpack.json"))
         try await bench.open(into: bench.folder["a"]).failed(66, naming: "level.avpack.json", "--site")

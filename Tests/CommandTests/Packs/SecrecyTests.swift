@@ -67,7 +67,7 @@ import VaultFileSystem
             #expect(Data(said).range(of: Data(form)) == nil)
             for text in texts { #expect(text.range(of: Data(form)) == nil) }
         }
-        // The search finds what is there.
+        // The search finds present bytes.
         #expect(Data(Bench.jwk(Bench.secret).utf8).range(of: Data(forms(Bench.secret)[4])) != nil)
     }
 
@@ -79,7 +79,7 @@ import VaultFileSystem
     }
 
     /// The process can't be dumped from before it reads a key.
-    @Test func nothingIsDumped() async throws {
+    @Test func processIsNotDumpable() async throws {
         try await bench.seal()
         let log = bench.folder["log"]
         let strace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=prctl,openat"]
@@ -92,7 +92,7 @@ import VaultFileSystem
         #expect(lines[place...].contains { $0.contains("openat(") })
     }
 
-    /// Aborted while it holds its keys and waits for the rest of its source.
+    /// Aborted while it holds its keys and waits for its source.
     @Test func anAbortLeavesNoCore() async throws {
         let place = try bench.folder.makeFolder("place")
         try await Tool.run("mkfifo", bench.folder["pipe"])

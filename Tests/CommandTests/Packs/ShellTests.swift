@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// What shells and readers get from the command itself: examples to paste, and completions.
+/// Examples to paste, and shell completions.
 struct ShellTests {
     private static let commands = [
         "keygen", "seal", "open", "cat", "inspect", "init", "publish", "restore", "prune", "trust", "serve",
@@ -57,7 +57,7 @@ struct ShellTests {
         #expect(none.exitCode == 0 && none.text == "\n", "\(none)")
     }
 
-    /// The real shell asks the real command.
+    /// The real shell with the real command.
     @Test func bashCompletes() async throws {
         let workshop = try await Workshop(publishing: ["one", "two"])
         try await workshop.fetch().succeeded()

@@ -28,7 +28,7 @@ struct SourceKindTests {
         let again = try await bench.seal(archive, as: bench.folder["again"], "--previous", bench.pack)
         #expect(try bench.folder.bytes("again") == bench.folder.bytes("level.avpack"))
         #expect(try bench.folder.names() == (before + ["again", "again.json"]).sorted())
-        // Also without a manifest's help, by content.
+        // Also without a manifest, recognised by content.
         let fresh = try await bench.seal(archive, as: bench.folder["fresh"])
         for pack in [again, fresh] {
             let opened = bench.folder["opened"]
@@ -38,7 +38,7 @@ struct SourceKindTests {
         }
     }
 
-    /// Whatever a name can hold, whole and in order.
+    /// Unusual names are kept, in order.
     @Test(arguments: ["folder", "odd.tar.zst", "odd.zip", "odd.7z"]) func oddNames(kind: String) async throws
     {
         let names =

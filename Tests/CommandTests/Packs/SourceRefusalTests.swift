@@ -1,7 +1,7 @@
 import SystemPackage
 import Testing
 
-/// Sources with something in them that is neither file nor folder, or that has no name for everybody.
+/// Sources with special files or non-portable names.
 struct SourceRefusalTests {
     let bench: Bench
     init() throws { bench = try Bench() }
@@ -48,17 +48,17 @@ struct SourceRefusalTests {
         (#"esc\033[31m"#, #"esc\u{1B}[31m"#), (#"del\177"#, #"del\u{7F}"#), (#"c1\302\205"#, #"c1\u{0085}"#),
         (#"back\\slash"#, "back"),
     ])
-    func aNameThatIsNotForEverybody(name: String, shown: String) async throws {
+    func aNonPortableName(name: String, shown: String) async throws {
         try await refuses(#": > "maps/$(printf '\#(name)')""#, naming: shown)
         try await refuses(#"rm maps/*; mkdir "$(printf '\#(name)')""#, naming: shown)
     }
 
-    @Test func namesThatMeetWhereCaseDoesNotCount() async throws {
+    @Test func namesThatDifferOnlyInCase() async throws {
         try await refuses(": > Maps", naming: "Maps")
         try await refuses("rm Maps; : > run.SH", naming: "run.SH")
     }
 
-    @Test func namesThatMeetWhenNormalised() async throws {
+    @Test func namesThatDifferOnlyInNormalization() async throws {
         try await refuses(
             #": > "$(printf '\303\251')"; : > "$(printf 'e\314\201')""#, naming: "normalisation")
     }
@@ -68,7 +68,7 @@ struct SourceRefusalTests {
         try await refuses("mkdir -p '\(deep)'; : > '\(deep)/file'", naming: "64")
     }
 
-    @Test func aSourceThatIsAbsentOrNothing() async throws {
+    @Test func aMissingOrSpecialSource() async throws {
         try await bench.unchanged {
             try await Command.run(["seal", bench.folder["absent"], "-o", bench.pack] + bench.keys)
                 .failed(66, naming: bench.folder["absent"])
@@ -80,7 +80,7 @@ struct SourceRefusalTests {
     }
 
     /// 10 KiB that unpack to 40 GiB, which would be sealed to the last zero.
-    @Test func archivesThatUnpackToTooMuchAreRefused() async throws {
+    @Test func decompressionBombsAreRefused() async throws {
         let script = "truncate -s 40G hole && tar cSf hole.tar hole && rm hole"
         try await Tool.run(["/bin/sh", "-ec", script], workingDirectory: bench.folder.path).succeeded()
         try await bench.unchanged {
@@ -89,7 +89,7 @@ struct SourceRefusalTests {
         }
     }
 
-    @Test func howMuchAnArchiveUnpacksToIsForItsUserToSay() async throws {
+    @Test func theUnpackedSizeLimitIsAnOption() async throws {
         try await Tool.run("tar", "cf", bench.folder["level.tar"], "-C", bench.level, ".")
         let seal = ["seal", bench.folder["level.tar"], "-o", bench.pack] + bench.keys
         try await bench.unchanged {
@@ -128,7 +128,7 @@ struct SourceRefusalTests {
         "ln -s . maps/circle", "ln -s ../maps maps/circle", "ln -s circle maps/circle",
         "ln -s nowhere maps/circle",
     ])
-    func linksThatLeadNowhereAreRefused(script: String) async throws {
+    func unresolvableLinksAreRefused(script: String) async throws {
         try await Tool.run(["/bin/sh", "-ec", script], workingDirectory: FilePath(bench.level)).succeeded()
         try await bench.unchanged {
             try await Command.run(["seal", bench.level, "-o", bench.pack, "--follow-links"] + bench.keys)

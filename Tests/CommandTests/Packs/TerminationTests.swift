@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// Processes that are ended in the middle.
+/// Processes that are ended during their work.
 @Suite(.timeLimit(.minutes(10))) struct TerminationTests {
     let bench: Bench
     let place: String
@@ -11,7 +11,7 @@ import Testing
         place = try bench.folder.makeFolder("place")
     }
 
-    /// What to do, and the system call in which it is caught.
+    /// The work, and the system call at which it is stopped.
     struct Moment: Sendable {
         let work: String
         let call: String
@@ -50,7 +50,7 @@ import Testing
         }
     }
 
-    /// Sends the signal while the command stands still in one system call.
+    /// Sends the signal while the command is stopped in a system call.
     private func expectCleanEnd(by signal: Int32, in moment: Moment) async throws {
         let command = try await command(moment.work)
         try await StoppedCommand.expectEnd(
@@ -58,23 +58,22 @@ import Testing
         ) { try !bench.folder.names(in: "place").isEmpty }
     }
 
-    @Test(arguments: Moment.inTheMiddle) func aTerminationLeavesNothing(moment: Moment) async throws {
+    @Test(arguments: Moment.inTheMiddle) func sigtermLeavesNothing(moment: Moment) async throws {
         try await expectCleanEnd(by: SIGTERM, in: moment)
         #expect(try bench.folder.names(in: "place") == [])
     }
 
-    /// Ctrl-C.
-    @Test(arguments: Moment.inTheMiddle) func soDoesAnInterrupt(moment: Moment) async throws {
+    @Test(arguments: Moment.inTheMiddle) func sigintLeavesNothing(moment: Moment) async throws {
         try await expectCleanEnd(by: SIGINT, in: moment)
         #expect(try bench.folder.names(in: "place") == [])
     }
 
-    @Test func soDoesAHangup() async throws {
+    @Test func sighupLeavesNothing() async throws {
         try await expectCleanEnd(by: SIGHUP, in: Moment(work: "seal", call: "fsync"))
         #expect(try bench.folder.names(in: "place") == [])
     }
 
-    @Test func anEmptyFolderIsEmptyAfterwards() async throws {
+    @Test func anEmptyOutputFolderStaysEmpty() async throws {
         try bench.folder.makeFolder("place/out")
         let command = try await command("open")
         let wrapper = Sandbox.injecting("signal=KILL", into: "syncfs", number: 1)
@@ -82,7 +81,7 @@ import Testing
         #expect(try bench.folder.names(in: "place/out") == [])
     }
 
-    /// After SIGKILL only scratch is left, under names that nobody takes for a result, and the work can be done again.
+    /// SIGKILL leaves only scratch files, and the work can be done again.
     @Test(arguments: Moment.inTheMiddle + Moment.atTheEnd) func aKillLeavesNothingFinal(moment: Moment)
         async throws
     {
@@ -91,7 +90,7 @@ import Testing
         let result = try await Command.run(command, through: wrapper)
         #expect(result.exitCode == 128 + SIGKILL)
         #expect(result.output == [])
-        // The manifest waits for its pack, which is therefore never without one.
+        // The manifest is renamed after its pack, so a manifest always has a pack.
         for name in try bench.folder.names(in: "place") where name != "out.json.next" {
             #expect(name.hasPrefix(".assetvault-") && name.hasSuffix(".tmp"), "\(name)")
             let permissions = try bench.folder.permissions("place/\(name)") ?? 0
@@ -101,7 +100,7 @@ import Testing
     }
 
     /// Killed between the names of pack and manifest, also where both replace others.
-    @Test(arguments: [false, true]) func aPackThatHasItsNameOpens(replacing: Bool) async throws {
+    @Test(arguments: [false, true]) func aPackUnderItsFinalNameOpens(replacing: Bool) async throws {
         let command = try await command("seal")
         if replacing { try await Command.run(command).succeeded() }
         let wrapper = Sandbox.injecting("signal=KILL", into: "renameat", number: replacing ? 3 : 2)

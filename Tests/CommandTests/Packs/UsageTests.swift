@@ -1,6 +1,6 @@
 import Testing
 
-/// Requests that make no sense: 64, one line, nothing done.
+/// Invalid arguments: exit code 64, one line, nothing changed.
 struct UsageTests {
     let bench: Bench
     init() throws { bench = try Bench() }
@@ -20,7 +20,7 @@ struct UsageTests {
         (["cat"], "pack"), (["cat", "x"], "path"), (["inspect"], "pack"),
         (["inspect", "x", "--site", "s"], "--trust"),
     ])
-    func refusesWhatMakesNoSense(arguments: [String], named: String) async throws {
+    func refusesInvalidArguments(arguments: [String], named: String) async throws {
         try await bench.unchanged {
             let result = try await Command.run(arguments, workingDirectory: bench.folder.path)
             result.failed(64, naming: named, "--help")
@@ -41,12 +41,12 @@ struct UsageTests {
     @Test(arguments: [
         "64 characters are the most that a segment may have, and these are more", "x\u{1B}[31m\nmore",
     ])
-    func showsAnInvalidIDInOneLine(id: String) async throws {
+    func quotesAnInvalidIDInOneLine(id: String) async throws {
         try await Command.run(["seal", bench.level, "-o", bench.pack, "--id", id] + bench.keys).failed(64)
     }
 
     @Test(arguments: ["lev el", "Größe", "-"])
-    func refusesASourceWhoseNameIsNoID(name: String) async throws {
+    func refusesASourceWhoseNameIsNotAnID(name: String) async throws {
         if name != "-" { try bench.folder.write("\(name)/file", "x") }
         try await bench.unchanged {
             let source = name == "-" ? name : bench.folder[name]
@@ -54,7 +54,7 @@ struct UsageTests {
         }
     }
 
-    /// A pipe has no name to call the pack by.
+    /// A pipe has no name to derive the ID from.
     @Test func standardInputNeedsAnID() async throws {
         let tar = try await Tool.run("tar", "c", "-C", bench.level, ".").output
         try await bench.unchanged {
@@ -65,7 +65,7 @@ struct UsageTests {
             .succeeded()
     }
 
-    /// A root without the site that it vouches for says nothing about a pack.
+    /// A root needs its site.
     @Test func aRootAloneIsNotEnough() async throws {
         try await bench.seal()
         try await bench.unchanged {
@@ -94,7 +94,7 @@ struct UsageTests {
     }
 
     @Test(arguments: ["0", "9007199254740992", "18446744073709551615"])
-    func refusesAVersionThatNoDescriptorHolds(version: String) async throws {
+    func refusesAVersionOutOfRange(version: String) async throws {
         try await bench.unchanged {
             try await Command.run(
                 ["seal", bench.level, "-o", bench.pack, "--pack-version", version] + bench.keys

@@ -1,6 +1,6 @@
 import Testing
 
-/// `audit` as a process; what it finds is looked at by its own tests.
+/// `audit` as a process; its findings have tests of their own.
 struct AuditTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -12,8 +12,8 @@ struct AuditTests {
         try await workshop.publish("--pack", "level=\(folder["level"])")
     }
 
-    /// A pack that the given keys don't open may be as good as any: it is not called bad.
-    @Test func packsThatTheKeysDoNotOpenAreLocked() async throws {
+    /// A pack of other keys is not reported as damaged.
+    @Test func packsOfOtherKeysAreLocked() async throws {
         try await Command.run("keygen", "-o", folder["wrong.jwks"]).succeeded()
         let audit = ["audit", workshop.site, "--trust", workshop.root, "--keys"]
         let locked = try await Command.run(audit + ["file:\(folder["wrong.jwks"])"])
@@ -27,8 +27,7 @@ struct AuditTests {
         #expect(open.text.contains("1 entry verified") && !open.text.contains("LOCKED"))
     }
 
-    /// With the wrong key damage is still damage.
-    @Test func damageIsNotTakenForALock() async throws {
+    @Test func damageIsReportedWithAWrongKey() async throws {
         try await Command.run("keygen", "-o", folder["wrong.jwks"]).succeeded()
         let name = "vault/site/\(try workshop.publishedPack("level"))"
         var bytes = try folder.bytes(name)

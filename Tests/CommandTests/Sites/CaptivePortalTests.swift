@@ -2,7 +2,7 @@ import FaultServer
 import Foundation
 import Testing
 
-/// Networks that answer every request with a page of their own: what was downloaded before is kept.
+/// Networks that answer every request with their own page: partial downloads are kept.
 struct CaptivePortalTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -19,7 +19,7 @@ struct CaptivePortalTests {
         size = try folder.bytes("vault/site/\(workshop.publishedPack("level"))").count
     }
 
-    /// What a portal sends, with and without saying how long it is.
+    /// A portal's page, with and without a length.
     enum Page: CaseIterable { case short, shortOfNoLength, asLongAsThePack, longer, endless }
 
     private func answer(_ page: Page) -> FaultServer.Answer {
@@ -39,8 +39,8 @@ struct CaptivePortalTests {
         }
     }
 
-    /// The host sends half and dies; then there is the portal; then the host again, which sends the rest.
-    @Test(arguments: Page.allCases) func costsNothingThatIsThere(page: Page) async throws {
+    /// The host sends half and stops, a portal answers, then the host sends the rest.
+    @Test(arguments: Page.allCases) func keepsThePartialDownload(page: Page) async throws {
         let (half, answer) = (size / 2, answer(page))
         let dying = try FaultServer(workshop.site) {
             DyingHost.answer($0, cutAfter: half)
@@ -63,8 +63,9 @@ struct CaptivePortalTests {
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
     }
 
-    /// Nor is its page taken for the beginning of a pack.
-    @Test(arguments: [Page.short, .shortOfNoLength]) func isNotGoneOnWith(page: Page) async throws {
+    @Test(arguments: [Page.short, .shortOfNoLength]) func aPageIsNotKeptAsAPartialDownload(page: Page)
+        async throws
+    {
         let answer = answer(page)
         let portal = try FaultServer(workshop.site) { $0.isForPack ? answer : .file }
         try await workshop.fetch(portal.url).failed(65, naming: portal.url)
@@ -73,8 +74,7 @@ struct CaptivePortalTests {
         #expect(server.packs.map(\.status) == [206, 206])
     }
 
-    /// The portal's page instead of metadata is no metadata.
-    @Test func standsInForNoMetadata() async throws {
+    @Test func aPageIsRefusedAsMetadata() async throws {
         let half = size / 2
         let dying = try FaultServer(workshop.site) {
             DyingHost.answer($0, cutAfter: half)

@@ -2,7 +2,7 @@ import FaultServer
 import Foundation
 import Testing
 
-/// A wall clock that jumps a year, before a fetch and in the middle of one. Only trust in something new depends on it.
+/// A wall clock that jumps by a year, before or during a fetch. Only new trust depends on it.
 @Suite(.timeLimit(.minutes(10))) struct ClockJumpTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -27,14 +27,14 @@ import Testing
         try await run(["fetch", url, "--store", workshop.store, "--trust", workshop.root] + options)
     }
 
-    /// The clock of the command does jump: a year ahead nothing new is believed.
+    /// A year ahead, metadata have expired.
     @Test func betweenFetches() async throws {
         try await fetch(workshop.site).succeeded()
         try folder.write("level/file", "version 2")
         try await workshop.publish()
         try folder.write("clock", "366")
         try await fetch(workshop.site).failed(76, naming: "expired")
-        // What is there opens all the same, without the site.
+        // Loaded packs open without the site.
         try await run(["unlock", "--store", workshop.store] + workshop.keys).succeeded()
         #expect(try await workshop.status()["level"]?.version == 1)
         try await run(["path", "level", "--store", workshop.store]).succeeded()
@@ -46,7 +46,7 @@ import Testing
         try await fetch(workshop.site).succeeded()
     }
 
-    /// What was believed when the fetch began is fetched to its end; nobody waits for a time of day.
+    /// A fetch with verified metadata is finished, and waits are not measured by the wall clock.
     @Test(arguments: ["366", "-366"], [[:], ["Retry-After": "1"], ["Retry-After": "a date"]])
     func whileAPackIsAskedFor(jump: String, headers: [String: String]) async throws {
         let clock = folder["clock"]
@@ -71,7 +71,7 @@ import Testing
         #expect(try await workshop.status()["level"]?.state == "loaded")
     }
 
-    /// The time that a downloader has ends although the clock was put back.
+    /// The time limit holds although the clock was set back.
     @Test func whileTheTimeRuns() async throws {
         let clock = folder["clock"]
         let server = try FaultServer(workshop.site) { request in

@@ -3,7 +3,7 @@ import Foundation
 import Sampling
 import Testing
 
-/// A store's own notes on one pack that can't be read any more, and a look at a store that changes nothing.
+/// Unreadable records of one pack, and a `status` that changes nothing.
 struct DamagedRecordTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -44,7 +44,7 @@ struct DamagedRecordTests {
         ).text.split(separator: "\n").sorted().joined(separator: "\n")
     }
 
-    @Test(arguments: Damage.allCases) func stopsNothing(kind: Damage) async throws {
+    @Test(arguments: Damage.allCases) func fetchRewritesTheRecord(kind: Damage) async throws {
         try await damage(kind)
         let before = try await footprint()
         let status = try await workshop.status()
@@ -58,7 +58,7 @@ struct DamagedRecordTests {
         try await workshop.fetch(server.url, "other").succeeded()
         try await workshop.fetch(server.url).succeeded()
         #expect(server.packs.isEmpty, "what is there is not fetched again")
-        // The record is whole again, and the next version comes as ever.
+        // The record is complete again, and the next version is fetched as usual.
         #expect(try folder.json(Self.record)["loaded"] != nil)
         try folder.write("level/file", "version 2")
         try await workshop.publish()
@@ -67,8 +67,8 @@ struct DamagedRecordTests {
         #expect(try await workshop.tree(of: "worlds/level") == Tree(folder["level"]))
     }
 
-    /// What waits for its key needs neither the record nor the site.
-    @Test(arguments: [Damage.truncated, .garbled]) func whatWaitsIsKept(kind: Damage) async throws {
+    /// A waiting pack needs neither the record nor the site.
+    @Test(arguments: [Damage.truncated, .garbled]) func aWaitingPackIsKept(kind: Damage) async throws {
         try folder.write("level/file", "version 2")
         try await workshop.publish()
         try await workshop.fetch(withKeys: false).succeeded()
@@ -80,7 +80,7 @@ struct DamagedRecordTests {
         #expect(try workshop.files(in: "shared/packs") == [])
     }
 
-    /// A pack that does not come by itself is updated all the same.
+    /// An on-demand pack is updated, too.
     @Test func aPackOnDemand() async throws {
         try folder.write(
             "vault/vault.json",
@@ -92,7 +92,7 @@ struct DamagedRecordTests {
         #expect(try await workshop.tree(of: "worlds/level") == Tree(folder["level"]))
     }
 
-    @Test(arguments: [Damage.truncated, .oversized]) func thePackThatIsFetchedMayBeTheOne(kind: Damage)
+    @Test(arguments: [Damage.truncated, .oversized]) func theNamedPackMayHaveTheDamagedRecord(kind: Damage)
         async throws
     {
         try folder.write("level/file", "version 2")
@@ -102,19 +102,19 @@ struct DamagedRecordTests {
         #expect(try await workshop.tree(of: "worlds/level") == Tree(folder["level"]))
     }
 
-    @Test(arguments: Damage.allCases.sample(2, for: "itIsMarkedAllTheSame"))
-    func itIsMarkedAllTheSame(kind: Damage) async throws {
+    @Test(arguments: Damage.allCases.sample(2, for: "purgeableNeedsNoRecord"))
+    func purgeableNeedsNoRecord(kind: Damage) async throws {
         try await damage(kind)
         try await Command.run("purgeable", "worlds/level", "--store", workshop.store).succeeded()
         let status = try await Command.run("status", "--store", workshop.store).succeeded().text
         #expect(status.contains("loaded  worlds/level  version 1 opened, purgeable"), "\(status)")
     }
 
-    @Test func aLookChangesNothing() async throws {
+    @Test func statusChangesNothing() async throws {
         let before = try await footprint()
         try await Command.run("status", "--store", workshop.store).succeeded()
         #expect(try await footprint() == before)
-        // Not even when it looks in the wrong place.
+        // Not even in the wrong place.
         try folder.makeFolder("store/empty")
         let elsewhere = try await footprint()
         for place in ["nowhere", "store/empty"] {

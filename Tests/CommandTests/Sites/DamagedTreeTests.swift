@@ -4,7 +4,7 @@ import Sampling
 import StrictJSON
 import Testing
 
-/// Loaded packs that are no longer what they were: found on demand, and repaired from the host by pieces.
+/// Damaged loaded packs: found on demand, and repaired from the host by pieces.
 @Suite(.timeLimit(.minutes(5))) struct DamagedTreeTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -52,7 +52,7 @@ import Testing
     @Test(
         arguments: ["changed", "cut", "longer", "gone", "added", "writable"].sample(
             3, for: "DamagedTreeTests.anOpenedOne"))
-    func anOpenedOne(kind: String) async throws {
+    func anOpenedPackIsRepaired(kind: String) async throws {
         try await workshop.fetch().succeeded()
         try await verify().succeeded()
         try await damage(kind)
@@ -70,8 +70,7 @@ import Testing
         #expect(try await repair(server.url).succeeded().errorText.contains("no damage was found"))
     }
 
-    /// A repaired tree is as readable as one that was fetched.
-    @Test(arguments: [0o022, 0o077] as [UInt16]) func aRepairedOneRespectsTheUmask(_ umask: UInt16)
+    @Test(arguments: [0o022, 0o077] as [UInt16]) func aRepairedTreeRespectsTheUmask(_ umask: UInt16)
         async throws
     {
         try await workshop.fetch().succeeded()
@@ -87,9 +86,9 @@ import Testing
         #expect(try folder.permissions("\(home)/\(try #require(version))/noise") == 0o644 & ~umask)
     }
 
-    /// Each fetch looks at what is loaded: where a file was changed, all are proven, and what is damaged comes again.
+    /// Each fetch checks loaded packs: a changed file has all verified, and damaged bytes are fetched.
     @Test(arguments: ["changed", "cut", "cut in time", "longer", "gone", "added", "writable"])
-    func foundAtEachStart(kind: String) async throws {
+    func fetchRepairsDamage(kind: String) async throws {
         try await workshop.fetch().succeeded()
         try await damage(kind)
         let server = try FaultServer(workshop.site)
@@ -105,8 +104,8 @@ import Testing
         #expect(server.packs.count == asked)
     }
 
-    /// Other times alone are no damage, and are looked into only once.
-    @Test func touchedFiles() async throws {
+    /// Changed times alone are not damage, and are checked only once.
+    @Test func changedTimesAreNotDamage() async throws {
         try await workshop.fetch().succeeded()
         let tree = URL(filePath: try await workshop.path(of: "level")).resolvingSymlinksInPath().path
         try await Tool.run("touch", "\(tree)/noise")
@@ -118,8 +117,8 @@ import Testing
                 == "up to date  level\n")
     }
 
-    /// A sealed pack that was changed needs no key for that.
-    @Test func aSealedOneAtAStart() async throws {
+    /// A changed sealed pack is repaired without a key.
+    @Test func fetchRepairsASealedPackWithoutAKey() async throws {
         try await workshop.fetch(nil, "--sealed").succeeded()
         let name = try #require(workshop.files(in: "permanent/level").first { $0.hasSuffix(".avpack") })
         var bytes = try folder.bytes("store/permanent/level/\(name)")
@@ -130,8 +129,8 @@ import Testing
         #expect(try folder.bytes("store/permanent/level/\(name)") == sound)
     }
 
-    /// Without its key nothing is said of an opened pack; a sealed one needs none.
-    @Test func withoutAKey() async throws {
+    /// An opened pack can't be verified without its key, a sealed one can.
+    @Test func verifyingAnOpenedPackNeedsItsKey() async throws {
         try await workshop.fetch().succeeded()
         let opened = try await verify(withKeys: false)
         #expect(opened.exitCode == 77 && opened.text.hasPrefix("unverified  level"))
@@ -154,8 +153,8 @@ import Testing
         try await Command.run("verify", "other", "--store", workshop.store).failed(66, naming: "other")
     }
 
-    /// The digests in the record were trusted when the pack came: neither expiry nor a lost site keep it from being repaired.
-    @Test(arguments: [[], ["--sealed"]]) func afterExpiry(options: [String]) async throws {
+    /// The digests in the record were verified before: neither expiry nor a missing site prevents a repair.
+    @Test(arguments: [[], ["--sealed"]]) func repairsAfterExpiry(options: [String]) async throws {
         try await Command.run(
             ["fetch", workshop.site, "--store", workshop.store, "--trust", workshop.root] + workshop.keys
                 + options
@@ -178,8 +177,8 @@ import Testing
         try await verify().succeeded()
     }
 
-    /// At any moment the old tree or the sound one stands there, whole.
-    @Test(arguments: ["renameat2", "renameat", "fsync"]) func killed(call: String) async throws {
+    /// At any moment the old tree or the repaired one is complete.
+    @Test(arguments: ["renameat2", "renameat", "fsync"]) func killedRepair(call: String) async throws {
         try await workshop.fetch().succeeded()
         var kills = 0
         for number in [1] + Sampling.numbers(2...30, each: 3, for: "DamagedTreeTests.killed \(call)") {

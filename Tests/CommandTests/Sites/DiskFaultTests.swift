@@ -22,7 +22,7 @@ import VaultFileSystem
             let result = try await stores.runFromFolder(in: store, through: fault.wrapper)
             if result.exitCode != 0 {
                 failures += 1
-                expectSaid(result, fault, hint)
+                expectReported(result, fault, hint)
             }
             try await stores.expectOldOrNew(in: store, hint)
             try stores.expectNothingHalf(in: store, hint)
@@ -46,35 +46,35 @@ import VaultFileSystem
             isOdd: [.sealed, .unlock].contains(stores.way), for: "oneCallFails \(stores.way)")
     }
 
-    /// In one line, as I/O. What is opened may also be something of the system's, which no program runs without.
-    private func expectSaid(_ result: CommandResult, _ fault: DiskFault, _ hint: String) {
+    /// One line, as I/O. A failing `openat` may be the loader's, without which no program runs.
+    private func expectReported(_ result: CommandResult, _ fault: DiskFault, _ hint: String) {
         if fault.call == "openat" { return }
         #expect(result.exitCode == 74, "\(result.errorText) \(hint)")
         #expect(result.errorText.split(separator: "\n").count == 1, "\(result.errorText) \(hint)")
     }
 
-    /// What could not be saved is made anew: the file that it was in is gone, so that nobody saves it again and believes
-    /// that. (A whole pack was saved before it got its name.)
+    /// Files that could not be synced are removed: a second `fsync` may succeed without saving them. (A pack is
+    /// synced before it is renamed.)
     @Test(arguments: [KilledWay.opened, .sealed, .downloader, .unlock])
-    func whatWasNotSavedIsThrownAway(way: KilledWay) async throws {
+    func unsyncedFilesAreDiscarded(way: KilledWay) async throws {
         let stores = try await KilledStores(way, from: .loaded)
         let sample = Sampling.numbers(1...80, each: 3, for: "whatWasNotSavedIsThrownAway \(way)")
         var files = 0
         for number in sample {
-            guard let thrownAway = try await filesThrownAway(afterFailedSave: number, of: stores) else {
+            guard let thrownAway = try await discardedFiles(afterFailedSave: number, of: stores) else {
                 break
             }
             files += thrownAway
         }
         // Some ways save few files, by another thread each time: where the sample hit none, one of these does.
         for number in 1...20 where files == 0 && !sample.contains(number) {
-            files += try await filesThrownAway(afterFailedSave: number, of: stores) ?? 0
+            files += try await discardedFiles(afterFailedSave: number, of: stores) ?? 0
         }
         #expect(files > 0)
     }
 
     /// How many files are gone after the `number`th `fsync` of each thread failed; nil if there was none to fail.
-    private func filesThrownAway(afterFailedSave number: Int, of stores: KilledStores) async throws -> Int? {
+    private func discardedFiles(afterFailedSave number: Int, of stores: KilledStores) async throws -> Int? {
         let store = try await stores.store("store-\(number)")
         defer { try? FileManager.default.removeItem(atPath: store) }
         let log = stores.workshop.folder["fsync"]
@@ -105,7 +105,7 @@ extension KilledStores {
         try await Command.run(way.arguments(workshop, workshop.site, store), through: wrapper)
     }
 
-    /// Whatever has a final name is whole, whether or not it is in use.
+    /// Every file with a final name is complete, whether or not it is in use.
     func expectNothingHalf(in store: String, _ hint: String) throws {
         for name in try FileManager.default.contentsOfDirectory(atPath: "\(store)/permanent/level")
         where name.hasPrefix("@") && !name.hasSuffix(".json") {

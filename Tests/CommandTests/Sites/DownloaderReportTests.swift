@@ -2,7 +2,7 @@ import FaultServer
 import StrictJSON
 import Testing
 
-/// What `downloader` says of its work.
+/// The reports of `downloader`.
 struct DownloaderReportTests {
     let workshop: Workshop
 
@@ -16,8 +16,8 @@ struct DownloaderReportTests {
                 + ["--request", "install", "--json"] + options)
     }
 
-    /// Whatever the time did not suffice for, what was done is told.
-    @Test(arguments: [0, 1]) func theTimeIsUp(failed: Int) async throws {
+    /// Completed work is reported when the time is up.
+    @Test(arguments: [0, 1]) func reportsProgressWhenTheTimeIsUp(failed: Int) async throws {
         let server = try FaultServer(workshop.site) { request in
             if request.path.hasSuffix("second.avpack") { return .steps([.hang]) }
             return failed == 1 && request.path.hasSuffix("first.avpack") ? .status(404) : .file
@@ -31,11 +31,11 @@ struct DownloaderReportTests {
         for pack in packs[1...] {
             #expect(pack["failure"] == "the time is up" && pack["category"] == "busy")
         }
-        // Nothing of this is remembered as a failure.
+        // None of this is recorded as a failure.
         #expect(try await workshop.status().values.filter { $0.state == "failed" }.count == failed)
     }
 
-    @Test func whatIsNotAllowed() async throws {
+    @Test func reportsDisallowedPacks() async throws {
         let result = try await run(try FaultServer(workshop.site), "--allowance", "1")
         #expect(result.exitCode == 74, "\(result.errorText)")
         let json = try result.json()
@@ -45,8 +45,8 @@ struct DownloaderReportTests {
         #expect(refusals.allSatisfy { $0["category"] == "limit" && $0["failure"]?.text?.isEmpty == false })
     }
 
-    /// A script gets its JSON whatever happens.
-    @Test func nothingIsKnown() async throws {
+    /// Scripts get JSON in every case.
+    @Test func answersJSONWithoutMetadata() async throws {
         let result = try await run(try FaultServer(workshop.site) { _ in .status(403) })
         #expect(result.exitCode == 69, "\(result.errorText)")
         let refusals = try #require(try result.json()["refusals"]?.elements)

@@ -3,7 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// Packs that could not be fetched, and that come after all.
+/// Packs that could not be fetched at first.
 struct FailedPackTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -47,8 +47,8 @@ struct FailedPackTests {
         try await expectLoaded(options.isEmpty ? "opened" : "sealed")
     }
 
-    /// The other form can't be had, but what is there already is what the next fetch wants.
-    @Test(arguments: [true, false]) func whatIsThereIsGoodEnough(withKeys: Bool) async throws {
+    /// The other form could not be fetched; the next fetch accepts the existing form.
+    @Test(arguments: [true, false]) func anExistingFormSatisfiesTheNextFetch(withKeys: Bool) async throws {
         try await workshop.fetch().succeeded()
         let server = try failing()
         try await workshop.fetch(server.url, "--sealed").failed(69)
@@ -57,7 +57,7 @@ struct FailedPackTests {
         try await expectLoaded()
     }
 
-    /// What could not be had, and is tried with other keys: the error names the pack, not where its bytes lie for the moment.
+    /// A pack that failed and is opened with other keys: the error names the pack, not a temporary file.
     @Test func errorsNameThePack() async throws {
         let server = try failing()
         let result = try await workshop.fetch(server.url)
@@ -65,7 +65,7 @@ struct FailedPackTests {
         for word in [".part", "ephemeral", workshop.store] { #expect(!result.errorText.contains(word)) }
     }
 
-    /// `--json` tells scripts the same as `status`, whatever became of the fetch.
+    /// `--json` prints the same as `status`, also after a failed fetch.
     @Test func reportsLikeStatus() async throws {
         let status = ["status", "--store", workshop.store, "--json"]
         let server = try failing()

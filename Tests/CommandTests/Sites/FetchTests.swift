@@ -18,7 +18,7 @@ struct FetchTests {
         try await workshop.publish("--pack", "worlds/level-1=\(folder["level"])")
     }
 
-    @Test func theWholeWay() async throws {
+    @Test func waitsWithoutAKeyAndOpensWithIt() async throws {
         let id = "worlds/level-1"
         try await workshop.served { url in
             // Without a key the pack waits in shared storage.
@@ -29,7 +29,7 @@ struct FetchTests {
             #expect(try workshop.files(in: "ephemeral") == [])
             try await Command.run("path", id, "--store", workshop.store).failed(66, naming: id)
         }
-        // With it the pack is opened, and nothing but metadata is asked of the host again.
+        // With a key the pack is opened, and only metadata are requested again.
         let server = try FaultServer(workshop.site)
         let result = try await workshop.fetch(server.url).succeeded()
         #expect(server.packs.isEmpty)
@@ -47,7 +47,7 @@ struct FetchTests {
         #expect(try workshop.files(in: "shared").filter { $0.hasSuffix(".avpack") } == [])
     }
 
-    /// What was secret is nobody else's for being opened; a store holds nothing else that is.
+    /// Opened packs are readable only as the umask allows; a store holds no other plaintext.
     @Test(arguments: [0o022, 0o077] as [UInt16]) func openedPacksRespectTheUmask(_ umask: UInt16) async throws
     {
         try await Command.run(
@@ -65,7 +65,7 @@ struct FetchTests {
         #expect(try folder.permissions("\(home)/\(try #require(version))") == 0o755 & ~umask)
     }
 
-    @Test func withAKeyAtOnceThroughNginx() async throws {
+    @Test func opensAtOnceWithAKeyThroughNginx() async throws {
         try await Nginx.run(over: workshop.site, in: folder) { nginx in
             try await workshop.fetch(nginx.url).succeeded()
         }
@@ -78,7 +78,7 @@ struct FetchTests {
         #expect(try await workshop.tree(of: "worlds/level-1") == Tree(folder["level"]))
     }
 
-    @Test func whatIsThereIsNotFetchedAgain() async throws {
+    @Test func storedPacksAreNotFetchedAgain() async throws {
         let server = try FaultServer(workshop.site)
         try await workshop.fetch(server.url).succeeded()
         #expect(server.packs.map(\.status) == [200])
@@ -89,8 +89,8 @@ struct FetchTests {
         #expect(try Tree("\(workshop.store)/permanent").packs == before)
     }
 
-    /// The store pins its first root; from then on `--trust` may be left away.
-    @Test func trustIsNeededTheFirstTimeOnly() async throws {
+    /// The store pins its first root; then `--trust` can be omitted.
+    @Test func trustIsNeededOnceOnly() async throws {
         let fetch = ["fetch", workshop.site, "--store", workshop.store] + workshop.keys
         try await Command.run(fetch).failed(76, naming: "--trust")
         try await workshop.fetch().succeeded()
@@ -120,7 +120,7 @@ struct FetchTests {
         #expect(try workshop.files(in: "permanent/worlds").count == 2)
     }
 
-    @Test func anUpdateSwingsTheLiveVersionAndRemovesTheOld() async throws {
+    @Test func anUpdateActivatesTheNewVersionAndRemovesTheOld() async throws {
         let id = "worlds/level-1"
         try await workshop.fetch().succeeded()
         let path = try await workshop.path(of: id)
@@ -141,8 +141,8 @@ struct FetchTests {
         #expect(!FileManager.default.fileExists(atPath: "\(home)/\(first)"))
     }
 
-    /// Expiry stops new trust only: what is staged stays usable.
-    @Test func whatIsStagedNeedsNoSite() async throws {
+    /// Expiry stops new trust only: staged packs stay usable.
+    @Test func stagedPacksNeedNoSite() async throws {
         try await workshop.fetch().succeeded()
         try FileManager.default.removeItem(atPath: workshop.vault)
         #expect(try await workshop.tree(of: "worlds/level-1") == Tree(folder["level"]))

@@ -3,7 +3,7 @@ import SystemPackage
 import Testing
 import VaultFileSystem
 
-/// Versions that somebody reads while they are updated, removed, damaged, mended and wanted again.
+/// Held versions that are updated, removed, damaged, repaired and fetched again.
 @Suite(.timeLimit(.minutes(5))) struct HeldVersionTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -79,8 +79,8 @@ import VaultFileSystem
             .map { String(decoding: $0, as: UTF8.self) }.sorted()
     }
 
-    /// Any command that looks at the store tidies it up once the reader is gone.
-    @Test(arguments: Form.allCases, [true, false]) func itGoesAwayAfterItsReader(form: Form, isRemoved: Bool)
+    /// Any command that reads the store removes it once the reader ends.
+    @Test(arguments: Form.allCases, [true, false]) func isRemovedAfterUse(form: Form, isRemoved: Bool)
         async throws
     {
         try await fetch(form).succeeded()
@@ -103,8 +103,8 @@ import VaultFileSystem
         #expect(try workshop.files(in: "permanent/@held") == [])
     }
 
-    /// What is sound is there again without a download; what is not never becomes live.
-    @Test(arguments: Form.allCases, [true, false]) func itIsWantedAgain(form: Form, isDamaged: Bool)
+    /// An undamaged version is restored without a download; a damaged one never becomes live.
+    @Test(arguments: Form.allCases, [true, false]) func isFetchedAgain(form: Form, isDamaged: Bool)
         async throws
     {
         try await fetch(form).succeeded()
@@ -130,8 +130,8 @@ import VaultFileSystem
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
     }
 
-    /// The sealed file is left to its reader, and is right there.
-    @Test func itIsSealedAgain() async throws {
+    /// The reader keeps the sealed file, which is reused.
+    @Test func isSealedAgain() async throws {
         try await fetch(.sealed).succeeded()
         let version = try await live()
         let reader = try Reader(version)
@@ -144,7 +144,7 @@ import VaultFileSystem
         reader.end()
     }
 
-    /// Whatever follows a repair: who reads the damaged version keeps it.
+    /// A reader keeps the damaged version after a repair.
     @Test(arguments: [true, false]) func afterARepair(withKeys: Bool) async throws {
         try await fetch(.sealed).succeeded()
         let version = try await live()
@@ -165,7 +165,6 @@ import VaultFileSystem
         try await Command.run(repair).succeeded()
     }
 
-    /// Without the right to write it, too.
     @Test func aRepairOfAReadOnlyFile() async throws {
         try await fetch(.sealed).succeeded()
         let version = try await live()

@@ -3,7 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// Hosts on which no publication follows, and that nothing is written then.
+/// Hosts that are refused as the base of a publication, without writing anything.
 struct HostedPublishRefusalTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -40,7 +40,7 @@ struct HostedPublishRefusalTests {
     }
 
     @Test(arguments: ["timestamp.json", "1.snapshot.json", "1.targets.json"])
-    func metadataThatWasTamperedWith(file: String) async throws {
+    func tamperedMetadata(file: String) async throws {
         let server = try server(changing: file) { body in
             var text = String(decoding: body, as: UTF8.self)
             text.replace("\"version\":1", with: "\"version\":2")
@@ -50,8 +50,8 @@ struct HostedPublishRefusalTests {
         try await refuses(76, naming: file, server.url)
     }
 
-    /// A host that has a file of every name: the first one that nobody signed ends it, and nothing of it is kept.
-    @Test(arguments: ["targets", "snapshot"]) func metadataThatNobodySigned(role: String) async throws {
+    /// A host that has every metadata file: the first unsigned one is refused, and nothing is kept.
+    @Test(arguments: ["targets", "snapshot"]) func unsignedMetadata(role: String) async throws {
         let junk = [UInt8](repeating: 7, count: 1 << 20)
         let server = try FaultServer(runner.host) { request in
             guard request.path.hasSuffix(".\(role).json"), !request.path.hasSuffix("/1.\(role).json") else {
@@ -63,7 +63,7 @@ struct HostedPublishRefusalTests {
         #expect(server.requests.count { $0.contains(".\(role).json") } == 2)
     }
 
-    @Test func anIndexThatWasTamperedWith() async throws {
+    @Test func aTamperedIndex() async throws {
         let server = try server(changing: ".avpack") { body in
             var body = body
             if !body.isEmpty { body[body.count / 2] ^= 1 }
@@ -72,8 +72,8 @@ struct HostedPublishRefusalTests {
         try await refuses(65, naming: "wrong digest", server.url)
     }
 
-    /// A piece that was tampered with is taken for none: the source's content is sealed anew.
-    @Test func aPieceThatWasTamperedWith() async throws {
+    /// A tampered piece is ignored: its content is sealed again.
+    @Test func aTamperedPieceIsSealedAnew() async throws {
         try folder.write("level/prose", (0..<40_000).map { "line \($0)" }.joined(separator: "\n"))
         try await workshop.publish()
         try await Tool.run("cp", "-rT", workshop.site, runner.host)
@@ -95,7 +95,7 @@ struct HostedPublishRefusalTests {
         try await refuses(76, naming: "sign", server.url)
     }
 
-    @Test func anOlderStateThanWasPublishedFromHere() async throws {
+    @Test func aRolledBackHost() async throws {
         let server = try FaultServer(runner.host)
         try await runner.publish(server.url).succeeded()
         try await refuses(76, naming: "upload \(runner.site) first", server.url)
@@ -107,21 +107,20 @@ struct HostedPublishRefusalTests {
         try await refuses(76, naming: "version 2 was published from here", older.url)
     }
 
-    @Test func aHostThatHasNoSite() async throws {
+    @Test func aHostWithoutASite() async throws {
         let server = try FaultServer(folder["level"])
         try await refuses(69, naming: "publish and upload", server.url)
         try await refuses(69, naming: "", "http://127.0.0.1:\(ListeningSocket().port)/")
         try await refuses(64, naming: "", "ftp://127.0.0.1/")
     }
 
-    @Test func aPackThatTheHostLacks() async throws {
+    @Test func aPackMissingFromTheHost() async throws {
         let server = try FaultServer(runner.host) { $0.isForPack ? .status(404) : .file }
         try await refuses(69, naming: "the host does not have it", server.url)
         #expect(server.packs.count == 1)
     }
 
-    /// A host that fails now and then is asked again.
-    @Test func aHostThatFailsForAMoment() async throws {
+    @Test func transientFailuresAreRetried() async throws {
         let server = try FaultServer(runner.host) {
             $0.isForPack && $0.earlier == 0 ? .cut(after: 20) : .file
         }
@@ -129,8 +128,8 @@ struct HostedPublishRefusalTests {
         #expect(server.packs.count == 2)
     }
 
-    /// What would be signed then follows on something else.
-    @Test func somebodyElsePublishesMeanwhile() async throws {
+    /// The signed metadata would replace the other publication.
+    @Test func aConcurrentPublication() async throws {
         let server = try FaultServer(runner.host) { [site = workshop.site] request in
             guard request.path.hasSuffix("timestamp.json"), request.earlier > 1,
                 let bytes = try? Data(contentsOf: URL(filePath: "\(site)/metadata/timestamp.json"))
@@ -143,8 +142,8 @@ struct HostedPublishRefusalTests {
         #expect(try !runner.written().contains { $0.hasPrefix("metadata") })
     }
 
-    /// What an upload that died has left at the host keeps its name.
-    @Test func anUploadThatWasNeverFinished() async throws {
+    /// Files of an interrupted upload keep their names.
+    @Test func anUnfinishedUpload() async throws {
         let first = try await Runner(of: workshop, named: "first")
         try await first.publish(runner.host).succeeded()
         let left = try folder.bytes("first/vault/site/metadata/2.targets.json")
@@ -160,8 +159,8 @@ struct HostedPublishRefusalTests {
         try await Command.run(["audit", runner.host] + workshop.keys).succeeded()
     }
 
-    /// Without the host's URL the old packs are missing, and that is said.
-    @Test func publishingWithoutTheHost() async throws {
+    /// Without the host's URL the old packs are reported as missing.
+    @Test func missingPacksWithoutTheHost() async throws {
         let server = try FaultServer(runner.host)
         try await runner.publish(server.url).succeeded()
         try folder.write("level/more", "version 3")

@@ -5,7 +5,7 @@ import StrictJSON
 import SystemPackage
 import Testing
 
-/// Publishing where the site's folder is not: from what the host has.
+/// Publishing without a local site: from the hosted files.
 struct HostedPublishTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -29,7 +29,7 @@ struct HostedPublishTests {
 
     private func change() throws { try folder.write("level/prose/7", Self.prose(from: 5, to: 2005)) }
 
-    /// Uploads, and expects a whole site, and that a client of the old one gets the sources as they are.
+    /// Uploads, and expects a complete site from which an old client gets the sources unchanged.
     private func expectNewSite(from runner: Runner, _ url: String) async throws {
         try await runner.upload()
         try await Command.run("audit", url, "--trust", workshop.root).succeeded()
@@ -57,7 +57,7 @@ struct HostedPublishTests {
             ])
         try await expectNewSite(from: runner, url)
 
-        // On the spot the same content makes the same pack.
+        // A local publication makes the same pack.
         try await workshop.publish()
         #expect(try workshop.publishedPack("level") == written[3])
         #expect(
@@ -79,13 +79,13 @@ struct HostedPublishTests {
         }
     }
 
-    /// Index and catalog of the one pack, and not a single piece; of the small one, which has not changed, nothing.
-    @Test func littleIsDownloaded() async throws {
+    /// Only index and catalog of the changed pack are downloaded, no piece, and nothing of the unchanged pack.
+    @Test func onlyIndexAndCatalogAreDownloaded() async throws {
         let runner = try await Runner(of: workshop)
         let server = try FaultServer(runner.host)
         try change()
         let report = try await runner.publish(server.url, "--json").succeeded().json()
-        // As many pieces are taken over as on the spot, where the old pack is at hand.
+        // As many pieces are reused as with a local old pack.
         #expect(try await workshop.publish("--json").json()["packs"] == report["packs"])
         #expect(
             server.packs.allSatisfy { $0.status == 206 } && server.packBytes < 20_000, "\(server.packBytes)")
@@ -93,7 +93,7 @@ struct HostedPublishTests {
         #expect(report["warnings"] == [])
     }
 
-    /// Where sealing gives another result, as with another compressor, the host's pieces are taken over.
+    /// Where sealing gives other bytes, as with another compressor, the host's pieces are reused.
     @Test func unchangedPiecesStayByteForByte() async throws {
         let runner = try await Runner(of: workshop)
         let server = try FaultServer(runner.host)
@@ -102,14 +102,14 @@ struct HostedPublishTests {
         let onTheSpot = try await workshop.publish("--compression", "max", "--json").json()
         #expect(report["packs"] == onTheSpot["packs"])
         #expect(try runner.written().last == workshop.publishedPack("level"))
-        // Of the noise nothing was needed.
+        // No bytes of the noise were needed.
         #expect(server.packBytes > 50_000 && server.packBytes < 2 << 20, "\(server.packBytes)")
         try await workshop.fetch(server.url).succeeded()
         try await expectNewSite(from: runner, server.url)
     }
 
-    /// A host that does not do parts sends all of each pack: it works, and is said.
-    @Test func aHostWithoutParts() async throws {
+    /// A host without ranges sends whole packs, which is reported.
+    @Test func aHostWithoutRanges() async throws {
         let runner = try await Runner(of: workshop)
         let server = try FaultServer(runner.host) { _ in .wholeFile }
         try change()
@@ -120,8 +120,8 @@ struct HostedPublishTests {
         try await expectNewSite(from: runner, server.url)
     }
 
-    /// One that does parts now and then, as several machines behind one name may.
-    @Test func aHostThatForgetsParts() async throws {
+    /// A host that supports ranges now and then, as several machines behind one name may.
+    @Test func aHostThatIgnoresSomeRanges() async throws {
         let runner = try await Runner(of: workshop)
         let server = try FaultServer(runner.host) { request in
             request.isForPack && request.earlier > 0 ? .wholeFile : .file
@@ -133,7 +133,7 @@ struct HostedPublishTests {
         try await expectNewSite(from: runner, server.url)
     }
 
-    /// The next machine knows nothing of the first one, and goes on from what that has uploaded.
+    /// The next machine continues from what the first one uploaded.
     @Test func oneMachineAfterTheOther() async throws {
         let server = try FaultServer(try await Runner(of: workshop, named: "none").host)
         for number in 2...4 {
@@ -185,7 +185,7 @@ struct HostedPublishTests {
     }
 
     /// A pack that was withdrawn is declared again: its number was given to other bytes, as the host's metadata say.
-    @Test(arguments: [nil, 2]) func aPackThatIsDeclaredAgain(bins: Int64?) async throws {
+    @Test(arguments: [nil, 2]) func aWithdrawnPackThatIsDeclaredAgain(bins: Int64?) async throws {
         let server = try FaultServer(try await Runner(of: workshop, named: "none").host)
         func publish(_ name: String, _ arguments: String...) async throws -> CommandResult {
             let runner = try await Runner(of: workshop, named: name)
@@ -213,8 +213,8 @@ struct HostedPublishTests {
         #expect(try await workshop.tree(of: "other") == Tree(folder["other"]))
     }
 
-    /// What a machine wrote and others have overtaken is not uploaded over theirs.
-    @Test(arguments: [true, false]) func aMachineThatOthersOvertook(hasChange: Bool) async throws {
+    /// A machine does not upload older metadata over newer ones.
+    @Test(arguments: [true, false]) func anOvertakenMachineDoesNotOverwrite(hasChange: Bool) async throws {
         let first = try await Runner(of: workshop, named: "first")
         let server = try FaultServer(first.host)
         try change()
@@ -233,7 +233,7 @@ struct HostedPublishTests {
         #expect(try await workshop.tree(of: "other") == Tree(folder["other"]))
     }
 
-    /// Whenever it is killed: nothing that counts is there, or all of it is; and the next run ends right.
+    /// When it is killed, either all relevant files exist or none; the next run succeeds.
     @Test(arguments: ["renameat2", "fsync"]) func killedAtEachStep(call: String) async throws {
         let server = try FaultServer(try await Runner(of: workshop, named: "none").host)
         try change()

@@ -37,8 +37,8 @@ struct InitTests {
         #expect(!tracked.contains("keys/"), "\(tracked)")
     }
 
-    /// The keys are what other programs read, too, and each is another one.
-    @Test func keysAreWhatTheySay() async throws {
+    /// Other programs can read the keys, and all are different.
+    @Test func keysAreStandardAndDistinct() async throws {
         try await Command.run("init", folder["vault"]).succeeded()
         var found: Set<[UInt8]> = []
         for name in Self.secrets where name.hasSuffix(".pem") {
@@ -52,14 +52,14 @@ struct InitTests {
         #expect(keys?.count == 1)
     }
 
-    @Test func anEmptyFolderMayStandThere() async throws {
+    @Test func acceptsAnEmptyFolder() async throws {
         try folder.makeFolder("vault")
         try await Command.run("init", folder["vault"]).succeeded()
         #expect(try folder.exists("vault/vault.json"))
     }
 
-    /// So a vault whose settings and keys came from elsewhere gets its root.
-    @Test func usesKeysAndSettingsThatAreThere() async throws {
+    /// A vault whose settings and keys were copied gets its root.
+    @Test func usesExistingKeysAndSettings() async throws {
         try await Command.run("init", folder["first"]).succeeded()
         try folder.makeFolder("second")
         for name in ["keys", "vault.json"] {
@@ -72,7 +72,7 @@ struct InitTests {
         #expect(try folder.json("second/trusted-root.json")["signed", "keys"] == keys)
     }
 
-    /// A site that came from elsewhere, a hostile host even, decides nothing about trust.
+    /// A copied site, even of a hostile host, must not decide about trust.
     @Test func pinsNoRootOfOtherKeys() async throws {
         try await Command.run("init", folder["other"]).succeeded()
         try folder.makeFolder("mine")

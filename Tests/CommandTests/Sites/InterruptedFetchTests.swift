@@ -2,7 +2,7 @@ import FaultServer
 import Foundation
 import Testing
 
-/// A fetch that is told to end, by Ctrl-C or otherwise: it leaves nothing half-done, and the next one goes on.
+/// A fetch that is interrupted, by Ctrl-C for example, leaves nothing unfinished, and the next one resumes.
 @Suite(.timeLimit(.minutes(10))) struct InterruptedFetchTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -42,7 +42,7 @@ import Testing
         try await StoppedCommand.expectEnd(of: fetch, by: signal, in: "syncfs", notesIn: folder) {
             try folder.names(in: "store/permanent/level").contains { $0.hasPrefix(".assetvault-") }
         }
-        // What was downloaded is kept, and opened the next time.
+        // The download is kept, and opened the next time.
         try await expectNothingHalfDone(state: "downloaded")
     }
 

@@ -1,7 +1,7 @@
 import StrictJSON
 import Testing
 
-/// What scripts read of commands that change something.
+/// The JSON output of commands that change something.
 struct JSONAnswerTests {
     let workshop: Workshop
     let folder: TemporaryFolder

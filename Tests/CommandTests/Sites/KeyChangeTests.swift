@@ -3,7 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// Vault keys that come and go: only metadata changes, and it reaches what clients have already.
+/// Added and retired vault keys: only metadata change, and they apply to packs that clients already have.
 struct KeyChangeTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -28,8 +28,8 @@ struct KeyChangeTests {
         try #require(try folder.json(name)["keys"]?.elements?.first?["kid"]?.text)
     }
 
-    /// A pack that is kept sealed opens with the new key, and needs no site for it.
-    @Test(arguments: [true, false]) func newSlotsReachWhatIsLoaded(withNewKey: Bool) async throws {
+    /// A sealed pack opens with the new key without the site.
+    @Test(arguments: [true, false]) func newSlotsReachLoadedPacks(withNewKey: Bool) async throws {
         try await workshop.fetch(nil, "--sealed").succeeded()
         let path = try await workshop.path(of: "level")
         try await Command.run(["cat", path, "file"] + second).failed(77)
@@ -50,7 +50,7 @@ struct KeyChangeTests {
         }
     }
 
-    /// Whoever it was taken from may have kept it.
+    /// A former owner may still have it.
     @Test(arguments: [false, true]) func aRetiredKeyThatReturnsIsReported(fromAHost: Bool) async throws {
         let retired = try keyID("vault/keys/vault.jwks")
         let against = fromAHost ? ["--against", "file://\(folder["host"])"] : []
@@ -69,7 +69,7 @@ struct KeyChangeTests {
         #expect(!(try await publish(first + second).errorText.contains("retired")))
     }
 
-    @Test func aKeyThatIsDroppedIsNamed() async throws {
+    @Test func aDroppedKeyIsNamed() async throws {
         let (one, other) = (try keyID("vault/keys/vault.jwks"), try keyID("second.jwks"))
         let both = try await publish(first + second + ["--json"]).json()
         #expect(both["packs"]?.elements?.first?["droppedKeys"] == [])

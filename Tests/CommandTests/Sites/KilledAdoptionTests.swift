@@ -2,7 +2,7 @@ import Foundation
 import Sampling
 import Testing
 
-/// An app that dies while it takes over what a downloader verified: its metadata are as before, or as they are to be.
+/// An app that is killed while it copies verified metadata of a downloader: its metadata are the old or the new ones.
 struct KilledAdoptionTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -10,7 +10,7 @@ struct KilledAdoptionTests {
     init() async throws {
         workshop = try await Workshop(publishing: ["one", "zero"])
         folder = workshop.folder
-        // Nothing but the metadata says that there is another one.
+        // Only the metadata list the new version.
         try await workshop.fetch(nil, "one").succeeded()
         try folder.write("one/file", "version 2")
         try folder.write("two/file", "two")
@@ -23,14 +23,14 @@ struct KilledAdoptionTests {
         ).succeeded()
     }
 
-    /// Killed at each call in turn that gives or takes a name, until there is none any more.
-    @Test(arguments: ["renameat", "renameat2", "unlinkat"]) func atAnyMoment(call: String) async throws {
+    /// Killed at each call that renames or removes a file.
+    @Test(arguments: ["renameat", "renameat2", "unlinkat"]) func atEachRename(call: String) async throws {
         for number in Sampling.numbers(1...100, each: 3, for: "KilledAdoptionTests \(call)") {
             let store = folder["store-\(call)-\(number)"]
             try await Tool.run("cp", "-a", workshop.store, store)
             let unlock = ["unlock", "one", "--store", store] + workshop.keys
             let end = try await Command.run(unlock, through: Killing.at(call, number: number))
-            // What the downloader has is no help any more.
+            // The downloader's metadata are gone.
             try await Tool.run("rm", "-rf", "\(store)/shared/@trust", "\(store)/shared/@state")
             let listed = try await workshop.status(of: store).keys.sorted()
             let new = ["one", "two", "zero"]

@@ -7,10 +7,10 @@ import Testing
 @testable import PackSealing
 @testable import SealedPack
 
-/// Every step of every way, killed right when it is done: what is in use stays whole, the same command once more ends
-/// right, and no byte that was kept is asked for again.
+/// Every step of every operation, killed right after it: the version in use stays complete, repeating the command
+/// succeeds, and no stored byte is requested again.
 @Suite(.timeLimit(.minutes(20))) struct KilledAtEachStepTests {
-    @Test func everyStepIsReachedByOneOfThem() {
+    @Test func everyStepIsReached() {
         let reached = KilledWay.allCases.flatMap { way in
             KilledWay.Start.allCases.flatMap { way.steps(from: $0) }
         }
@@ -91,9 +91,9 @@ import Testing
         }
     }
 
-    /// A removal that was cut off is finished by whoever comes next; the pack comes back when it is asked for, only then.
+    /// An interrupted removal is finished by the next command; the pack returns only when it is requested.
     @Test(arguments: [StagingStep.removalRecorded, .linkRemoved, .versionsRemoved, .waitingRemoved])
-    func askedForAfterRemoval(step: StagingStep) async throws {
+    func fetchedAfterAnInterruptedRemoval(step: StagingStep) async throws {
         let stores = try await KilledStores(.remove, from: .loaded)
         let (store, unasked) = (try await stores.store("asked"), try await stores.store("unasked"))
         let fetch = KilledWay.opened.arguments(stores.workshop, stores.server.url, store)
@@ -108,9 +108,9 @@ import Testing
         try StoreContent().expect(in: unasked, "\(step)")
     }
 
-    /// What waited for an older site takes nothing back that was swung, whether or not the record can be read.
+    /// A pack that waited for an older site never replaces an activated version, with or without a readable record.
     @Test(arguments: [StagingStep.manifestSaved, .versionNamed, .versionActivated, .activationRecorded])
-    func anOlderPreload(step: StagingStep) async throws {
+    func anOlderPreloadDoesNotReplaceTheLiveVersion(step: StagingStep) async throws {
         let stores = try await KilledStores(.unlock, from: .loaded)
         try stores.workshop.folder.write("level/noise", "version 3")
         try await stores.workshop.publish()
@@ -131,9 +131,9 @@ import Testing
         }
     }
 
-    /// A newer pack's manifest without its pack, and a record that is lost with it: what waits is not what the site lists by
-    /// now, so it is not opened; what is loaded stays until the next fetch.
-    @Test func aDescriptorAlone() async throws {
+    /// A newer manifest without its pack, and a lost record: the waiting version is no longer listed, so it is not
+    /// opened; the loaded version stays until the next fetch.
+    @Test func aManifestWithoutItsPack() async throws {
         let stores = try await KilledStores(.unlock, from: .loaded)
         try stores.workshop.folder.write("level/noise", "version 3")
         try await stores.workshop.publish()
@@ -160,7 +160,7 @@ import Testing
         try StoreContent(loaded: 3).expect(in: store, "")
     }
 
-    /// What was cut off once is being recovered, and that is cut off as well.
+    /// The recovery from an interruption is interrupted as well.
     @Test(
         arguments: [
             (
@@ -175,7 +175,7 @@ import Testing
             (.unlock, [.versionNamed, .versionActivated]),
             (.remove, [.removalRecorded, .linkRemoved, .versionsRemoved, .waitingRemoved]),
         ] as [(KilledWay, [StagingStep])])
-    func whileItRecovers(way: KilledWay, first: [StagingStep]) async throws {
+    func killedDuringRecovery(way: KilledWay, first: [StagingStep]) async throws {
         let stores = try await KilledStores(way, from: .loaded)
         let recovering =
             KilledWay.recovering + (way == .remove ? [.linkRemoved, .versionsRemoved, .waitingRemoved] : [])

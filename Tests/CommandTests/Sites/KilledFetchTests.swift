@@ -3,7 +3,7 @@ import Foundation
 import Sampling
 import Testing
 
-/// A fetch may be killed at any moment: what is seen is the old version or the new one, and the next fetch ends right.
+/// A fetch may be killed at any moment: the old or the new version is live, and the next fetch succeeds.
 struct KilledFetchTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -40,7 +40,7 @@ struct KilledFetchTests {
     }
 
     /// One fetch that may be killed, and the one after it.
-    private func tryOut(
+    private func killAndRepeat(
         _ start: Int, _ round: Int, _ url: String, through wrapper: [String]
     ) async throws -> CommandResult {
         let store = folder["store-\(start)-\(round)"]
@@ -49,14 +49,14 @@ struct KilledFetchTests {
         let hint = "after \(wrapper)"
         try #require(result.exitCode == 0 || result.exitCode == 137, "\(result.errorText) \(hint)")
         try expectOldOrNew(store, hint)
-        // Whatever was left over, `status` understands it, and `path` leads to something whole.
+        // `status` works on whatever is left, and `path` names a complete version.
         _ = try await workshop.status(of: store)
         try expectOldOrNew(store, hint)
 
         try await workshop.fetch(url, into: store).succeeded()
         #expect(try await workshop.tree(of: "level", in: store) == second, "\(hint)")
         #expect(try await workshop.status(of: store)["level"]?.state == "loaded", "\(hint)")
-        // Nothing is left of the fetch that was killed.
+        // No files of the killed fetch are left.
         let left = try Tree(store)
         #expect(left.files.filter { $0.contains(".assetvault-") || $0.hasSuffix(".part") } == [], "\(hint)")
         let versions = left.entries.keys.filter {
@@ -78,20 +78,20 @@ struct KilledFetchTests {
         let rounds = Sampling.rounds(8, whole: 40)
         for round in 0..<rounds {
             let moment = Double.random(in: 0.005...1, using: &random) * (whole / .seconds(1))
-            let result = try await tryOut(round % 2, round, server.url, through: Killing.after(moment))
+            let result = try await killAndRepeat(round % 2, round, server.url, through: Killing.after(moment))
             if result.exitCode == 137 { killed += 1 }
         }
         #expect(killed * 8 > rounds, "\(killed) of \(rounds)")
     }
 
-    /// Exactly where something becomes visible or durable.
+    /// At each call that makes something visible or durable.
     @Test(arguments: ["renameat2", "fsync", "syncfs", "symlinkat", "unlinkat", "mkdirat"])
     func atEveryStep(call: String) async throws {
         for start in [0, 1].sample(1, for: "KilledFetchTests.atEveryStep \(call)") {
             for number in Sampling.numbers(
                 1...60, each: 6, for: "KilledFetchTests.atEveryStep \(call) \(start)")
             {
-                let result = try await tryOut(
+                let result = try await killAndRepeat(
                     start, number * 4, workshop.site, through: Killing.at(call, number: number))
                 if result.exitCode == 0 {
                     #expect(number > 1 || start == 0, "\(call) was never called")

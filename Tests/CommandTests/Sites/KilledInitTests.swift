@@ -7,7 +7,7 @@ import Testing
     let folder: TemporaryFolder
     init() throws { folder = try TemporaryFolder() }
 
-    /// A vault is whole when it publishes what a client with its root then fetches.
+    /// A vault is complete if a client with its root can fetch what it publishes.
     private func expectItWorks(_ vault: String, _ hint: String) async throws {
         try folder.write("level/file", "version 1")
         try await Command.run("publish", vault, "--pack", "level=\(folder["level"])").succeeded()

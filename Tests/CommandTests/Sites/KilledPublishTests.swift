@@ -2,7 +2,7 @@ import Foundation
 import Sampling
 import Testing
 
-/// A publication may be killed at any moment: readers see the old site or the new one, and the next one ends right.
+/// A publication may be killed at any moment: readers see the old or the new site, and the next publication succeeds.
 struct KilledPublishTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -44,7 +44,7 @@ struct KilledPublishTests {
         let result = try await Command.run("publish", vault, through: wrapper)
         try #require(result.exitCode == 0 || result.exitCode == 137, "\(result.errorText) \(hint)")
 
-        // A client that knows the old site, and one that knows nothing.
+        // A client that knows the old site, and a new one.
         let store = folder["store-\(round)"]
         try await Tool.run("cp", "-a", folder["store-old"], store)
         for store in [store, folder["fresh-\(round)"]] {
@@ -95,7 +95,7 @@ struct KilledPublishTests {
         }
     }
 
-    /// Content of an archive is plain while it is being sealed: never in the site, not even after a kill.
+    /// Unpacked content is plaintext while it is sealed: it is never in the site, not even after a kill.
     @Test func nothingPlainIsLeftInTheSite() async throws {
         let secret = Array(Bytes.random(1 << 10, seed: 2).prefix(64))
         let result = try await Command.run(

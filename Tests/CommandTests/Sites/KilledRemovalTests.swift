@@ -2,7 +2,7 @@ import Foundation
 import Sampling
 import Testing
 
-/// A fetch that is killed while it removes what it replaced: half of a tree never has a version's name.
+/// A fetch that is killed while it removes a superseded version: a partial tree never has a version's name.
 @Suite(.timeLimit(.minutes(10))) struct KilledRemovalTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -24,13 +24,13 @@ import Testing
         second = try Tree(folder["level"])
     }
 
-    /// The names of versions in permanent storage, what is kept beside them left out.
+    /// The names of versions in permanent storage, without manifests.
     private func versions(in store: String) throws -> [String] {
         try FileManager.default.contentsOfDirectory(atPath: "\(store)/permanent/level")
             .filter { $0.hasPrefix("@") && !$0.hasSuffix(".json") && !$0.hasSuffix(".tail") }
     }
 
-    /// One fetch that may be killed, and the one after it. Returns whether half of a tree was left over.
+    /// A fetch that may be killed, and the next one. Returns whether a partial tree was left.
     private func tryOut(_ call: String, _ number: Int) async throws -> (wasKilled: Bool, leftScratch: Bool) {
         let store = folder["store-\(call)-\(number)"]
         try await Tool.run("cp", "-a", workshop.store, store)

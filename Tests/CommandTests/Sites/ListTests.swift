@@ -1,7 +1,7 @@
 import StrictJSON
 import Testing
 
-/// `list`: what a site offers, without a store.
+/// `list`: the packs of a site, without a store.
 struct ListTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -51,7 +51,7 @@ struct ListTests {
         }
     }
 
-    /// Without a root it is not known whose site it is; with another one it is not believed.
+    /// Without a root the site is not trusted; with another root it is refused.
     @Test func trust() async throws {
         let open = try await Command.run("list", workshop.site, "--json").succeeded()
         #expect(try open.json()["pinned"] == .bool(false))

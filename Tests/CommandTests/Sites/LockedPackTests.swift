@@ -2,7 +2,7 @@ import FaultServer
 import Foundation
 import Testing
 
-/// Packs that are sealed for keys which this client does not have: they wait, and nothing has failed.
+/// Packs that are sealed for other keys: they wait, which is not a failure.
 struct LockedPackTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -36,13 +36,13 @@ struct LockedPackTests {
             ["fetch", server.url, "--store", workshop.store, "--trust", workshop.root] + others + arguments)
     }
 
-    /// But for those that the site lists and nothing of which is there.
+    /// Without packs that are listed only.
     private func states() async throws -> [String: String] {
         try await workshop.status().mapValues(\.state).filter { $0.value != "absent" }
     }
 
-    /// Each says so in one line, which names the keys that it is sealed for and those that were given.
-    @Test func onlyEssentialOnesAreDownloadedAhead() async throws {
+    /// Each is reported in one line, which names the keys that it is sealed for and those that were given.
+    @Test func onlyEssentialPacksAreDownloadedAhead() async throws {
         let result = try await fetch().succeeded()
         #expect(try await states() == ["start": "toBeTransferred"])
         #expect(server.packs.allSatisfy { $0.request.path.contains(".start.") } && !server.packs.isEmpty)
@@ -55,11 +55,11 @@ struct LockedPackTests {
             #expect(line.contains(try keyID("vault/keys/vault.jwks")), "\(line)")
             #expect(line.contains(try keyID("other.jwks")), "\(line)")
         }
-        // The same once more asks for nothing.
+        // A second fetch requests nothing.
         let asked = server.packs.count
         #expect(try await fetch().succeeded().errorText.split(separator: "\n").count == 2)
         #expect(server.packs.count == asked)
-        // The right key needs no download of what waits.
+        // With the right key a waiting pack needs no download.
         try await workshop.fetch(server.url, "start").succeeded()
         #expect(server.packs.count == asked)
         #expect(try await workshop.tree(of: "start") == Tree(folder["start"]))
@@ -69,7 +69,7 @@ struct LockedPackTests {
     @Test(arguments: [
         (["later"], ["later"]), (["asked"], ["asked"]), (["--all"], ["asked", "later", "start"]),
         (["--preload"], ["later", "start"]),
-    ]) func whatIsAskedForIs(arguments: [String], waiting: [String]) async throws {
+    ]) func namedPacksAreDownloaded(arguments: [String], waiting: [String]) async throws {
         let result = try await Command.run(
             ["fetch", server.url, "--store", workshop.store, "--trust", workshop.root] + others + arguments
         ).succeeded()
@@ -78,8 +78,8 @@ struct LockedPackTests {
         #expect(!result.errorText.contains("locked"), "\(result.errorText)")
     }
 
-    /// For scripts that need all of it.
-    @Test func strictly() async throws {
+    /// For scripts that need all packs.
+    @Test func strictFailsOnLockedPacks() async throws {
         let result = try await fetch("--strict")
         #expect(result.exitCode == 77 && result.output == [])
         let last = try #require(result.errorText.split(separator: "\n").last)
@@ -90,7 +90,7 @@ struct LockedPackTests {
         try await workshop.fetch(nil, "--strict").succeeded()
     }
 
-    /// What came without its key opens with the right one, also where a wrong one came between.
+    /// A pack that came without its key opens with the right one, also after a wrong one.
     @Test func theRightKeyNeedsNoDownload() async throws {
         try await fetch("later").succeeded()
         #expect(try workshop.files(in: "ephemeral") == [])
@@ -107,8 +107,8 @@ struct LockedPackTests {
         #expect(try await states() == ["later": "loaded"])
     }
 
-    /// A source of keys that can't be read is a failure, and so is a wrong key under the right ID.
-    @Test func whatIsAFailure() async throws {
+    /// An unreadable key source is a failure, and so is a wrong key under the right ID.
+    @Test func wrongAndUnreadableKeysAreFailures() async throws {
         try await Command.run(
             "fetch", server.url, "--store", workshop.store, "--trust", workshop.root, "--keys",
             "env:NOT_SET_ANYWHERE"

@@ -2,13 +2,13 @@ import Foundation
 import Sampling
 import Testing
 
-/// Areas on disks of their own: full ones, read-only ones, and packs that can't be renamed from one to the other.
+/// Areas on separate file systems: full ones, read-only ones, and without renames between them.
 @Suite(.timeLimit(.minutes(30)), .enabled(if: MountedAreas.areAllowed, "this user may not mount anything"))
 struct MountedAreaTests {
     private static let ways: [KilledWay] = [.opened, .sealed, .downloader, .unlock, .remove]
     private static let areas = ["ephemeral", "shared", "permanent"]
 
-    /// Runs the command through whatever `spoil` did, expects that nothing half is seen, and then the right end.
+    /// Runs the command on the broken areas, expects nothing incomplete, then success on working ones.
     private func tryOut(
         _ stores: KilledStores, _ areas: [String], _ hint: String, through wrapper: [String] = [],
         spoiling spoil: (MountedAreas) async throws -> Void = { _ in }
@@ -31,8 +31,8 @@ struct MountedAreaTests {
         return try #require(result)
     }
 
-    /// Room runs out at once, or while a record, a manifest, a tree, or the copy of a pack is written.
-    @Test(arguments: Sampling.pairs(ways, areas, for: "full")) func full(way: KilledWay, area: String)
+    /// The disk is full at once, or while a record, a manifest, a tree or a copied pack is written.
+    @Test(arguments: Sampling.pairs(ways, areas, for: "full")) func fullDisk(way: KilledWay, area: String)
         async throws
     {
         let stores = try await KilledStores(way, from: .loaded)
@@ -74,7 +74,7 @@ struct MountedAreaTests {
     /// Killed where a pack is copied from disk to disk, or where the copy gets its name.
     @Test(
         arguments: Sampling.pairs(ways, [["ephemeral"], ["shared"], ["permanent"], areas], for: "apart"))
-    func apart(way: KilledWay, areas: [String]) async throws {
+    func separateDisks(way: KilledWay, areas: [String]) async throws {
         let stores = try await KilledStores(way, from: .loaded)
         try await tryOut(stores, areas, "\(way), \(areas) apart").succeeded()
         var killed = 0

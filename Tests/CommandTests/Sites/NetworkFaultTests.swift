@@ -3,8 +3,8 @@ import Foundation
 import Sampling
 import Testing
 
-/// Every kind of fault, met once and met always, with and without a download that was broken off before: the new
-/// version comes whole, or the old one stays.
+/// Every kind of fault, once and always, with and without a partial download: the new version is complete, or the old
+/// one stays.
 @Suite(.timeLimit(.minutes(10))) struct NetworkFaultTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -73,7 +73,7 @@ import Testing
         }
     }
 
-    /// A server that does wrong, and how often it did.
+    /// A faulty server, and how often it failed.
     private func server(for test: Case) throws -> (FaultServer, @Sendable () -> Int) {
         let met = Counter()
         let (fault, isLasting, pack) = (test.fault, test.isLasting, pack)
@@ -101,7 +101,7 @@ import Testing
         #expect(met() > 0, "\(test.name)")
         if result.exitCode != 0 {
             result.failed(result.exitCode, naming: server.url)
-            // Nothing of it got where proven packs are.
+            // Nothing of it is among the verified packs.
             #expect(try Tree("\(store)/permanent").packs == before, "\(test.name)")
             #expect(try packs(of: store) == [], "\(test.name)")
             #expect(try await workshop.tree(of: "level", in: store) == old, "\(test.name)")

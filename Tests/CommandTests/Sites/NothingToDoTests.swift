@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// A command that does nothing says why.
+/// A command without work to do says why.
 struct NothingToDoTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -12,7 +12,7 @@ struct NothingToDoTests {
         folder = workshop.folder
     }
 
-    @Test func allWasRemoved() async throws {
+    @Test func allPacksWereRemoved() async throws {
         try await workshop.fetch().succeeded()
         try await Command.run("remove", "one", "two", "--store", workshop.store).succeeded()
         let fetched = try await workshop.fetch().succeeded()
@@ -26,8 +26,8 @@ struct NothingToDoTests {
         #expect(try await workshop.status().values.allSatisfy { $0.state == "loaded" })
     }
 
-    /// A mistyped key file shows also where no pack needs a key.
-    @Test func aKeyFileThatDoesNotExist() async throws {
+    /// A mistyped key file is reported also where no pack needs a key.
+    @Test func aMissingKeyFile() async throws {
         try await workshop.fetch().succeeded()
         let result = try await Command.run(
             "fetch", workshop.site, "--store", workshop.store, "--keys", "file:\(folder["nokey"])"
@@ -36,7 +36,7 @@ struct NothingToDoTests {
         #expect(result.errorText.contains("up to date  one"))
     }
 
-    @Test func nothingIsFetchedByItself() async throws {
+    @Test func onlyOnDemandPacks() async throws {
         try workshop.settings { settings in
             var packs = settings["packs"]?.members ?? [:]
             for id in ["one", "two"] {
@@ -64,7 +64,7 @@ struct NothingToDoTests {
     }
 
     /// What a site keeps of earlier publications, and for how long.
-    @Test func pruning() async throws {
+    @Test func nothingToPrune() async throws {
         let untouched = try await Command.run("prune", workshop.vault).succeeded()
         #expect(untouched.errorText.contains("every other file is part of what is published now"))
         try folder.write("one/file", "second")
@@ -81,8 +81,8 @@ struct NothingToDoTests {
         #expect(json["removed"] == [])
     }
 
-    /// Also what an audit finds is told once, and on standard error.
-    @Test func eachErrorOnce() async throws {
+    /// Also the findings of an audit are reported once, on standard error.
+    @Test func eachErrorIsReportedOnce() async throws {
         for id in ["one", "two"] {
             try folder.write("vault/site/\(workshop.publishedPack(id))", "not the pack")
         }

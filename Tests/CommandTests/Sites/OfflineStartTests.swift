@@ -3,7 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// What a start without a host does: the stored metadata say what the site lists, and what was brought opens.
+/// Starting without a host: the stored metadata list the packs, and downloaded packs open.
 struct OfflineStartTests {
     let workshop: Workshop
 
@@ -28,21 +28,21 @@ struct OfflineStartTests {
         ).succeeded()
     }
 
-    /// A host that nobody is at.
+    /// A host that nobody listens on.
     private func nowhere() throws -> String {
         let socket = try ListeningSocket()
         socket.stop()
         return "http://127.0.0.1:\(socket.port)/"
     }
 
-    @Test func statusListsWhatTheSiteListed() async throws {
+    @Test func statusListsTheStoredMetadata() async throws {
         try await workshop.fetch(nil, "one").succeeded()
         let status = try await workshop.status()
         #expect(status.mapValues(\.state) == ["one": "loaded", "two": "absent", "three": "absent"])
     }
 
-    /// The start-up order: what waits is transferred, whatever becomes of the host.
-    @Test(arguments: [true, false]) func whatWaitsOpens(isByDownloader: Bool) async throws {
+    /// Waiting packs are transferred first, whatever happens to the host.
+    @Test(arguments: [true, false]) func aWaitingPackOpensOffline(isByDownloader: Bool) async throws {
         if isByDownloader {
             try await download()
         } else {
@@ -55,8 +55,8 @@ struct OfflineStartTests {
         #expect(try await workshop.tree(of: "one") == Tree(workshop.folder["one"]))
     }
 
-    /// Expiry ends new trust in a host. What was brought before opens after it, too.
-    @Test(arguments: ["unlock", "fetch"]) func whatWaitsOpensAfterExpiry(way: String) async throws {
+    /// Expiry ends new trust in a host; downloaded packs still open.
+    @Test(arguments: ["unlock", "fetch"]) func aWaitingPackOpensAfterExpiry(way: String) async throws {
         try await download()
         let later = ["faketime", "+400 days"]
         if way == "unlock" {
@@ -68,9 +68,8 @@ struct OfflineStartTests {
         #expect(try await workshop.status()["one"]?.state == "loaded")
     }
 
-    /// A refresh that broke off after the timestamp leaves metadata that don't hold together: what was accepted before
-    /// opens all the same.
-    @Test func aRefreshThatBrokeOff() async throws {
+    /// A refresh that stopped after the timestamp leaves inconsistent metadata: packs accepted before still open.
+    @Test func anInterruptedRefresh() async throws {
         try await workshop.fetch(withKeys: false).succeeded()
         try workshop.folder.write("one/file", "new")
         try await workshop.publish()
@@ -103,8 +102,8 @@ struct OfflineStartTests {
         #expect(try await workshop.tree(of: "one") == Tree(workshop.folder["one"]))
     }
 
-    /// Of a listing in hash bins the app keeps the top; the bins are read where the downloader keeps them.
-    @Test func whatIsListedInBinsOpens() async throws {
+    /// Of a listing in hash bins the app keeps the top; the bins are read from the downloader's metadata.
+    @Test func aPackListedInBinsOpens() async throws {
         try workshop.settings { $0["bins"] = .integer(4) }
         try await workshop.publish()
         try await download()
@@ -114,8 +113,8 @@ struct OfflineStartTests {
                 == ["one": "loaded", "two": "loaded", "three": "absent"])
     }
 
-    /// What waits is listed by the app's own metadata: then those of the downloader, newer as they are, are not needed.
-    @Test func whatTheAppKnowsNeedsNoOthersMetadata() async throws {
+    /// A waiting pack that the app's own metadata list does not need the downloader's newer ones.
+    @Test func thePackListedByTheAppNeedsNoOtherMetadata() async throws {
         try await workshop.fetch(nil, "one", withKeys: false).succeeded()
         try await download()
         try workshop.folder.write("three/file", "new")

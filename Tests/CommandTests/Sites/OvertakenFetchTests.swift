@@ -4,7 +4,7 @@ import StrictJSON
 import Testing
 import VaultCrypto
 
-/// A slow fetch that read its metadata before another one, with newer metadata, was faster.
+/// A slow fetch that is overtaken by one with newer metadata.
 @Suite(.timeLimit(.minutes(5))) struct OvertakenFetchTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -30,7 +30,7 @@ import VaultCrypto
         }
     }
 
-    /// Version 1 stands still on its way until version 2 was staged.
+    /// Version 1 is paused during its download until version 2 is staged.
     private func overtake(_ slow: Way, by fast: Way) async throws {
         let gate = Gate()
         let server = try FaultServer(folder["old-site"]) { request in
@@ -46,21 +46,21 @@ import VaultCrypto
         try await overtaken.succeeded()
     }
 
-    @Test(arguments: Way.allCases) func whatIsLoadedStays(slow: Way) async throws {
+    @Test(arguments: Way.allCases) func aLoadedVersionIsKept(slow: Way) async throws {
         try await overtake(slow, by: .opened)
         let status = try await workshop.status()["level"]
         #expect(status?.state == "loaded" && status?.version == 2 && status?.waitingVersion == nil)
-        // The wish for a form stands, whoever asked for it.
+        // The requested form is kept, whoever requested it.
         try StoreContent(loaded: 2, isSealed: slow == .sealed).expect(
             of: "level", in: workshop.store, "\(slow)")
-        // Nothing of the old version takes room.
+        // The old version uses no space.
         let names = try folder.names(in: "store/permanent/level")
         #expect(
             names.count == (slow == .sealed ? 3 : 4) && !names.contains { $0.hasPrefix("@1-") }, "\(names)")
         #expect(try workshop.files(in: "shared").filter { $0.hasSuffix(".avpack") } == [])
     }
 
-    @Test func whatWaitsStays() async throws {
+    @Test func aWaitingVersionIsKept() async throws {
         try await overtake(.shared, by: .shared)
         let status = try await workshop.status()["level"]
         #expect(status?.waitingVersion == 2 && status?.version == nil, "\(status as Any)")
@@ -70,15 +70,15 @@ import VaultCrypto
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
     }
 
-    /// With its key at hand the slow one takes on what the fast one left waiting.
-    @Test(arguments: [Way.opened, .sealed]) func whatWaitsIsTakenOn(slow: Way) async throws {
+    /// With a key the slow fetch opens the version that the fast one left waiting.
+    @Test(arguments: [Way.opened, .sealed]) func aWaitingVersionIsOpened(slow: Way) async throws {
         try await overtake(slow, by: .shared)
         let status = try await workshop.status()["level"]
         #expect(status?.state == "loaded" && status?.version == 2 && status?.waitingVersion == nil)
         #expect(status?.form == (slow == .sealed ? "sealed" : "opened"))
     }
 
-    /// A record can't claim metadata that nobody verified here: it is not believed, and put right.
+    /// A record that claims unverified metadata is ignored and corrected.
     @Test func aRecordBeyondTheVerifiedMetadataIsRefused() async throws {
         let record = "store/permanent/@state/level/@record.json"
         try await workshop.fetch(folder["old-site"]).succeeded()

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// What can't be published, and that the site stays as it was then.
+/// Invalid publications, which leave the site unchanged.
 struct PublishRefusalTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -29,16 +29,16 @@ struct PublishRefusalTests {
             66, naming: folder["level"], "assetvault init")
     }
 
-    @Test func aSourceThatIsMissing() async throws {
+    @Test func aMissingSource() async throws {
         let settings = try folder.bytes("vault/vault.json")
         try await refuses(66, naming: "nowhere", "--pack", "other=\(folder["nowhere"])")
-        // A mistake is not saved: the next publication works.
+        // An invalid declaration is not saved: the next publication works.
         #expect(try folder.bytes("vault/vault.json") == settings)
         try await workshop.publish()
     }
 
-    /// The option is to be corrected, not the settings.
-    @Test func aMistakeInAnOptionPointsThere() async throws {
+    /// The error names the option, not the settings.
+    @Test func anOptionErrorNamesTheOption() async throws {
         let missing = "other=\(folder["nowhere"])"
         try await refuses(66, naming: "--pack \(missing): there is no such file or folder", "--pack", missing)
         let named = "Other=\(folder["level"])"
@@ -55,7 +55,7 @@ struct PublishRefusalTests {
         try await refuses(65, naming: "link")
     }
 
-    @Test(arguments: ["level", "level=", "=source"]) func aDeclarationThatIsNone(text: String) async throws {
+    @Test(arguments: ["level", "level=", "=source"]) func anInvalidDeclaration(text: String) async throws {
         try await refuses(64, naming: "", "--pack", text)
     }
 
@@ -69,27 +69,27 @@ struct PublishRefusalTests {
         (#"{"format": 1, "expiry": {"timestamp": 0}, "packs": {}}"#, 64),
         (#"{"format": 1, "packs": {"level": {"source": "../level", "excludes": ["*.psd"]}}}"#, 64),
         (#"{"format": 1, "packs": {"level": {"source": "../level", "Policy": "onDemand"}}}"#, 64),
-    ]) func settingsThatMakeNoSense(text: String, code: Int32) async throws {
+    ]) func invalidSettings(text: String, code: Int32) async throws {
         try folder.write("vault/vault.json", text)
         try await refuses(code, naming: "")
     }
 
-    /// A misspelt member is named, and so are those that there are.
-    @Test func aMemberThatIsUnknown() async throws {
+    /// A misspelt member is named, with the known ones.
+    @Test func anUnknownMember() async throws {
         try folder.write(
             "vault/vault.json", #"{"format": 1, "packs": {"level": {"source": "../level", "excludes": []}}}"#)
         try await Command.run("publish", workshop.vault).failed(
             64, naming: "vault.json:1:57: level: ", "\"excludes\"", "include, exclude, policy, tags, traits")
     }
 
-    /// What apps choose packs by is checked before it is signed; the pack and the member are named.
+    /// Tags and traits are checked before signing; the pack and the member are named.
     @Test(arguments: [
         (#""tags": [""]"#, "\"tags\""), (#""tags": ["a", "b", "a"]"#, "'a' twice"),
         (#""tags": ["a\u001bb"]"#, "\"tags\""), (#""tags": [1]"#, ""),
         (#""traits": {"language": {"ui": "de"}}"#, "'language'"),
         (#""traits": {"languages": ["de"]}"#, "'languages'"),
         (#""traits": {"": "de"}"#, "\"traits\""), (#""traits": {"language": null}"#, "'language'"),
-    ]) func tagsAndTraitsThatMakeNoSense(member: String, naming: String) async throws {
+    ]) func invalidTagsAndTraits(member: String, naming: String) async throws {
         try folder.write(
             "vault/vault.json", #"{"format": 1, "packs": {"level": {"source": "../level", \#(member)}}}"#)
         let code: Int32 = naming.isEmpty ? 65 : 64
@@ -98,10 +98,10 @@ struct PublishRefusalTests {
         try await refuses(code, naming: ": level: ")
     }
 
-    /// Patterns that leave nothing of a source are a mistake; the packs before them are not published either.
+    /// Patterns that exclude all files are an error; the packs before them are not published either.
     @Test(arguments: [
         #""include": ["*.psd"]"#, #""exclude": ["**"]"#, #""include": ["file"], "exclude": ["fi*"]"#,
-    ]) func patternsThatLeaveNothing(patterns: String) async throws {
+    ]) func patternsThatExcludeAllFiles(patterns: String) async throws {
         try await Tool.run("tar", "cf", folder["level.tar"], "-C", folder["level"], ".")
         for source in ["../level", "../level.tar"] {
             try folder.write(
@@ -111,8 +111,8 @@ struct PublishRefusalTests {
         }
     }
 
-    /// Slots and earlier packs are taken from verified metadata only.
-    @Test func aSiteThatWasTamperedWith() async throws {
+    /// Slots and earlier packs are read from verified metadata only.
+    @Test func aTamperedSite() async throws {
         let timestamp = try folder.bytes("vault/site/metadata/timestamp.json")
         try folder.write(
             "vault/site/metadata/timestamp.json", timestamp.dropLast(9) + Array("\"00\"}]}".utf8))
@@ -125,7 +125,7 @@ struct PublishRefusalTests {
     }
 
     /// Packs are sealed for every vault key that is given, and any one of them opens.
-    @Test func severalKeys() async throws {
+    @Test func severalVaultKeys() async throws {
         try await Command.run("keygen", "-o", folder["second.jwks"]).succeeded()
         try await workshop.publish(
             "--keys", "file:\(folder["vault/keys/vault.jwks"])", "--keys", "file:\(folder["second.jwks"])")

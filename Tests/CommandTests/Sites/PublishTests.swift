@@ -64,7 +64,7 @@ struct PublishTests {
         )
         #expect(pieces > 1)
         #expect(reused == pieces - 1)
-        // Nothing of what clients may be reading goes away but the timestamp's old content.
+        // Only the old timestamp's content is removed: clients may be reading the rest.
         let after = try Tree(workshop.site)
         for (path, entry) in before.entries where path != "metadata/timestamp.json" {
             #expect(after.entries[path] == entry, "\(path)")
@@ -86,7 +86,7 @@ struct PublishTests {
         #expect(again.text.hasPrefix("unchanged"))
     }
 
-    @Test func settingsDecideWhatIsPacked() async throws {
+    @Test func settingsSelectTheFiles() async throws {
         try folder.write("level/drafts/secret.txt", "draft")
         try folder.write("level/maps/old.psd", "layers")
         try folder.write(
@@ -98,7 +98,7 @@ struct PublishTests {
             """)
         try folder.write("other/file", "other")
         try await workshop.publish("--pack", "other=\(folder["other"])")
-        // What this program does not know of stays.
+        // Unknown members are kept.
         #expect(try folder.json("vault/vault.json")["mine"] == ["kept"])
 
         try await workshop.fetch(nil, "level").succeeded()
@@ -110,7 +110,7 @@ struct PublishTests {
         #expect(target?["traits"] == ["language": "de"])
     }
 
-    @Test func onlyAnnouncedChangesNeedNoSealing() async throws {
+    @Test func metadataChangesNeedNoSealing() async throws {
         try await workshop.publish("--pack", "level=\(folder["level"])")
         let pack = try workshop.publishedPack("level")
         try folder.write(
@@ -131,15 +131,15 @@ struct PublishTests {
         #expect(try Tree(folder["vault"]).entries.keys.filter { $0.contains(".assetvault-") } == [])
     }
 
-    @Test func aPackThatIsNoLongerDeclaredIsNoLongerListed() async throws {
+    @Test func anUndeclaredPackIsNotListed() async throws {
         try await workshop.publish("--pack", "level=\(folder["level"])")
         try folder.write("vault/vault.json", #"{"format": 1, "packs": {}}"#)
         #expect(try await workshop.publish().text.hasPrefix("removed  level"))
         try await workshop.fetch(nil, "level").failed(66, naming: "'level'")
     }
 
-    /// Clients may still have what was listed before: its number is not given to other bytes.
-    @Test func aPackThatIsDeclaredAgainHasAHigherVersion() async throws {
+    /// Clients may still have the former version: its number is not reused.
+    @Test func aPackDeclaredAgainHasAHigherVersion() async throws {
         try await workshop.publish("--pack", "level=\(folder["level"])")
         let settings = try folder.bytes("vault/vault.json")
         try folder.write("vault/vault.json", #"{"format": 1, "packs": {}}"#)
@@ -150,7 +150,7 @@ struct PublishTests {
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
     }
 
-    /// Another set of vault keys changes no pack, and is reported as that.
+    /// Other vault keys change no pack, and are reported.
     @Test func otherVaultKeysAreReported() async throws {
         try await workshop.publish("--pack", "level=\(folder["level"])")
         try await Command.run("keygen", "-o", folder["second.jwks"]).succeeded()

@@ -2,7 +2,7 @@ import Foundation
 import Sampling
 import Testing
 
-/// Packs that go away by themselves, and only these, when room is needed.
+/// Packs marked purgeable are removed when space is needed, and only these.
 @Suite(.enabled(if: MountedAreas.areAllowed, "this user may not mount anything"))
 struct PurgeableTests {
     let workshop: Workshop
@@ -43,7 +43,7 @@ struct PurgeableTests {
         try await Command.run(command, id, "--store", workshop.store)
     }
 
-    @Test func nothingGoesUnasked() async throws {
+    @Test func unmarkedPacksAreKept() async throws {
         try await fetchWanted { mounted, result in
             #expect(result.exitCode == 74 && result.errorText.contains("disk is full"), "\(result.errorText)")
             #expect(result.errorText.contains("16 MiB to stay free"), "\(result.errorText)")
@@ -53,7 +53,7 @@ struct PurgeableTests {
         }
     }
 
-    @Test func aPurgeablePackGoes() async throws {
+    @Test func aPurgeablePackIsRemoved() async throws {
         try await run("purgeable", "old").succeeded()
         #expect(try await workshop.status()["old"]?.state == "loaded")
         try await fetchWanted { mounted, result in
@@ -73,7 +73,7 @@ struct PurgeableTests {
         }
     }
 
-    @Test func onePackIsEnough() async throws {
+    @Test func onlyAsManyAsNeededAreRemoved() async throws {
         for id in ["kept", "old"] { try await run("purgeable", id).succeeded() }
         try await fetchWanted { mounted, result in
             try result.succeeded()
@@ -83,7 +83,7 @@ struct PurgeableTests {
         }
     }
 
-    /// Not even the note that a pack is to go has room.
+    /// There is no space even for the record of the removal.
     @Test func onAFullDiskPacksAreRemoved() async throws {
         let store = workshop.folder["full"]
         try await workshop.fetch(nil, "kept", "old", into: store, withKeys: false).succeeded()
@@ -97,8 +97,7 @@ struct PurgeableTests {
         }
     }
 
-    /// Where all of it would not be enough nothing goes.
-    @Test func notInVain() async throws {
+    @Test func nothingIsRemovedIfItIsNotEnough() async throws {
         try await run("purgeable", "old").succeeded()
         try await fetchWanted(withRoomFor: 8 << 10) { mounted, result in
             #expect(result.exitCode == 74, "\(result.errorText)")
@@ -107,7 +106,7 @@ struct PurgeableTests {
         }
     }
 
-    @Test func whatIsAskedForStays() async throws {
+    @Test func aRequestedPackIsKept() async throws {
         try await run("purgeable", "old").succeeded()
         try await fetchWanted("old") { mounted, result in
             #expect(result.exitCode == 74, "\(result.errorText)")
@@ -116,7 +115,7 @@ struct PurgeableTests {
         }
     }
 
-    @Test func itIsTakenBack() async throws {
+    @Test func theMarkIsWithdrawn() async throws {
         try await run("purgeable", "old").succeeded()
         try await run("keep", "old").succeeded()
         try await fetchWanted { mounted, result in
@@ -126,8 +125,8 @@ struct PurgeableTests {
         }
     }
 
-    /// Whoever reads has a lock on the version.
-    @Test func whatIsReadStays() async throws {
+    /// A reader holds the lock of the version.
+    @Test func aHeldVersionIsKept() async throws {
         try await run("purgeable", "old").succeeded()
         try await fetchWanted {
             try await $0.shell(
@@ -143,7 +142,7 @@ struct PurgeableTests {
         }
     }
 
-    @Test(arguments: ["purgeable", "keep"]) func killed(command: String) async throws {
+    @Test(arguments: ["purgeable", "keep"]) func killedAtEachStep(command: String) async throws {
         for number in Sampling.numbers(1...20, each: 3, for: "PurgeableTests.killed \(command)") {
             let wrapper =
                 ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync"]
@@ -158,7 +157,7 @@ struct PurgeableTests {
         Issue.record("it never ended")
     }
 
-    @Test func whatIsNotThere() async throws {
+    @Test func missingPacksAreRefused() async throws {
         for command in ["purgeable", "keep"] {
             let result = try await run(command, "wanted")
             #expect(result.exitCode == 66 && result.errorText.contains("wanted: the store never had it"))

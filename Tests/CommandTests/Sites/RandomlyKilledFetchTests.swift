@@ -25,7 +25,7 @@ import Testing
         let result = try await Command.run(
             words + [server.url, "--store", store, "--trust", sites.workshop.root],
             through: moment.map(Killing.after) ?? [])
-        // The other one may be doing what this one would do.
+        // The other process may be doing the same work.
         #expect([0, 75, 137].contains(result.exitCode), "\(words): \(result.errorText)")
         return result.exitCode
     }
@@ -39,7 +39,7 @@ import Testing
         return try await [first, second].count { $0 == 137 }
     }
 
-    @Test func oldOrNewAfterEachOfThem() async throws {
+    @Test func oldOrNewAfterEachKill() async throws {
         let whole = try await ContinuousClock().measure {
             _ = try await command(app, sites.workshop.folder["timed"])
         }

@@ -2,7 +2,7 @@ import FaultServer
 import Foundation
 import Testing
 
-/// Hosts that send something else than was signed: a clean failure, and the version before stays in use.
+/// Hosts that send other bytes than were signed: a clean failure, and the old version stays in use.
 struct RefusedDownloadTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -45,7 +45,7 @@ struct RefusedDownloadTests {
         try folder.bytes("vault/site/\(workshop.publishedPack("level"))")
     }
 
-    @Test func aListedPackThatIsMissing() async throws {
+    @Test func aMissingListedPack() async throws {
         try await refuses(69) { _ in .status(404) }
     }
 
@@ -84,8 +84,8 @@ struct RefusedDownloadTests {
         try await refuses(65) { [bytes] _ in .bytes(bytes, length: bytes.count) }
     }
 
-    /// Header and footer follow from the signed metadata: what a host has there is nobody's concern but its auditor's.
-    @Test(arguments: [63, -1, -128]) func aFlippedByteThatNobodyReads(position: Int) async throws {
+    /// Clients derive header and footer from the signed metadata: only auditors read the host's.
+    @Test(arguments: [63, -1, -128]) func aFlippedByteInHeaderOrFooter(position: Int) async throws {
         var bytes = try pack()
         bytes[(position + bytes.count) % bytes.count] ^= 1
         let server = try FaultServer(workshop.site) { [bytes] in

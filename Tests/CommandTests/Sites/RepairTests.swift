@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 import VaultFileSystem
 
-/// Packs that are kept sealed, on a disk that forgets.
+/// Sealed packs on a failing disk.
 @Suite(.timeLimit(.minutes(5))) struct RepairTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -41,8 +41,8 @@ import VaultFileSystem
             through: wrapper)
     }
 
-    /// One that can't be mended now keeps none of the others from it.
-    @Test func eachIsTried() async throws {
+    /// A pack that can't be repaired does not stop the repair of others.
+    @Test func eachPackIsTried() async throws {
         try damage("one")
         try damage("two")
         let server = try FaultServer(workshop.site) { request in
@@ -57,14 +57,14 @@ import VaultFileSystem
         #expect(try await repair().succeeded().errorText.contains("no damage was found"))
     }
 
-    @Test func whatIsGone() async throws {
+    @Test func aMissingPack() async throws {
         try await Tool.run("rm", folder[kept("one")])
         try await repair().failed(66, naming: "one")
         try await workshop.fetch().succeeded()
         #expect(try isSound("one"))
     }
 
-    @Test func whatWasNeverHere() async throws {
+    @Test func aPackThatWasNeverStored() async throws {
         try await Command.run(
             "repair", workshop.site, "three", "--store", workshop.store, "--trust", workshop.root
         ).failed(66, naming: "three")
@@ -73,7 +73,7 @@ import VaultFileSystem
     /// What a disk does not give back any more is fetched. Calls are counted in each thread: one reads header, footer and
     /// index, any of them what follows.
     @Test(arguments: 1...3) func anUnreadableSector(number: Int) async throws {
-        try await expectMended(failingFrom: number)
+        try await expectRepaired(failingFrom: number)
     }
 
     /// Of so many reads some thread makes its share, and half of that is past the index.
@@ -89,10 +89,10 @@ import VaultFileSystem
         let reads = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
         let share = reads.count / (ProcessInfo.processInfo.activeProcessorCount + 1)
         try #require(share >= 8, "\(reads.count) reads")
-        try await expectMended(failingFrom: share / 2)
+        try await expectRepaired(failingFrom: share / 2)
     }
 
-    private func expectMended(failingFrom number: Int) async throws {
+    private func expectRepaired(failingFrom number: Int) async throws {
         let bad = folder[try kept("one")]
         let log = folder["strace"]
         let wrapper =
@@ -104,8 +104,8 @@ import VaultFileSystem
         #expect(try isSound("one") && isSound("two"))
     }
 
-    /// The same for a pack that waits for its key.
-    @Test func anUnreadableSectorOfWhatWaits() async throws {
+    /// The same for a waiting pack.
+    @Test func anUnreadableSectorOfAWaitingPack() async throws {
         let store = folder["waiting"]
         try await workshop.fetch(into: store, withKeys: false).succeeded()
         let name = try #require(
@@ -116,8 +116,8 @@ import VaultFileSystem
         #expect(try await workshop.tree(of: "one", in: store) == Tree(folder["one"]))
     }
 
-    /// Who reads the damaged version keeps it, also when the version is replaced.
-    @Test func itsReaderKeepsIt() async throws {
+    /// A reader keeps the damaged version, also when it is replaced.
+    @Test func aReaderKeepsTheDamagedVersion() async throws {
         try damage("one")
         let name = try kept("one")
         let reader = OpenFileReference(try OpenFile(reading: FilePath(folder[name])))
@@ -141,8 +141,7 @@ import VaultFileSystem
         #expect(files.count == 2 && files.allSatisfy { $0.hasPrefix("@3-") }, "\(files)")
     }
 
-    /// Once it is read no more, it goes away.
-    @Test func itsReaderEnds() async throws {
+    @Test func theDamagedVersionGoesAfterItsReader() async throws {
         let names = try workshop.files(in: "permanent/one")
         try damage("one")
         let reader = OpenFileReference(try OpenFile(reading: FilePath(folder[kept("one")])))
@@ -154,7 +153,7 @@ import VaultFileSystem
         #expect(try workshop.files(in: "permanent/one") == names)
     }
 
-    @Test func aDamagedDescriptor() async throws {
+    @Test func aDamagedManifest() async throws {
         let name = try kept("two") + ".json"
         let sound = try folder.bytes(name)
         try folder.write(name, "{}")
@@ -162,8 +161,8 @@ import VaultFileSystem
         #expect(try folder.bytes(name) == sound)
     }
 
-    /// What a repair that was killed leaves is nobody's, and goes away.
-    @Test(arguments: ["renameat2", "fsync", "unlinkat"]) func killed(call: String) async throws {
+    /// Files of a killed repair are removed.
+    @Test(arguments: ["renameat2", "fsync", "unlinkat"]) func killedAtEachStep(call: String) async throws {
         let names = try workshop.files(in: "permanent/one")
         var kills = 0
         for number in 1...40 {

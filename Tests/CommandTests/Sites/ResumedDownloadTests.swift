@@ -4,14 +4,14 @@ import SystemPackage
 import Testing
 import VaultFileSystem
 
-/// Downloads that are cut off and go on where they stopped.
+/// Interrupted downloads that resume.
 struct ResumedDownloadTests {
     let workshop: Workshop
     let folder: TemporaryFolder
     /// Bytes of the pack.
     let size: Int
 
-    /// Much more than what is lost on its way when a connection breaks.
+    /// Much more than is lost in transit when a connection breaks.
     private static let noise = Bytes.random(48 << 20, seed: 1)
 
     init() async throws {
@@ -22,7 +22,7 @@ struct ResumedDownloadTests {
         size = try folder.bytes("vault/site/\(workshop.publishedPack("level"))").count
     }
 
-    /// Fetches from a host that dies when it has sent half. Returns how many bytes of the pack it sent.
+    /// Fetches from a host that stops after half. Returns how many bytes of the pack it sent.
     @discardableResult
     private func interrupt(withKeys: Bool = true) async throws -> Int {
         let half = size / 2
@@ -34,14 +34,14 @@ struct ResumedDownloadTests {
         return dying.packBytes
     }
 
-    private func expectAllIsWell() async throws {
+    private func expectLoaded() async throws {
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
         #expect(try await workshop.status()["level"]?.state == "loaded")
         #expect(try workshop.files(in: "ephemeral") == [])
     }
 
-    /// The host dies in the middle and is back at once: the same fetch gets the rest, and only that.
-    @Test func aHostThatDiesAndComesBack() async throws {
+    /// The host stops and restarts at once: the same fetch requests only the rest.
+    @Test func aHostThatRestarts() async throws {
         let half = size / 2
         let server = try FaultServer(workshop.site) {
             $0.isForPack && $0.earlier == 1 ? .cut(after: half) : .file
@@ -50,11 +50,11 @@ struct ResumedDownloadTests {
         // The tail, the pieces, and the rest of the pieces.
         #expect(server.packs.map(\.status) == [206, 206, 206])
         #expect(server.packBytes <= size * 11 / 10, "\(server.packBytes) of \(size)")
-        try await expectAllIsWell()
+        try await expectLoaded()
     }
 
-    /// The host stays away until the fetch gives up; what it sent is kept, whoever goes on, and where.
-    @Test(arguments: [true, false]) func aHostThatDiesForLong(withKeys: Bool) async throws {
+    /// The host stays down until the fetch fails; any later fetch uses what it sent.
+    @Test(arguments: [true, false]) func aHostThatStaysDown(withKeys: Bool) async throws {
         let sent = try await interrupt(withKeys: withKeys)
         let parts = try workshop.files(in: "ephemeral")
         #expect(parts.count == 1 && parts[0].hasSuffix(".part"))
@@ -62,11 +62,11 @@ struct ResumedDownloadTests {
         try await workshop.fetch(mirror.url).succeeded()
         #expect(mirror.packs.map(\.status) == [206])
         #expect(sent + mirror.packBytes <= size * 11 / 10, "\(sent) + \(mirror.packBytes) of \(size)")
-        try await expectAllIsWell()
+        try await expectLoaded()
     }
 
-    /// A real server, ended and started again in the middle of a download.
-    @Test func nginxIsEndedAndStartedAgain() async throws {
+    /// A real server, restarted during a download.
+    @Test func nginxIsRestarted() async throws {
         let port = try ListeningSocket().port
         let fetch = try await Nginx.run(
             over: workshop.site, in: folder, settings: "limit_rate 8m;", port: port
@@ -84,7 +84,7 @@ struct ResumedDownloadTests {
             let after = try nginx.packBytes()
             #expect(after > 0 && before + after <= size * 11 / 10, "\(before) + \(after) of \(size)")
         }
-        try await expectAllIsWell()
+        try await expectLoaded()
     }
 
     private func downloadedBytes() throws -> Int {
@@ -94,13 +94,13 @@ struct ResumedDownloadTests {
         }
     }
 
-    /// The command's own server goes on where another one stopped.
-    @Test func serveKnowsRanges() async throws {
+    /// The command's own server continues the download.
+    @Test func serveSupportsRanges() async throws {
         try await interrupt()
         try await workshop.served { url in
             try await workshop.fetch(url).succeeded()
         }
-        try await expectAllIsWell()
+        try await expectLoaded()
     }
 
     @Test func aHostWithoutRangesSendsAllAgain() async throws {
@@ -112,11 +112,11 @@ struct ResumedDownloadTests {
         try await workshop.fetch(server.url).succeeded()
         #expect(server.packs.map(\.status) == [200, 200])
         #expect(server.packs.map { $0.request.range != nil } == [true, false])
-        try await expectAllIsWell()
+        try await expectLoaded()
     }
 
-    /// A piece of an earlier attempt that is no longer right is found out and fetched again, and only that.
-    @Test func aPartThatWasDamaged() async throws {
+    /// A damaged piece of an earlier attempt is detected and fetched again, and only that one.
+    @Test func aDamagedPartialDownload() async throws {
         let sent = try await interrupt()
         let part = try #require(try workshop.files(in: "ephemeral").first)
         let file = try OpenFile(updating: folder.path.appending("store/ephemeral/\(part)"))
@@ -126,14 +126,14 @@ struct ResumedDownloadTests {
         try await workshop.fetch(server.url).succeeded()
         #expect(server.packs.map(\.status) == [206, 206])
         #expect(sent + server.packBytes <= size * 11 / 10, "\(sent) + \(server.packBytes) of \(size)")
-        try await expectAllIsWell()
+        try await expectLoaded()
     }
 
-    /// Ephemeral storage may vanish at any time.
-    @Test func aPartThatVanished() async throws {
+    /// Ephemeral storage may be deleted at any time.
+    @Test func aMissingPartialDownload() async throws {
         try await interrupt()
         try FileManager.default.removeItem(atPath: "\(workshop.store)/ephemeral")
         try await workshop.fetch().succeeded()
-        try await expectAllIsWell()
+        try await expectLoaded()
     }
 }

@@ -1,6 +1,6 @@
 import Testing
 
-/// Which packs a fetch takes.
+/// Which packs a fetch selects.
 struct SelectionTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -31,12 +31,12 @@ struct SelectionTests {
         #expect(try await loaded() == ["later", "on", "start"])
     }
 
-    @Test func theEssentialOneComesFirst() async throws {
+    @Test func theEssentialPackComesFirst() async throws {
         let result = try await workshop.fetch(nil, "--all", "--parallel", "1").succeeded()
         #expect(result.errorText.hasPrefix("loaded  start\n"))
     }
 
-    @Test func allMeansAll() async throws {
+    @Test func allPacks() async throws {
         try await workshop.fetch(nil, "--all").succeeded()
         #expect(try await loaded() == ["later", "on", "on/asked", "start"])
         // One pack's home lies below another's.
@@ -60,7 +60,7 @@ struct SelectionTests {
     }
 
     /// The packs of the other tag are fetched.
-    @Test func aTagThatNoPackHas() async throws {
+    @Test func anUnknownTag() async throws {
         for option in ["--dry-run", "--strict"] {
             let result = try await workshop.fetch(nil, "--tag", "wintr", "--tag", "campaign", option)
             #expect(result.exitCode == 66)
@@ -69,7 +69,7 @@ struct SelectionTests {
         #expect(try await loaded() == ["on/asked"])
     }
 
-    @Test func theyCanBeToldApartNoOtherWay() async throws {
+    @Test func otherSelectorsAreRefused() async throws {
         try await workshop.fetch(nil, "--tag", "winter", "later").failed(64, naming: "--tag")
         try await workshop.fetch(nil, "--all", "--tag", "winter").failed(64, naming: "--tag")
         try await workshop.fetch(nil, "--all", "later").failed(64, naming: "--all")
@@ -77,7 +77,7 @@ struct SelectionTests {
 
     @Test func anUnknownPackIsMissing() async throws {
         try await workshop.fetch(nil, "unknown").failed(66, naming: "'unknown'")
-        // The reader learns which there are.
+        // The error lists the known packs.
         try await workshop.fetch(nil, "strat").failed(66, naming: "'strat'", "later, on, on/asked, start")
         try await Command.run("path", "unknown", "--store", workshop.store).failed(66, naming: "'unknown'")
     }
@@ -89,12 +89,12 @@ struct SelectionTests {
         try await Command.run("publish", workshop.vault, "--pack", "\(id)=\(folder["start"])").failed(64)
     }
 
-    @Test func aStoreThatIsNotThereHoldsNothing() async throws {
+    @Test func aMissingStoreHasNoPacks() async throws {
         try await Command.run("status", "--store", workshop.store).failed(66, naming: workshop.store)
         #expect(try !folder.exists("store"))
     }
 
-    /// A finished fetch leaves the area for downloads empty, but there.
+    /// A finished fetch leaves the downloads folder empty.
     @Test func aSiteWithoutPacksIsFetched() async throws {
         try folder.write("vault/vault.json", #"{"format": 1, "packs": {}}"#)
         try await workshop.publish()
@@ -103,8 +103,7 @@ struct SelectionTests {
         try await workshop.fetch(nil, "start").failed(66, naming: "'start'", "none")
     }
 
-    /// Of many IDs some are named.
-    @Test func manyPacksAreNotAllNamed() async throws {
+    @Test func errorsNameOnlySomeOfManyPacks() async throws {
         let packs = (10..<30).map { #""p\#($0)": {"source": "../start"}"# }.joined(separator: ", ")
         try folder.write("vault/vault.json", #"{"format": 1, "packs": {\#(packs)}}"#)
         try await workshop.publish()

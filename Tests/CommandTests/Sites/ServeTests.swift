@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The development server as a process; its answers are held against nginx's by its own tests.
+/// The development server as a process; its own tests compare its answers with nginx's.
 struct ServeTests {
     let workshop: Workshop
     init() async throws { workshop = try await Workshop() }
@@ -17,7 +17,7 @@ struct ServeTests {
         }
     }
 
-    @Test func listensWhereItIsTold() async throws {
+    @Test func listensOnTheGivenPort() async throws {
         let port = try ListeningSocket().port
         try await Command.whileRunning(["serve", workshop.site, "--port", "\(port)"]) { server in
             #expect(try await server.firstLine() == "http://127.0.0.1:\(port)/")
@@ -25,7 +25,7 @@ struct ServeTests {
         }
     }
 
-    /// What lies beside the site, keys above all, can't be had.
+    /// Files beside the site, such as keys, are not served.
     @Test func servesNothingElse() async throws {
         try await workshop.served { url in
             for path in [

@@ -1,6 +1,6 @@
 import Testing
 
-/// `vault.json` is a text that people write: commands change what they must, and errors say where.
+/// `vault.json` is edited by people: commands change only what they must, and errors name the line.
 struct SettingsTextTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -11,7 +11,7 @@ struct SettingsTextTests {
         for name in ["level", "music"] { try folder.write("\(name)/file", name) }
     }
 
-    /// Tabs, a name order of its own, and values that stand together.
+    /// Tabs, unsorted names, and several values in a line.
     private static let text = """
         {
         \t"packs" : {
@@ -33,7 +33,7 @@ struct SettingsTextTests {
     }
 
     @Test(arguments: [text, text + "\n", text.replacing("\n", with: "\r\n")])
-    func whatIsNotChangedStays(text: String) async throws {
+    func unchangedTextIsKept(text: String) async throws {
         let newline = text.contains("\r\n") ? "\r\n" : "\n"
         try folder.write("vault/vault.json", text)
         try await workshop.publish()

@@ -2,7 +2,7 @@ import FaultServer
 import Foundation
 import Testing
 
-/// Of several packs that fail, each is told.
+/// Each of several failed packs is reported.
 struct SeveralFailuresTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -40,12 +40,12 @@ struct SeveralFailuresTests {
         let result = try await workshop.fetch(server.url)
         expect(result, 69, naming: ["first", "third"])
         #expect(result.errorText.contains("loaded  second\n"))
-        // What only lacked time has not failed.
+        // Packs that ran out of time have not failed.
         let slow = try FaultServer(workshop.site) { $0.isForPack ? .steps([.hang]) : .file }
         expect(try await workshop.fetch(slow.url, "--time", "2"), 75, naming: ["the time is up"])
     }
 
-    @Test func fetchOfWhatIsNotAllowed() async throws {
+    @Test func fetchOfDisallowedPacks() async throws {
         let result = try await workshop.fetch(nil, "--installed-size", "1")
         expect(result, 74, naming: ["first", "second", "third"])
     }

@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// Two publishers of one vault at once, caught where it matters.
+/// Two concurrent publishers of one vault.
 @Suite(.timeLimit(.minutes(5))) struct SeveralPublishersTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -31,8 +31,8 @@ import Testing
         for id in ["one", "two"] { #expect(try await workshop.tree(of: id) == Tree(folder[id])) }
     }
 
-    /// One waits for its key while the other comes.
-    @Test func oneWinsAndTheOtherIsToldToWait() async throws {
+    /// One waits for its key while the other starts.
+    @Test func theSecondPublisherIsBusy() async throws {
         try folder.write(
             "key.sh",
             """
@@ -56,7 +56,7 @@ import Testing
         try await expectBothAreThere()
     }
 
-    /// One has read the settings and stands before the lock while the other declares a pack and is done.
+    /// One has read the settings and waits for the lock while the other declares a pack.
     @Test func noDeclarationIsLost() async throws {
         let pid = folder["pid"]
         let wrapper =

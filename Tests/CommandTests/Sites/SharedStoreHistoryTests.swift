@@ -3,7 +3,7 @@ import Foundation
 import Sampling
 import Testing
 
-/// Eight processes with one store while versions are published: what they did and saw fits one simple story.
+/// Eight processes with one store while versions are published: their results fit one sequential history.
 @Suite(.timeLimit(.minutes(20))) struct SharedStoreHistoryTests {
     private let seconds = Double(Sampling.rounds(8, whole: 60))
     private let sites: PreparedSites
@@ -35,7 +35,7 @@ import Testing
 
     @Test func eightProcesses() async throws {
         let (user, sites) = (user, sites)
-        // What is asked of a store that is not there yet is a mistake.
+        // Using a store that does not exist yet is an error.
         try sites.workshop.folder.makeFolder("store")
         let clock = ContinuousClock()
         let (start, whole) = (clock.now, Duration.seconds(seconds))

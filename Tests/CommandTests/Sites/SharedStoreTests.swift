@@ -16,7 +16,7 @@ struct SharedStoreTests {
     }
 
     @Test(arguments: [[true, true], [true, false], [false, false], [true, true, false, false, true]])
-    func fetchesAtOnceDoTheWorkOnce(withKeys: [Bool]) async throws {
+    func concurrentFetchesDownloadOnce(withKeys: [Bool]) async throws {
         let server = try FaultServer(workshop.site)
         try await withThrowingTaskGroup { group in
             for withKeys in withKeys {
@@ -37,7 +37,7 @@ struct SharedStoreTests {
         }
     }
 
-    /// A sealed and an opened form at once: either may win, and what wins is whole.
+    /// A sealed and an opened form at once: either may win, and the result is complete.
     @Test func fetchesInTwoForms() async throws {
         async let opened = workshop.fetch()
         async let sealed = workshop.fetch(nil, "--sealed")

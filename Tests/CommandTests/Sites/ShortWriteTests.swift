@@ -2,7 +2,7 @@ import Foundation
 import Sampling
 import Testing
 
-/// Disks that take a part of what is written: the rest is written after it, or the command says that it can't be.
+/// Disks that write only a part: the command writes the rest, or reports the failure.
 @Suite(.timeLimit(.minutes(10))) struct ShortWriteTests {
     @Test(arguments: [KilledWay.opened, .sealed, .downloader, .unlock, .remove])
     func everyWrite(way: KilledWay) async throws {
@@ -20,9 +20,9 @@ import Testing
         try await stores.expectEnd(in: store, "\(way)")
     }
 
-    /// Files may only be so long: the write that reaches the end is short, the next one fails.
+    /// A limit on file size: the write that reaches it is short, the next one fails.
     @Test(arguments: [KilledWay.opened, .sealed, .downloader, .unlock])
-    func theLastWrite(way: KilledWay) async throws {
+    func theFileSizeLimit(way: KilledWay) async throws {
         let stores = try await KilledStores(way, from: .loaded)
         // Within a record, a piece, the copied file.
         let blocks = stores.packLength / 512

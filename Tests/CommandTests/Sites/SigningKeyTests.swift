@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The keys that sign a site: missing, readable for others, another vault's, or kept offline.
+/// The signing keys of a site: missing, readable by others, of another vault, or offline.
 struct SigningKeyTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -14,8 +14,7 @@ struct SigningKeyTests {
         try folder.write("level/file", "version 2")
     }
 
-    @Test(arguments: ["timestamp", "snapshot", "targets"]) func aSigningKeyThatIsMissing(role: String)
-        async throws
+    @Test(arguments: ["timestamp", "snapshot", "targets"]) func aMissingSigningKey(role: String) async throws
     {
         try FileManager.default.removeItem(atPath: folder["vault/keys/\(role).pem"])
         let before = try Tree("\(workshop.site)/metadata")
@@ -24,7 +23,7 @@ struct SigningKeyTests {
     }
 
     @Test(arguments: ["vault.jwks", "timestamp.pem", "targets.pem"])
-    func aKeyThatOthersMayRead(name: String) async throws {
+    func aKeyReadableByOthers(name: String) async throws {
         try folder.setPermissions("vault/keys/\(name)", 0o644)
         let before = try Tree("\(workshop.site)/metadata")
         try await Command.run("publish", workshop.vault).failed(77, naming: name, "chmod")

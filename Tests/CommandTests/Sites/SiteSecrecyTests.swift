@@ -4,11 +4,11 @@ import Testing
 import VaultBytes
 import VaultCrypto
 
-/// No key, in whatever notation, in anything that is published, stored or said; and nothing plain without a key.
+/// No key, in any notation, in published, stored or printed bytes; and no plaintext without a key.
 struct SiteSecrecyTests {
     let workshop: Workshop
     let folder: TemporaryFolder
-    /// What no key-less client may hold: content, and names of files.
+    /// Content and file names, which no client without a key may store.
     private let plain: [[UInt8]]
 
     init() async throws {
@@ -62,10 +62,10 @@ struct SiteSecrecyTests {
         }
     }
 
-    @Test func noKeyIsSaidOrWrittenAnywhere() async throws {
+    @Test func noKeyIsPrintedOrWritten() async throws {
         var results = [try await workshop.publish("--json", "--pack", "level=\(folder["level"])")]
         let secrets = try secrets()
-        // The search finds what is there.
+        // The search finds present bytes.
         #expect(try Tree("\(workshop.vault)/keys").files(holding: secrets[1]) == ["vault.jwks"])
 
         results.append(try await workshop.fetch(withKeys: false).succeeded())
@@ -81,7 +81,7 @@ struct SiteSecrecyTests {
             let bytes = try folder.bytes("vault/\(name)")
             for secret in secrets { #expect(Data(bytes).range(of: Data(secret)) == nil, "\(name)") }
         }
-        // Failures, too, keep to themselves what they were given.
+        // Errors don't repeat secrets either.
         try folder.write("other/file", "x")
         let other = try await Workshop()
         results.append(
@@ -95,7 +95,7 @@ struct SiteSecrecyTests {
         for result in results { expectNone(of: secrets, in: result) }
     }
 
-    @Test(arguments: [[], ["--sealed"]]) func nothingIsPlainWithoutAKey(options: [String]) async throws {
+    @Test(arguments: [[], ["--sealed"]]) func noPlaintextWithoutAKey(options: [String]) async throws {
         try await workshop.publish("--pack", "level=\(folder["level"])")
         #expect(try Tree(folder["level"]).files(holding: plain[1]) == ["very-secret-name.txt"])
         let arguments = ["fetch", workshop.site, "--store", workshop.store, "--trust", workshop.root]
@@ -107,7 +107,7 @@ struct SiteSecrecyTests {
         try expectNone(of: plain, below: workshop.store)
     }
 
-    /// The right key is missing or wrong: what came is kept for it, sealed.
+    /// The right key is missing or wrong: the downloaded pack is kept, sealed.
     @Test func aWrongKeyOpensNothing() async throws {
         try await workshop.publish("--pack", "level=\(folder["level"])")
         let other = try await Workshop()

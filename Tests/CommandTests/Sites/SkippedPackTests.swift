@@ -1,7 +1,7 @@
 import StrictJSON
 import Testing
 
-/// Packs of a later format: a fetch says which, and takes the others.
+/// Packs of a later format: a fetch names and skips them.
 struct SkippedPackTests {
     private static func packs(of workshop: Workshop, _ names: [String]) async throws {
         try await workshop.forgeTargets { signed in
@@ -15,25 +15,25 @@ struct SkippedPackTests {
                 record["custom"] = .object(custom)
                 targets["packs/\(name).avpack"] = .object(record)
             }
-            // What is no pack at all is nobody's concern.
+            // Other targets are ignored.
             targets["readme.txt"] = targets["packs/\(names[0]).avpack"]
             signed["targets"] = .object(targets)
         }
     }
 
-    @Test(arguments: ["--preload", "--all", "--dry-run"]) func theyAreNamed(option: String) async throws {
+    @Test(arguments: ["--preload", "--all", "--dry-run"]) func fewAreNamed(option: String) async throws {
         let workshop = try await Workshop(publishing: ["level", "music"])
         try await Self.packs(of: workshop, ["music"])
         let result = try await workshop.fetch(nil, option).succeeded()
         let lines = result.errorText.split(separator: "\n").filter { $0.hasPrefix("skipped") }
         #expect(lines == ["skipped  packs/music.avpack: pack format version 99 is unknown"])
         if option != "--dry-run" { #expect(try await workshop.status().keys.sorted() == ["level"]) }
-        // Whoever names a pack asks for no other one.
+        // A fetch of a named pack reports no other one.
         #expect(try await !workshop.fetch(nil, "level").succeeded().errorText.contains("skipped"))
         try await workshop.fetch(nil, "music").failed(65, naming: "format version 99")
     }
 
-    /// Nothing else is there: that is what is said.
+    /// No other pack exists: this is reported.
     @Test func manyAreCounted() async throws {
         let names = ["a", "b", "c", "d", "e", "f"]
         let workshop = try await Workshop(publishing: names)

@@ -48,24 +48,24 @@ import VaultFileSystem
     @Test func throughNginx() async throws {
         let areas = ["permanent/level", "ephemeral", "permanent/@state"].map { "\(workshop.store)/\($0)" }
         let before = try areas.map { try Tree($0) }
-        let told = try await Nginx.run(over: workshop.site, in: folder) { try await dryRun($0.url) }
+        let planned = try await Nginx.run(over: workshop.site, in: folder) { try await dryRun($0.url) }
         // The metadata are newer; packs, records and downloads are as they were.
         #expect(try areas.map { try Tree($0) } == before)
         try await Nginx.run(over: workshop.site, in: folder) { nginx in
             try await workshop.fetch(nginx.url).succeeded()
-            #expect(try nginx.packBytes() == Int(told.bytes))
+            #expect(try nginx.packBytes() == Int(planned.bytes))
         }
-        #expect(told.bytes < 400_000 && told.requests >= 2)
+        #expect(planned.bytes < 400_000 && planned.requests >= 2)
         try await expectVersionTwo()
     }
 
-    /// A real server that sends no parts.
+    /// A real server without ranges.
     @Test func throughNginxWithoutParts() async throws {
         let settings = "max_ranges 0;"
-        let told = try await Nginx.run(over: workshop.site, in: folder, settings: settings) {
+        let planned = try await Nginx.run(over: workshop.site, in: folder, settings: settings) {
             try await dryRun($0.url)
         }
-        #expect(told.bytes == Int64(size))
+        #expect(planned.bytes == Int64(size))
         try await Nginx.run(over: workshop.site, in: folder, settings: settings) { nginx in
             let result = try await workshop.fetch(nginx.url).succeeded()
             #expect(result.errorText.contains("sends no parts"), "\(result.errorText)")
@@ -74,7 +74,7 @@ import VaultFileSystem
         try await expectVersionTwo()
     }
 
-    /// A store of opened trees needs the key, and nothing else.
+    /// A store of opened trees needs only the key.
     @Test(arguments: [true, false]) func anOpenedStore(withKeys: Bool) async throws {
         let store = folder["opened-store"]
         try await Nginx.run(over: workshop.site, in: folder) { nginx in
@@ -121,7 +121,7 @@ import VaultFileSystem
         try await expectVersionTwo()
     }
 
-    /// Killed while it takes pieces over, and while the rest comes: nothing is asked for twice, and what is in use stays.
+    /// Killed while it reuses pieces or fetches the rest: nothing is requested twice, and the live version stays.
     @Test(arguments: [
         "tailVerified", "pieceReused:1", "pieceReused:10", "pieceWritten:1", "downloadVerified",
     ])
@@ -137,7 +137,7 @@ import VaultFileSystem
         try await expectVersionTwo()
     }
 
-    /// The host breaks off while the changed pieces come.
+    /// The host fails while the changed pieces are sent.
     @Test func theHostBreaksOff() async throws {
         let server = try FaultServer(workshop.site) { request in
             request.isForPack && request.earlier == 1 ? .cut(after: 50_000) : .file

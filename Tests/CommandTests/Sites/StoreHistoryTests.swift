@@ -1,6 +1,6 @@
 import Testing
 
-/// The judge of histories is judged: it accepts what can be, and finds what can't.
+/// Tests of the history checker: it accepts possible histories, and finds impossible ones.
 struct StoreHistoryTests {
     private let history = StoreHistory()
     private let start = ContinuousClock.now
@@ -18,11 +18,11 @@ struct StoreHistoryTests {
                 versions: versions))
     }
 
-    @Test func whatCanBe() {
+    @Test func acceptsAPossibleHistory() {
         note(.fetch(id: "level", withKeys: true), 0...4, published: 1...2)
         note(.status, 1...2, saw: 0)
         note(.read("level"), 5...6, saw: 2)
-        // Two who look at the same time may see either.
+        // Concurrent readers may see either version.
         note(.status, 7...9, saw: 3)
         note(.read("level"), 8...10, saw: 2)
         note(.remove("level"), 11...12)
@@ -33,31 +33,31 @@ struct StoreHistoryTests {
         #expect(history.contradictions == [])
     }
 
-    @Test func aVersionThatGoesBack() {
+    @Test func findsAVersionThatGoesBack() {
         note(.read("level"), 1...2, saw: 2)
         note(.read("level"), 3...4, saw: 1)
         #expect(history.contradictions.count == 1)
     }
 
-    @Test func aVersionBeforeItsTime() {
+    @Test func findsAVersionBeforeItsPublication() {
         note(.status, 1...2, saw: 3, published: 1...2)
         #expect(history.contradictions.count == 1)
     }
 
-    @Test func aFetchThatBroughtNothing() {
+    @Test func findsAFetchWithoutEffect() {
         note(.fetch(id: "level", withKeys: true), 1...2, published: 2...2)
         note(.status, 3...4, saw: 1)
         #expect(history.contradictions.count == 1)
     }
 
-    @Test func aPackThatComesBackByItself() {
+    @Test func findsARemovedPackThatReturns() {
         note(.remove("level"), 1...2)
         note(.downloader, 3...4)
         note(.status, 5...6, saw: 1)
         #expect(history.contradictions.count == 1)
     }
 
-    @Test func aRemovalOfWhatNeverCame() {
+    @Test func findsARemovalOfAMissingPack() {
         note(.remove("level"), 1...2, exitCode: 66)
         note(.fetch(id: "level", withKeys: true), 1...4)
         #expect(history.contradictions == [])
@@ -65,7 +65,7 @@ struct StoreHistoryTests {
         #expect(history.contradictions.count == 1)
     }
 
-    @Test func anEndThatIsNotDocumented() {
+    @Test func findsAnUndocumentedExitCode() {
         note(.unlock, 1...2, exitCode: 65)
         note(.status, 1...2, saw: 0, exitCode: 75)
         #expect(history.contradictions.count == 2)

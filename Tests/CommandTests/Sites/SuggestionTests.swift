@@ -1,6 +1,6 @@
 import Testing
 
-/// Whoever mistypes a name learns which one was meant.
+/// A mistyped name is answered with a suggestion.
 struct SuggestionTests {
     @Test(arguments: [
         (["pubish"], "'publish'"), (["tust"], "'trust'"), (["trust", "shwo", "v"], "'trust show'"),
@@ -9,16 +9,16 @@ struct SuggestionTests {
         (["trust", "add-key", "v", "snapshto", "k"], "'snapshot'"),
         (["downloader", "u", "--store", "s", "--request", "instal"], "'install'"),
     ])
-    func words(arguments: [String], meant: String) async throws {
+    func suggestsCommandsAndOptions(arguments: [String], meant: String) async throws {
         try await Command.run(arguments).failed(64, naming: "did you mean \(meant)?")
     }
 
-    @Test func aWordThatIsNearNothing() async throws {
+    @Test func suggestsNothingForAnUnrelatedWord() async throws {
         let result = try await Command.run("bogus").failed(64)
         #expect(!result.errorText.contains("did you mean"))
     }
 
-    @Test func packs() async throws {
+    @Test func suggestsPacks() async throws {
         let workshop = try await Workshop(publishing: ["level", "music"])
         let folder = workshop.folder
         try await workshop.publish("--pack", "levels/harbour=\(folder["level"])")
@@ -38,8 +38,8 @@ struct SuggestionTests {
             .failed(66, naming: "did you mean 'music'?")
     }
 
-    /// A hint goes on from the options that were given.
-    @Test func filesOfAPack() async throws {
+    /// A suggested command repeats the given options.
+    @Test func suggestsFilesOfAPack() async throws {
         let bench = try Bench()
         try await bench.seal()
         let result = try await Command.run(["cat", bench.pack, "run.hs"] + bench.keys)

@@ -19,7 +19,7 @@ import Testing
         ["--store", workshop.store, "--trust", workshop.root, "--request", "install"]
     }
 
-    /// Bytes that have come: those that the disk holds of a file with holes.
+    /// Bytes downloaded: those that a sparse file holds on disk.
     private func arrived() throws -> Int {
         guard try folder.exists("store/ephemeral") else { return 0 }
         return try folder.names(in: "store/ephemeral").filter { $0.hasSuffix(".part") }.reduce(0) {

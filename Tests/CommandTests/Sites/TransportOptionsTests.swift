@@ -2,7 +2,7 @@ import FaultServer
 import Foundation
 import Testing
 
-/// What a fetch is told about the way to its hosts.
+/// Transport options of a fetch.
 struct TransportOptionsTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -39,7 +39,7 @@ struct TransportOptionsTests {
         try await expectLoaded()
     }
 
-    @Test func withAnAuthorityOfItsOwn() async throws {
+    @Test func withACustomCertificateAuthority() async throws {
         let server = try FaultServer(workshop.site, secure: true)
         try await workshop.fetch(server.url).failed(69, naming: server.url)
         #expect(server.requests == [])
@@ -51,7 +51,7 @@ struct TransportOptionsTests {
         ("--allow-domain", "http://example.com", 64 as Int32), ("--allow-domain", "", 64),
         ("--proxy", "proxy:80", 64), ("--ca-file", "/nowhere/at.all", 66), ("--ca-file", "/dev/null", 65),
     ])
-    func refusesWhatMakesNoSense(option: String, value: String, code: Int32) async throws {
+    func refusesInvalidOptions(option: String, value: String, code: Int32) async throws {
         try await workshop.fetch(nil, option, value).failed(code)
         #expect(try !folder.exists("store"))
     }

@@ -3,7 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// Metadata that can't be believed: exit code 76, and the version before stays in use.
+/// Untrusted metadata: exit code 76, and the old version stays in use.
 struct TrustRefusalTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -32,7 +32,7 @@ struct TrustRefusalTests {
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]), sourceLocation: location)
     }
 
-    /// All of the store but the metadata: of that, what was verified before the refusal is kept.
+    /// The store without the metadata, of which those verified before the refusal are kept.
     private func packs() throws -> [String: Tree.Entry] {
         try Tree(workshop.store).entries.filter { !$0.key.hasPrefix("permanent/@trust") }
     }
@@ -49,7 +49,7 @@ struct TrustRefusalTests {
         try await workshop.fetch(through: ["faketime", "+31 days"]).succeeded()
     }
 
-    @Test func metadataThatExpiredBeforeItCame() async throws {
+    @Test func metadataThatExpiredOnTheHost() async throws {
         try folder.write(
             "vault/vault.json",
             #"{"format": 1, "expiry": {"timestamp": 1}, "packs": {"level": {"source": "../level"}}}"#)
@@ -82,7 +82,7 @@ struct TrustRefusalTests {
         try await refuses { try await workshop.fetch(folder["old-site"]) }
     }
 
-    /// The old timestamp leads to a state of the past, though nobody changed a byte of it.
+    /// The old timestamp is correctly signed, but a rollback.
     @Test func anOlderTimestamp() async throws {
         try await workshop.fetch().succeeded()
         let old = try folder.bytes("old-site/metadata/timestamp.json")
@@ -123,13 +123,13 @@ struct TrustRefusalTests {
         try await refuses(naming: name) { try await workshop.fetch(site.url) }
     }
 
-    @Test func metadataThatIsNone() async throws {
+    @Test func malformedMetadata() async throws {
         let site = try FaultServer(workshop.site) { $0.isForPack ? .file : .bytes([1, 2, 3], length: 3) }
         try await refuses { try await workshop.fetch(site.url) }
     }
 
-    /// Nothing was said that could be disbelieved.
-    @Test func hostsThatSayNothing() async throws {
+    /// There was nothing to distrust.
+    @Test func unreachableHosts() async throws {
         let nobody = try ListeningSocket()
         nobody.stop()
         let before = try Tree(workshop.store)

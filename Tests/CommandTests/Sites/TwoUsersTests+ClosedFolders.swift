@@ -1,7 +1,7 @@
 import Sampling
 import Testing
 
-/// What another user keeps this one from entering, reading or removing is passed by.
+/// Folders of another user that can't be entered, read or removed are ignored.
 extension TwoUsersTests {
     /// Where the downloader puts something in the way, and what of it is closed.
     static let closedPlaces = [
@@ -10,7 +10,7 @@ extension TwoUsersTests {
         "ephemeral/DIGEST.avpack", "ephemeral/DIGEST.wanted",
     ]
 
-    /// Closed to all others, or to changes; and where names can be listed, and nothing be looked up.
+    /// Closed to all others, to changes, or listable without access to the entries.
     static let closedFolders =
         Sampling.pairs(closedPlaces, ["700", "755"], for: "closed places").sample(6, for: "closed folders")
         + Sampling.pairs(["shared/packs", "shared/packs/level"], ["000", "744"], for: "closed packs")

@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 import VaultCrypto
 
-/// App and downloader as two users of one group: what the downloader's user may write decides nothing in the app.
+/// App and downloader as two users of one group: files of the downloader's user decide nothing in the app.
 @Suite(.enabled(if: geteuid() == 0, "only root may run commands as other users"), .timeLimit(.minutes(3)))
 struct TwoUsersTests {
     let workshop: Workshop
@@ -90,8 +90,8 @@ struct TwoUsersTests {
             sourceLocation: location)
     }
 
-    /// The downloader brings, and writes nothing in permanent storage; the app opens without asking the host again.
-    @Test(arguments: ["unlock", "fetch", "sealed"]) func theyWorkTogether(way: String) async throws {
+    /// The downloader writes nothing in permanent storage; the app opens without asking the host again.
+    @Test(arguments: ["unlock", "fetch", "sealed"]) func theyShareAStore(way: String) async throws {
         try await download().succeeded()
         #expect(try Tree("\(workshop.store)/permanent").entries.isEmpty)
         let store = ["--store", workshop.store]
@@ -118,8 +118,8 @@ struct TwoUsersTests {
         try await expectLoaded(2)
     }
 
-    /// An old pack comes back, with a record that claims the newest metadata there can be.
-    @Test func anOldPackThatIsPutBack() async throws {
+    /// An old pack with a record that claims the newest possible metadata.
+    @Test func aRolledBackPack() async throws {
         try await download().succeeded()
         try await shell("cp -a '\(workshop.store)/shared' '\(folder["old"])'")
         try await fetch().succeeded()
@@ -136,14 +136,14 @@ struct TwoUsersTests {
         try await expectLoaded(2)
         _ = try await run(["unlock", "--store", workshop.store] + keys, as: app)
         try await expectLoaded(2)
-        // And the next publication comes as ever.
+        // The next publication is fetched as usual.
         try await publish(3)
         try await fetch().succeeded()
         try await expectLoaded(3)
     }
 
-    /// A record that says that the app removed a pack, or can do without it, is the downloader's own opinion.
-    @Test func aRecordThatDecidesForTheApp() async throws {
+    /// A downloader's record that a pack was removed or is purgeable does not count for the app.
+    @Test func aForgedRecord() async throws {
         try await download().succeeded()
         try await fetch().succeeded()
         let record = "store/shared/@state/level/@record.json"
@@ -186,15 +186,15 @@ struct TwoUsersTests {
         try await expectLoaded(1)
     }
 
-    /// What an app has no root for it never opens, whatever a downloader's metadata say.
-    @Test func aPinOfAnotherUser() async throws {
+    /// An app never opens a pack without its own root, whatever a downloader's metadata say.
+    @Test func aRootPinnedByAnotherUser() async throws {
         try await download().succeeded()
         try await fetch(withTrust: false).failed(76, naming: "--trust")
         #expect(try await workshop.status()["level"]?.version == nil)
     }
 
-    /// The pack is changed after the downloader verified it: it never becomes live, and comes again.
-    @Test(arguments: [["--sealed"], []]) func aPackThatIsChangedWhileItWaits(form: [String]) async throws {
+    /// The pack is changed after the downloader verified it: it never becomes live, and is fetched again.
+    @Test(arguments: [["--sealed"], []]) func aPackChangedWhileWaiting(form: [String]) async throws {
         try await download().succeeded()
         let waiting = try #require(try workshop.files(in: "shared/packs").first { $0.hasSuffix(".avpack") })
         try await shell(
@@ -209,7 +209,7 @@ struct TwoUsersTests {
         if form.isEmpty { try await expectLoaded(1) }
     }
 
-    /// A link in the place of a folder of shared storage: nothing is written, opened or removed where it leads.
+    /// A link in place of a folder of shared storage: nothing is written, opened or removed behind it.
     @Test(arguments: ["packs", "packs/level"], ["permanent", "elsewhere"])
     func aLinkInSharedStorage(name: String, target: String) async throws {
         try await fetch().succeeded()
@@ -240,7 +240,7 @@ struct TwoUsersTests {
         #expect(try Tree(folder["victim"]) == before)
     }
 
-    /// A link to a private file of the app's in the place of a pack that waits.
+    /// A link to a private file of the app in place of a waiting pack.
     @Test func aLinkToAPrivateFile() async throws {
         try await fetch().succeeded()
         try await publish(2)
@@ -259,8 +259,8 @@ struct TwoUsersTests {
         #expect(try workshop.files(in: "ephemeral") == [])
     }
 
-    /// A store that another site's root was pinned in: the true root, given to `unlock`, is not ignored.
-    @Test func aRootThatIsGivenToUnlockCounts() async throws {
+    /// A store with a pinned root of another site: `unlock` uses the given root.
+    @Test func unlockUsesTheGivenRoot() async throws {
         let other = try await Workshop(publishing: ["level"])
         try await Command.run(
             ["fetch", other.site, "--store", other.store, "--trust", other.root] + other.keys
@@ -270,7 +270,7 @@ struct TwoUsersTests {
         ).failed(76)
     }
 
-    /// Puts a record right after a change, and lets it claim the highest listing that can be written.
+    /// Changes a record, and lets it claim the highest possible listing version.
     private func claim(_ record: String, _ change: (inout JSONObject) -> Void = { _ in }) throws {
         var json: JSONObject = try folder.json(record)
         json["rootVersion"] = .integer((1 << 53) - 1)

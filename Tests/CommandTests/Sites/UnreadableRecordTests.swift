@@ -2,7 +2,7 @@ import SystemPackage
 import Testing
 import VaultFileSystem
 
-/// A disk that does not give back what the store noted of one pack: the others go on.
+/// Unreadable records of one pack do not stop the others.
 struct UnreadableRecordTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -31,7 +31,7 @@ struct UnreadableRecordTests {
         return ["strace", "-f", "-qq", "-o", "/dev/null", "-P", path, "-e", "inject=read,pread64:error=EIO"]
     }
 
-    @Test(arguments: Place.allCases, [true, false]) func theOthersGoOn(place: Place, isNamed: Bool)
+    @Test(arguments: Place.allCases, [true, false]) func otherPacksAreFetched(place: Place, isNamed: Bool)
         async throws
     {
         let marks = try workshop.files(in: "permanent/@work")
@@ -39,7 +39,7 @@ struct UnreadableRecordTests {
         try folder.write("two/file", "version 2")
         try await workshop.publish()
         let wrapper = try unreadable(place)
-        // What a manifest says the record says, too: it is written once more.
+        // The record has the content of a manifest, which is written again.
         if isNamed || place == .manifest {
             try await workshop.fetch(nil, "two", through: wrapper).succeeded()
         } else {
@@ -52,7 +52,7 @@ struct UnreadableRecordTests {
         #expect(status.text.contains("loaded  two  version 2") && status.text.contains("absent  three"))
         if place == .record {
             #expect(status.text.contains("failed  \(Self.bad)"), "\(status.text)")
-            // What could not be looked at is looked at once more.
+            // Unreadable packs are checked again.
             #expect(try workshop.files(in: "permanent/@work") == marks)
         }
 
@@ -62,15 +62,14 @@ struct UnreadableRecordTests {
         #expect(try workshop.files(in: "permanent/@work") == [])
     }
 
-    @Test(arguments: Place.allCases) func theOneItselfIsRemoved(place: Place) async throws {
+    @Test(arguments: Place.allCases) func theDamagedPackIsRemoved(place: Place) async throws {
         let command = ["remove", Self.bad, "--store", workshop.store]
         try await Command.run(command, through: unreadable(place)).succeeded()
         #expect(try await workshop.status()[Self.bad]?.state == "absent")
         #expect(try workshop.files(in: "permanent/\(Self.bad)") == [])
     }
 
-    /// Nor what somebody left who died while he opened it.
-    @Test func aTreeThatWasBegun() async throws {
+    @Test func anUnfinishedTree() async throws {
         let scratch = "store/permanent/one/.assetvault-0-1.tmp/folder"
         try folder.write(scratch + "/file", "begun")
         let wrapper = [
@@ -88,8 +87,7 @@ struct UnreadableRecordTests {
         #expect(try workshop.files(in: "permanent/@work") == [])
     }
 
-    /// Nor a removal that was begun.
-    @Test func aRemovalThatWasBegun() async throws {
+    @Test func anUnfinishedRemoval() async throws {
         let home = folder["store/permanent/one"]
         let version = try #require(
             try Folder(opening: FilePath(home)).readLink("current")?.string)
@@ -109,8 +107,8 @@ struct UnreadableRecordTests {
         #expect(try workshop.files(in: "permanent/one") == [])
     }
 
-    /// What has no place in a store.
-    @Test(arguments: ["manifest", "home"]) func aFolderOrAFileInTheWay(kind: String) async throws {
+    /// Entries that don't belong in a store.
+    @Test(arguments: ["manifest", "home"]) func aFolderOrFileOfTheWrongKind(kind: String) async throws {
         let home = folder["store/permanent/one"]
         if kind == "home" {
             try await Tool.run("rm", "-r", home)
@@ -131,8 +129,8 @@ struct UnreadableRecordTests {
         #expect(status["one"]?.state == (kind == "home" ? "failed" : "loaded"))
     }
 
-    /// Nobody's folder, such as the system's on a file system of its own.
-    @Test func aFoundersFolder() async throws {
+    /// A folder that is not the store's, such as the system's on a separate file system.
+    @Test func anUnreadableForeignFolder() async throws {
         try folder.makeFolder("store/permanent/lost+found")
         let wrapper = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", "lost+found"]
         let failing = ["-P", folder["store/permanent/lost+found"], "-e", "inject=openat:error=EACCES"]

@@ -3,7 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// What `publish` says that an update costs, before anything is signed, and what it costs then.
+/// The update costs that `publish` reports before signing, compared with the real ones.
 struct UpdateReportTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -36,8 +36,8 @@ struct UpdateReportTests {
             })
     }
 
-    /// The same numbers from the dry run, from the publication, from a runner without the packs, and on the wire.
-    @Test func whatIsSaidIsWhatClientsDownload() async throws {
+    /// The dry run, the publication, a runner without the packs, and the transfer agree.
+    @Test func theReportMatchesTheDownload() async throws {
         func hold(_ version: Int) async throws {
             try await workshop.fetch(nil, "--sealed", into: folder["store-\(version)"]).succeeded()
         }
@@ -59,7 +59,7 @@ struct UpdateReportTests {
         }
     }
 
-    /// Three versions are looked back at; those whose packs are gone tell nothing.
+    /// Updates from the last three versions are reported, unless their packs are gone.
     @Test func theLastVersions() async throws {
         for version in 2...5 {
             try change(version, in: UInt64(version))
@@ -77,7 +77,7 @@ struct UpdateReportTests {
         #expect(try updates(try await workshop.publish("--json")).keys.sorted() == [5])
     }
 
-    /// What only says something else about a pack costs nothing.
+    /// A change of metadata alone costs nothing.
     @Test func anUpdateOfTheMetadataAlone() async throws {
         try workshop.settings { settings in
             settings["packs"] = ["level": ["source": "../level", "policy": "essential"]]
@@ -108,7 +108,7 @@ struct UpdateReportTests {
         #expect(try await workshop.publish().text.contains("updated  level  version 2"))
     }
 
-    /// A dry run needs no signing key, and fails as the publication would.
+    /// A dry run needs no signing key, and fails like the publication.
     @Test func aDryRunWithoutSigningKeys() async throws {
         try change(1, in: 2)
         for key in ["root", "targets", "snapshot", "timestamp"] { _ = try workshop.takeAway("\(key).pem") }

@@ -10,7 +10,7 @@ enum Command {
     /// The binary: `ASSETVAULT_COMMAND`, else `assetvault` in a folder above that of the running tests.
     static var path: FilePath { get throws { try found.get() } }
 
-    /// The debug build beside the running tests, which can be told to die at a step.
+    /// The debug build beside the running tests, which can kill itself at a step.
     static var debugPath: FilePath { get throws { try built.get() } }
 
     private static let found = Result {

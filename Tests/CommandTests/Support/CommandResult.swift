@@ -1,7 +1,7 @@
 import StrictJSON
 import Testing
 
-/// How a process ended, and what it said.
+/// A process's exit code and output.
 struct CommandResult: Sendable {
     /// 128 + N where signal N ended it, as in the shell.
     let exitCode: Int32
@@ -11,10 +11,10 @@ struct CommandResult: Sendable {
     var text: String { String(decoding: output, as: UTF8.self) }
     var errorText: String { String(decoding: errors, as: UTF8.self) }
 
-    /// The output as the one JSON value that it must be.
+    /// The output as one JSON value.
     func json() throws -> JSONValue { try JSONValue(parsing: output.span, place: "standard output") }
 
-    /// Expects success; says what was said where it was none.
+    /// Expects success; reports the output on failure.
     @discardableResult
     func succeeded(at location: SourceLocation = #_sourceLocation) throws -> CommandResult {
         try #require(exitCode == 0, "\(errorText)", sourceLocation: location)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// Numbers that are given out once.
+/// Hands out consecutive numbers.
 final class Counter: Sendable {
     private let last = Mutex(0)
 

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Wrappers that let a command meet a file system of its own, as root or where anybody may make namespaces.
+/// Wrappers that run a command with its own mounts, as root or where users can create namespaces.
 enum Sandbox {
     /// Runs `setup`, which may mount, before the command and `after` behind it; the mounts vanish with both.
     static func mounting(_ setup: String, after: String = ":") -> [String] {

@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// A command that is caught while it stands still in one system call, and told to end.
+/// A command that gets a signal while it is stopped in a system call.
 enum StoppedCommand {
     /// Runs the command until it stands in the `number`th call of one system call and `isThere`, then sends it a signal.
     /// Expects it to end by itself, with the code that a shell gives to that signal.

@@ -55,7 +55,7 @@ final class TemporaryFolder: Sendable {
         [UInt8](try Data(contentsOf: URL(filePath: self[name])))
     }
 
-    /// How many bytes of a file are no holes.
+    /// The bytes of a file outside its holes.
     func dataCount(of name: String) throws -> Int {
         let file = try OpenFile(reading: path.appending(name))
         return try file.dataRanges(in: 0..<file.status().size).reduce(0) { $0 + $1.count }

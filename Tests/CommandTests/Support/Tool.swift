@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// Other people's programs, found in the PATH.
+/// External programs, found in the PATH.
 enum Tool {
     /// More than any test prints; what is larger goes to a file or to /dev/null.
     static let outputLimit = 64 << 20

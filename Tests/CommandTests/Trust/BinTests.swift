@@ -4,7 +4,7 @@ import Sampling
 import StrictJSON
 import Testing
 
-/// A listing in hash bins: what changes is one bin, and that is what readers get.
+/// A listing in hash bins: a change affects one bin, and readers fetch only that.
 struct BinTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -28,7 +28,7 @@ struct BinTests {
         try await workshop.publish()
     }
 
-    @Test(arguments: [4, Sampling.isWhole ? 256 : 16] as [Int64]) func onePackIsOneBin(count: Int64)
+    @Test(arguments: [4, Sampling.isWhole ? 256 : 16] as [Int64]) func onePackChangesOneBin(count: Int64)
         async throws
     {
         let readers = try await Readers(of: workshop)
@@ -63,11 +63,11 @@ struct BinTests {
         }
     }
 
-    /// From one list to bins, to more of them, and back; whoever knows a state follows to each.
-    @Test func thereAndBack() async throws {
+    /// From one list to bins, to more bins, and back; clients of each state follow.
+    @Test func changesOfTheBinCount() async throws {
         let readers = try await Readers(of: workshop)
         let counts: [Int64?] = [4, 16, nil, 4]
-        let stepsWithPython = Array(counts.indices).sample(1, for: "thereAndBack")
+        let stepsWithPython = Array(counts.indices).sample(1, for: "changesOfTheBinCount")
         for (step, count) in counts.enumerated() {
             let withPython = stepsWithPython.contains(step)
             try await publishInBins(count)
@@ -88,7 +88,7 @@ struct BinTests {
         }
     }
 
-    @Test func aPackThatIsTakenOut() async throws {
+    @Test func aRemovedPack() async throws {
         try await publishInBins(4)
         try workshop.settings { settings in
             var packs = settings["packs"]?.members ?? [:]
@@ -101,8 +101,7 @@ struct BinTests {
         #expect(try await workshop.status().count == 4)
     }
 
-    @Test(arguments: ["0", "1", "3", "32768", "-4", "\"4\""]) func numbersThatMakeNoBins(text: String)
-        async throws
+    @Test(arguments: ["0", "1", "3", "32768", "-4", "\"4\""]) func invalidBinCounts(text: String) async throws
     {
         let value = try JSONValue(parsing: Array(text.utf8).span, place: "bins")
         try workshop.settings { $0["bins"] = value }

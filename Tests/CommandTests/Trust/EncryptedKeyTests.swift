@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// Signing keys under a passphrase, and that nobody ever repeats it.
+/// Encrypted signing keys, and that passphrases are never printed.
 struct EncryptedKeyTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -52,7 +52,7 @@ struct EncryptedKeyTests {
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
     }
 
-    @Test func fromADescriptor() async throws {
+    @Test func fromAFileDescriptor() async throws {
         let phrase = try folder.write("passphrase", Self.secret, permissions: 0o600)
         try await Command.run(
             ["publish", workshop.vault, "--passphrase", "fd:3"],
@@ -62,7 +62,7 @@ struct EncryptedKeyTests {
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
     }
 
-    /// One passphrase for all encrypted keys; a manifest gives it once.
+    /// One passphrase for all encrypted keys; a file descriptor can be read only once.
     @Test(arguments: ["3< '", "3< <(cat '"]) func twoKeysFromADescriptor(redirection: String) async throws {
         let phrase = try folder.write("passphrase", Self.secret, permissions: 0o600)
         let plain = folder["vault/keys/targets.pem"]
@@ -97,7 +97,7 @@ struct EncryptedKeyTests {
         #expect(try Tree("\(workshop.site)/metadata") == before)
     }
 
-    /// Who works elsewhere signs with such a key, too.
+    /// Offline signing accepts encrypted keys, too.
     @Test func signingElsewhere() async throws {
         try FileManager.default.moveItem(
             atPath: folder["vault/keys/encrypted.pem"], toPath: folder["elsewhere.pem"])
@@ -111,7 +111,7 @@ struct EncryptedKeyTests {
         ).succeeded()
     }
 
-    /// What is given on the command line anybody can see; it is refused, and not repeated.
+    /// Anybody can see command lines: the passphrase is refused, and not repeated.
     @Test func aLiteralPassphrase() async throws {
         for text in ["hunter2", "pass:hunter2", "hunter2:", "fd:hunter2", "env:", "fd:1"] {
             let result = try await publish(text).failed(64, naming: "--passphrase", "env:NAME")

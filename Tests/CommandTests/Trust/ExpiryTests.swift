@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// How long a site is believed, who says that the end is near, and what works after it.
+/// How long a site is trusted, who warns of its expiry, and what works afterwards.
 struct ExpiryTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -26,7 +26,7 @@ struct ExpiryTests {
         }
     }
 
-    /// With under a quarter of a period left all say so; publishing renews it, and nobody does any more.
+    /// With under a quarter of a period left all commands warn; publishing renews the metadata.
     @Test func warnings() async throws {
         let early = try await workshop.trust("show", through: later(22)).succeeded()
         #expect(!early.errorText.contains("warning"))
@@ -43,7 +43,7 @@ struct ExpiryTests {
         #expect(try await !workshop.trust("show", through: later(23)).errorText.contains("warning"))
     }
 
-    /// A publication that can't renew the targets says until when that must be done.
+    /// A publication that can't renew the targets says when they expire.
     @Test func theKeyOfTheTargetsIsElsewhere() async throws {
         let key = try workshop.takeAway("targets.pem")
         let early = try await workshop.publish(through: later(270))
@@ -60,8 +60,8 @@ struct ExpiryTests {
         #expect(try await workshop.roles()["targets"]?.version == 2)
     }
 
-    /// What is there is used without any metadata, however old.
-    @Test func whatIsStagedIsUsedAfterTheEnd() async throws {
+    /// Staged packs are used without metadata.
+    @Test func stagedPacksAreUsedAfterExpiry() async throws {
         try await workshop.fetch(nil, "--sealed").succeeded()
         let pack = try await workshop.path(of: "level")
         try await workshop.fetch(nil, "--sealed", through: later(31)).failed(76, naming: "expired")
@@ -76,7 +76,7 @@ struct ExpiryTests {
         #expect(try Tree(folder["opened"]) == Tree(folder["level"]))
     }
 
-    /// A server that only has the timestamp's key keeps the site alive while the other roles last.
+    /// A server with only the timestamp's key keeps the site valid until the other roles expire.
     @Test func theTimestampsKeyAlone() async throws {
         try workshop.settings { $0["expiry"] = ["snapshot": 200] }
         try folder.write("level/file", "version 2")
@@ -101,7 +101,7 @@ struct ExpiryTests {
         try await fetch(after: 106).failed(76, naming: "timestamp")
         #expect(try workshop.metadata() == before, "no other file is new")
         #expect(try await workshop.roles()["timestamp"]?.version == 5)
-        // It can't keep alive what others must renew, and says so in time.
+        // It can't renew the other roles, and warns in time.
         let warning = try await workshop.trust("refresh", through: later(160)).succeeded()
         #expect(warning.errorText.contains("warning: snapshot"))
         try await workshop.trust("refresh", through: later(201)).failed(76, naming: "snapshot")

@@ -3,7 +3,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// Publishing against a host, with all that a vault may have: offline keys, new roots, bins, teams, pins.
+/// Publishing from a hosted site, with offline keys, new roots, bins, teams and pins.
 struct HostedVaultTests {
     private func level() async throws -> Workshop {
         let workshop = try await Workshop()
@@ -18,8 +18,8 @@ struct HostedVaultTests {
         #expect(try await workshop.tree(of: "level") == Tree(workshop.folder["level"]))
     }
 
-    /// What was sealed waits in the runner's vault for its signature.
-    @Test(arguments: [true, false]) func aKeyThatIsKeptElsewhere(keepingSite: Bool) async throws {
+    /// A sealed pack waits in the runner's vault for its signature.
+    @Test(arguments: [true, false]) func anOfflineKey(keepingSite: Bool) async throws {
         let workshop = try await level()
         let folder = workshop.folder
         let key = try workshop.takeAway("targets.pem")
@@ -41,7 +41,7 @@ struct HostedVaultTests {
     }
 
     /// A runner pins the first root, and follows the host's to the newest.
-    @Test func rootsThatFollowed() async throws {
+    @Test func severalRoots() async throws {
         let workshop = try await level()
         for role in ["timestamp", "targets"] {
             try await workshop.trust("rotate", role).succeeded()
@@ -84,8 +84,8 @@ struct HostedVaultTests {
         try await expectClient(of: workshop, at: server.url)
     }
 
-    /// A bin that can't be read would be taken for an empty one.
-    @Test func aBinThatCantBeRead() async throws {
+    /// An unreadable bin must not count as empty.
+    @Test func anUnreadableBin() async throws {
         let workshop = try await level()
         try workshop.settings { $0["bins"] = 2 }
         try await workshop.publish()
@@ -95,7 +95,7 @@ struct HostedVaultTests {
         #expect(try runner.written() == [])
     }
 
-    /// Of a team only what is new is written.
+    /// Only new files of a team are written.
     @Test func teams() async throws {
         let studio = try await Studio()
         let (workshop, folder) = (studio.workshop, studio.folder)
@@ -115,7 +115,7 @@ struct HostedVaultTests {
         try await Command.run("publish", studio.team, "--against", server.url).failed(64, naming: "team")
     }
 
-    @Test func aPackThatIsPinned() async throws {
+    @Test func aPinnedVersion() async throws {
         let workshop = try await level()
         let folder = workshop.folder
         try await Tool.run("cp", "-a", folder["level"], folder["old"])

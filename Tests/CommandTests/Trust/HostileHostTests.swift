@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// A host that has no key, and gives one signed file for another.
+/// A host without keys that serves one signed file in place of another.
 struct HostileHostTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -17,7 +17,7 @@ struct HostileHostTests {
     }
 
     /// All bins are signed by one key, and have one version: the snapshot tells them apart.
-    @Test func oneBinForAnother() async throws {
+    @Test func aSwappedBin() async throws {
         let (first, second) = (
             try folder.bytes("vault/site/metadata/1.packs-0.json"),
             try folder.bytes("vault/site/metadata/1.packs-1.json")
@@ -31,8 +31,8 @@ struct HostileHostTests {
         #expect(audit.exitCode != 0)
     }
 
-    /// Nor does an older list of the whole site stand in for a bin of that version.
-    @Test func theOldListForABin() async throws {
+    /// An older list of the whole site is refused in place of a bin of that version.
+    @Test func anOldListInPlaceOfABin() async throws {
         try await workshop.fetch().succeeded()
         let first = try Tree(folder["level"])
         try folder.write("level/file", "version 2")

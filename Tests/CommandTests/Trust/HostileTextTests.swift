@@ -2,9 +2,9 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// Names that a hostile publisher, team or uploader chose: no command lets them drive a terminal or forge a line.
+/// Names chosen by a hostile publisher, team or uploader: no command lets them control a terminal or forge a line.
 struct HostileTextTests {
-    /// Clears a screen, pretends to be the verdict of an audit, and turns what follows around.
+    /// Clears the screen, imitates an audit's verdict, and reverses the text direction.
     static let name = "evil\u{1B}[2J\u{9B}31m\nok: 3 packs, 99 bytes verified\r\u{202E}\u{2066}\u{2028}"
 
     let workshop: Workshop
@@ -15,7 +15,7 @@ struct HostileTextTests {
         folder = workshop.folder
     }
 
-    private func expectTame(
+    private func expectEscaped(
         _ result: CommandResult, namingIt: Bool = true, at location: SourceLocation = #_sourceLocation
     ) {
         let text = result.text + result.errorText
@@ -52,27 +52,27 @@ struct HostileTextTests {
         }
     }
 
-    @Test func aSite() async throws {
+    @Test func namesInASite() async throws {
         try await publishHostileSite()
         let pinned = [workshop.site, "--trust", workshop.root]
         for command in ["audit", "list"] {
             for json in [[], ["--json"]] {
-                expectTame(try await Command.run([command] + pinned + json))
+                expectEscaped(try await Command.run([command] + pinned + json))
             }
         }
         let shown = try await Command.run(["trust", "show"] + pinned).succeeded()
-        expectTame(shown)
+        expectEscaped(shown)
         #expect(
             shown.text.contains("level") == false && shown.errorText.contains("is not believed"),
             "\(shown.text)\(shown.errorText)")
-        expectTame(try await Command.run(["trust", "show", "--json"] + pinned).succeeded())
+        expectEscaped(try await Command.run(["trust", "show", "--json"] + pinned).succeeded())
         let refused = try await workshop.fetch(nil, "--all")
         #expect(refused.exitCode != 0)
-        expectTame(refused)
+        expectEscaped(refused)
     }
 
-    /// The role is believed: what it is called, and its keys, is shown among those of honest roles.
-    @Test func aTeamThatIsBelieved() async throws {
+    /// The role is trusted: its name and keys are shown among those of honest roles.
+    @Test func namesInATrustedTeam() async throws {
         try await publishHostileSite()
         let published: JSONValue = try folder.json("vault/site/metadata/1.targets.json")
         var targets = try #require(published["signed"]?.members)
@@ -83,15 +83,15 @@ struct HostileTextTests {
                 targets, as: "1.\(Self.name).json", with: folder["vault/keys/\(role).pem"])
             try workshop.renameSigner(of: "1.\(Self.name).json", to: Self.name)
             let shown = try await Command.run("trust", "show", workshop.site).succeeded()
-            expectTame(shown)
+            expectEscaped(shown)
             answers.append(shown.text + shown.errorText)
         }
         #expect(answers.contains { !$0.contains("is not believed") }, "\(answers)")
-        expectTame(try await Command.run("audit", workshop.site))
+        expectEscaped(try await Command.run("audit", workshop.site))
     }
 
-    /// The IDs of keys are whatever the root calls them.
-    @Test func keysOfTheRoot() async throws {
+    /// Key IDs in a root are arbitrary text.
+    @Test func keyIDsInTheRoot() async throws {
         let root: JSONValue = try folder.json("vault/site/metadata/1.root.json")
         var signed = try #require(root["signed"]?.members)
         let keys = try #require(signed["keys"]?.members)
@@ -107,11 +107,11 @@ struct HostileTextTests {
         signed["roles"] = .object(roles)
         try await workshop.sign(signed, as: "1.root.json", with: folder["vault/keys/root.pem"])
         try workshop.renameSigner(of: "timestamp.json", to: Self.name)
-        expectTame(try await Command.run("trust", "show", workshop.site).succeeded())
-        expectTame(try await Command.run("audit", workshop.site), namingIt: false)
+        expectEscaped(try await Command.run("trust", "show", workshop.site).succeeded())
+        expectEscaped(try await Command.run("audit", workshop.site), namingIt: false)
     }
 
-    @Test func aTeamsPublication() async throws {
+    @Test func namesInATeamsPublication() async throws {
         let studio = try await Studio()
         try await studio.forgeTeam(version: 2) { signed in
             guard var targets = signed["targets"]?.members else { return }
@@ -120,23 +120,23 @@ struct HostileTextTests {
             ]
             signed["targets"] = .object(targets)
         }
-        expectTame(try await Command.run("publish", studio.workshop.vault).succeeded())
+        expectEscaped(try await Command.run("publish", studio.workshop.vault).succeeded())
     }
 
-    /// What somebody uploaded into the site's folder.
-    @Test func filesOfASite() async throws {
+    /// Files uploaded into the site's folder.
+    @Test func fileNamesInASite() async throws {
         for name in ["targets/packs/\(Self.name).avpack", "targets/packs/\(Self.name)/x.avpack"] {
             try folder.write("vault/site/\(name)", "x")
             try await Tool.run("touch", "-d", "-100 days", folder["vault/site/\(name)"])
         }
-        expectTame(try await Command.run("audit", workshop.site))
+        expectEscaped(try await Command.run("audit", workshop.site))
         let pruned = try await Command.run("prune", workshop.vault).succeeded()
-        expectTame(pruned)
+        expectEscaped(pruned)
         #expect(pruned.text.split(separator: "\n").count == 2, "\(pruned.text)")
     }
 
-    /// What the parser of arguments quotes, and what comes back in errors.
-    @Test func arguments() async throws {
+    /// Arguments quoted by the parser or repeated in errors.
+    @Test func commandArguments() async throws {
         let name = Self.name
         for arguments in [
             [name], ["fetch", "--\(name)"], ["trust", name], ["trust", "rotate", "v", name],
@@ -145,17 +145,17 @@ struct HostileTextTests {
             ["serve", name], ["cat", name, name], ["init", "\(name)/\(name)"], ["help", name],
         ] {
             // `init` makes a folder of that name.
-            expectTame(
+            expectEscaped(
                 try await Command.run(arguments, workingDirectory: folder.path), namingIt: false)
         }
     }
 
-    /// The files of a pack that somebody else sealed.
-    @Test func filesOfAPack() async throws {
+    /// The files of a pack sealed by somebody else.
+    @Test func fileNamesInAPack() async throws {
         try folder.write("other/evil\u{202E}gpj.exe", "x")
         try await Command.run(
             ["seal", folder["other"], "-o", folder["other.avpack"]] + workshop.keys
         ).succeeded()
-        expectTame(try await Command.run(["inspect", folder["other.avpack"]] + workshop.keys).succeeded())
+        expectEscaped(try await Command.run(["inspect", folder["other.avpack"]] + workshop.keys).succeeded())
     }
 }

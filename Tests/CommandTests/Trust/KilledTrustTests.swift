@@ -2,7 +2,7 @@ import Foundation
 import Sampling
 import Testing
 
-/// A change of trust may be killed at any step: every reader believes the site, and the same command ends it.
+/// A change of trust may be killed at any step: every reader trusts the site, and repeating the command finishes it.
 struct KilledTrustTests {
     let vault: KilledVault
 
@@ -12,7 +12,7 @@ struct KilledTrustTests {
     /// former, so that `fsync` alone stops at every state.
     private static let calls = Sampling.isWhole ? ["fsync", "renameat", "renameat2", "unlinkat"] : ["fsync"]
 
-    /// Kills a command at one of its steps after the other.
+    /// Kills a command at each of its steps.
     private func killAtEveryStep(
         _ command: [String], with arguments: [String] = [], refusal: String? = nil
     ) async throws {

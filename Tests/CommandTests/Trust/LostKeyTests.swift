@@ -2,10 +2,10 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// A key that was lost is replaced by another, as long as there is the root's, and no client is locked out.
+/// A lost key is replaced with the root's key, and no client is locked out.
 struct LostKeyTests {
     @Test(arguments: ["timestamp", "snapshot", "targets"], [0, 28, 40])
-    func isReplaced(role: String, days: Int) async throws {
+    func aLostKeyIsReplaced(role: String, days: Int) async throws {
         let workshop = try await Workshop()
         let folder = workshop.folder
         try folder.write("level/file", "version 1")
@@ -15,7 +15,7 @@ struct LostKeyTests {
         try workshop.takeAway("\(role).pem")
         let fresh = try await workshop.makeKey("fresh")
         try await Tool.run("mv", fresh.key, folder["vault/keys/\(role).pem"])
-        // What has changed meanwhile waits for nothing either.
+        // Pending changes are published, too.
         try folder.write("level/file", "version 2")
 
         let then = ["faketime", "+\(days) days"]

@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// Keys that are kept elsewhere: what needs them waits, is signed there, and is published then.
+/// Offline keys: files wait for signatures, are signed elsewhere, and are published then.
 struct OfflineKeyTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -21,7 +21,7 @@ struct OfflineKeyTests {
         try await Command.run("trust", "sign", folder["vault/pending/\(name)"], "--key", key)
     }
 
-    /// A new pack is sealed once: what was sealed is what is published.
+    /// A new pack is sealed once: the sealed pack is the published one.
     @Test func theKeyOfTheTargets() async throws {
         let readers = try await Readers(of: workshop)
         let (old, before) = (try Tree(folder["level"]), try Tree("\(workshop.site)/metadata"))
@@ -36,7 +36,7 @@ struct OfflineKeyTests {
         let sealed = try packs()
         #expect(sealed.count == 3)
 
-        // Publishing again meanwhile makes nothing new.
+        // Publishing again changes nothing.
         let waiting = try folder.bytes("vault/pending/2.targets.json")
         try await Command.run("publish", workshop.vault).failed(77, naming: "pending")
         #expect(try packs() == sealed)
@@ -54,7 +54,7 @@ struct OfflineKeyTests {
         #expect(try Tree(workshop.site) == again)
     }
 
-    /// A new timestamp key waits for the root's signature; until then the old one counts, and packs go on.
+    /// A new timestamp key waits for the root's signature; until then the old one is used, and packs are published.
     @Test func theKeyOfTheRoot() async throws {
         let readers = try await Readers(of: workshop)
         let old = try #require(try await workshop.roles()["timestamp"]?.keys)
@@ -81,7 +81,7 @@ struct OfflineKeyTests {
         try await readers.expectBelief(seeing: [Tree(folder["level"])])
     }
 
-    /// Two people sign copies; neither signature alone is enough.
+    /// Two people sign copies; one signature is not enough.
     @Test func twoOfTwoPeople() async throws {
         let own = try #require(try await workshop.roles()["targets"]?.keys.first)
         let (alice, bob) = (try await workshop.makeKey("alice"), try await workshop.makeKey("bob"))
@@ -101,7 +101,7 @@ struct OfflineKeyTests {
         try await readers.expectBelief(seeing: [Tree(folder["level"])])
     }
 
-    /// Each signs a copy of what waits, the copies come together, and it is published.
+    /// Each signs a copy of the pending file, the copies are merged, and it is published.
     private func signByBoth(_ one: String, _ other: String, onlyOneIsEnough: Bool) async throws {
         let name = try #require(try workshop.pending().first { $0.hasSuffix(".targets.json") })
         let file = folder["vault/pending/\(name)"]

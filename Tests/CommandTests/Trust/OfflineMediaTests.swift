@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// Media that travel offline: their metadata lasts until a day, all of it.
+/// Offline media: all metadata are valid until a given day.
 struct OfflineMediaTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -22,8 +22,8 @@ struct OfflineMediaTests {
         try await workshop.fetch(into: folder["store-\(days)"], through: ["faketime", "+\(days) days"])
     }
 
-    /// Where keys are kept elsewhere the media are not ready before all is signed, and that is said.
-    @Test func withKeysElsewhere() async throws {
+    /// With offline keys the media are not ready before all is signed, which is reported.
+    @Test func withOfflineKeys() async throws {
         let keys = [try workshop.takeAway("root.pem"), try workshop.takeAway("targets.pem")]
         let command = ["publish", workshop.vault, "--offline-until", day(500)]
         for _ in 0..<3 {
@@ -52,14 +52,14 @@ struct OfflineMediaTests {
             try await isFetched(after: 499).succeeded()
             try await isFetched(after: 502).failed(76, naming: "expired")
         }
-        // A publication without it is no reason to sign anything for a shorter time.
+        // A later publication without the option does not shorten the validity.
         let before = try Tree(workshop.site)
         try await workshop.publish()
         #expect(try Tree(workshop.site) == before)
     }
 
-    /// Where a role lasts longer anyway it stays as it is.
-    @Test func aDayThatIsNear() async throws {
+    /// A role that lasts longer keeps its expiry.
+    @Test func aDateBeforeTheNormalExpiry() async throws {
         try await workshop.publish("--offline-until", day(60))
         let roles = try await workshop.roles()
         #expect(roles["root"]?.version == 1 && roles["targets"]?.version == 1)
@@ -69,14 +69,14 @@ struct OfflineMediaTests {
     }
 
     @Test(arguments: ["2020-01-01", "tomorrow", "2030-13-01", "2030-02-30", "", "2030-1-1", "99999-01-01"])
-    func daysThatAreNone(text: String) async throws {
+    func invalidDates(text: String) async throws {
         let before = try Tree(workshop.vault)
         try await Command.run("publish", workshop.vault, "--offline-until", text).failed(
             64, naming: "--offline-until", "YYYY-MM-DD")
         #expect(try Tree(workshop.vault) == before)
     }
 
-    /// The day itself is still to come until it is over.
+    /// The current day is valid until it is over.
     @Test func today() async throws {
         try await workshop.publish("--offline-until", day(0))
         try await Command.run("publish", workshop.vault, "--offline-until", day(-1)).failed(64)

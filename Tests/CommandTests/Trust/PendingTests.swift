@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// What waits for signatures: what may be merged, and what has waited too long.
+/// Pending signatures: which copies may be merged, and which are too old.
 struct PendingTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -21,7 +21,7 @@ struct PendingTests {
         file = folder["vault/pending/2.targets.json"]
     }
 
-    @Test func aCopyThatSaysSomethingElse() async throws {
+    @Test func aCopyWithOtherContent() async throws {
         var copy = try #require(try folder.json("vault/pending/2.targets.json").members)
         var signed = try #require(copy["signed"]?.members)
         signed["expires"] = "2099-01-01T00:00:00Z"
@@ -34,7 +34,7 @@ struct PendingTests {
         #expect(try folder.bytes("vault/pending/2.targets.json") == before)
     }
 
-    @Test func whatCannotSign() async throws {
+    @Test func keysThatCannotSign() async throws {
         let before = try folder.bytes("vault/pending/2.targets.json")
         try await Command.run("trust", "sign", file).failed(64, naming: "--key")
         try folder.setPermissions("safe/targets.pem", 0o644)
@@ -49,9 +49,9 @@ struct PendingTests {
         #expect(try folder.bytes("vault/pending/2.targets.json") == before)
     }
 
-    /// Junk under the ID of the key that is to sign, in the file that waits and in a copy of it, on a machine that knows no
-    /// key: it takes no valid signature's place, and only valid ones are published.
-    @Test(arguments: [true, false]) func junkUnderTheKeysOwnID(junkComesFirst: Bool) async throws {
+    /// Invalid signatures under the ID of the signing key, in the pending file and in a copy, on a machine without
+    /// keys: they replace no valid signature, and only valid ones are published.
+    @Test(arguments: [true, false]) func invalidSignaturesUnderTheKeysID(junkComesFirst: Bool) async throws {
         let id = try #require(try await workshop.roles()["targets"]?.keys.first)
         var junk = try #require(try folder.json("vault/pending/2.targets.json").members)
         junk["signatures"] = .array([
@@ -78,8 +78,8 @@ struct PendingTests {
         try await workshop.fetch().succeeded()
     }
 
-    /// The key signs a file that has junk under its ID already.
-    @Test func aKeySignsOverJunk() async throws {
+    /// The key signs a file that has an invalid signature under its ID.
+    @Test func aKeyReplacesAnInvalidSignature() async throws {
         let id = try #require(try await workshop.roles()["targets"]?.keys.first)
         var junk = try #require(try folder.json("vault/pending/2.targets.json").members)
         junk["signatures"] = .array([.object(["keyid": .string(id), "sig": "00"])])
@@ -90,7 +90,7 @@ struct PendingTests {
         try await workshop.fetch().succeeded()
     }
 
-    /// Somebody else's signature is no help, and says so.
+    /// A signature by an unlisted key is reported as useless.
     @Test func aKeyThatTheRootDoesNotName() async throws {
         let stranger = try await workshop.makeKey("stranger")
         try await Command.run("trust", "sign", file, "--key", stranger.key).succeeded()
@@ -99,8 +99,8 @@ struct PendingTests {
         #expect(try Tree("\(workshop.site)/metadata") == before)
     }
 
-    /// The source moved on while a file waited: what was signed for the old one is not published.
-    @Test func theSourceMovedOn() async throws {
+    /// The source changed while a file was pending: the signed old one is not published.
+    @Test func theSourceChanged() async throws {
         try await Command.run("trust", "sign", file, "--key", key).succeeded()
         let signed = try folder.json("vault/pending/2.targets.json") as JSONValue
         try folder.write("level/file", "version 3")
@@ -113,8 +113,8 @@ struct PendingTests {
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
     }
 
-    /// The site moved on while a file waited: it is written anew under the version that is next.
-    @Test func theSiteMovedOn() async throws {
+    /// The site changed while a file was pending: it is written again as the next version.
+    @Test func theSiteChanged() async throws {
         let old = try folder.bytes("vault/pending/2.targets.json")
         try workshop.bringBack("targets.pem")
         try folder.write("level/file", "version 3")
@@ -134,8 +134,8 @@ struct PendingTests {
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
     }
 
-    /// A root that waited while another one was published is not the next one any more.
-    @Test func anotherRootCameFirst() async throws {
+    /// A pending root is outdated once another one was published.
+    @Test func anotherRootWasPublishedFirst() async throws {
         try workshop.bringBack("targets.pem")
         try workshop.takeAway("root.pem")
         try await workshop.trust("rotate", "timestamp").succeeded()
@@ -150,7 +150,7 @@ struct PendingTests {
     }
 
     /// With less than a quarter of its period left it would have to be signed again at once.
-    @Test func signedTooLongAgo() async throws {
+    @Test func aSignatureThatIsTooOld() async throws {
         try await Command.run("trust", "sign", file, "--key", key).succeeded()
         let later = ["faketime", "+300 days"]
         let before = try workshop.metadata()

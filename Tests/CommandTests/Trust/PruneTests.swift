@@ -3,7 +3,7 @@ import Sampling
 import StrictJSON
 import Testing
 
-/// What goes from a site when it is pruned, and what must stay.
+/// Which files pruning removes, and which it keeps.
 struct PruneTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -28,7 +28,7 @@ struct PruneTests {
         }
     }
 
-    /// Prunes when so many days have passed; the clock is wrong, the times of files are right.
+    /// Prunes with the clock set forward by this many days; file times are unchanged.
     @discardableResult
     private func prune(
         after days: Int, _ arguments: String..., through wrapper: [String] = []
@@ -43,8 +43,8 @@ struct PruneTests {
         return Set(list.compactMap { $0["path"]?.text?.replacing("\(workshop.site)/", with: "") })
     }
 
-    /// Only metadata of versions that are no longer kept goes, and its packs.
-    @Test func whatGoes() async throws {
+    /// Only metadata of versions that are no longer kept are removed, and their packs.
+    @Test func removesOldMetadataAndTheirPacks() async throws {
         let all = try Tree(workshop.site).files
         let dry = try removed(
             try await prune(after: 41, "--keep", "2", "--grace", "0d", "--dry-run", "--json"))
@@ -66,7 +66,7 @@ struct PruneTests {
             66, naming: "5, 4")
     }
 
-    /// The last versions are the last ones also after a move to bins, whose files are counted anew.
+    /// The last versions are kept also after a change to bins, whose versions begin again.
     @Test func acrossAMoveToBins() async throws {
         try workshop.settings { $0["bins"] = 2 }
         try folder.write("level/file", "version 6")
@@ -81,7 +81,7 @@ struct PruneTests {
         ).succeeded()
     }
 
-    /// What an unexpired snapshot names stays, however many versions ago: a client may hold it.
+    /// Packs of an unexpired snapshot are kept, however old: a client may use it.
     @Test func unexpiredSnapshots() async throws {
         let before = try Tree(workshop.site)
         let result = try await prune(after: 20, "--keep", "1", "--grace", "0d")
@@ -95,7 +95,7 @@ struct PruneTests {
         #expect(Set(left) == Set(packs[gone...]))
     }
 
-    /// The clock begins when something is replaced: version 4 was, one day ago; the others were forty days before.
+    /// The grace time begins at the replacement: version 4 was replaced a day ago; the others forty days before.
     @Test func graceTime() async throws {
         try await prune(after: 41, "--keep", "1", "--grace", "30d").succeeded()
         let left = Set(try Tree(workshop.site).files)
@@ -106,7 +106,7 @@ struct PruneTests {
         #expect(try Tree(workshop.site).files.filter { $0.hasSuffix(".avpack") } == [packs[4]])
     }
 
-    /// Roots always stay: a client of the first follows them one by one.
+    /// Roots are always kept: a client of the first follows them one by one.
     @Test func rootsAlwaysStay() async throws {
         for role in ["root", "timestamp", "targets"] {
             try await workshop.trust("rotate", role, through: ["faketime", "+41 days"]).succeeded()
@@ -118,8 +118,8 @@ struct PruneTests {
         try await workshop.fetch(through: ["faketime", "+42 days"]).succeeded()
     }
 
-    /// A host that is behind shows the state before; what that names is all there.
-    @Test func aHostThatIsBehind() async throws {
+    /// An outdated host serves the former state, whose files are all there.
+    @Test func anOutdatedHostStaysComplete() async throws {
         let then = ["faketime", "+41 days"]
         let timestamp = try folder.bytes("vault/site/metadata/timestamp.json")
         try folder.write("level/file", "version 6")
@@ -133,8 +133,8 @@ struct PruneTests {
         try await workshop.fetch(through: then).succeeded()
     }
 
-    /// What is sealed and waits for a signature is in use, too.
-    @Test func aPackThatWaits() async throws {
+    /// A sealed pack that awaits a signature is in use, too.
+    @Test func aPackAwaitingASignatureIsKept() async throws {
         let key = try workshop.takeAway("targets.pem")
         try folder.write("level/file", "version 6")
         try await Command.run("publish", workshop.vault, through: ["faketime", "+41 days"]).failed(77)
@@ -146,8 +146,8 @@ struct PruneTests {
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
     }
 
-    /// Killed anywhere, the site is whole, and the rest goes the next time.
-    @Test func killedHalfWay() async throws {
+    /// After a kill the site is complete, and the next run removes the rest.
+    @Test func killedAtEachStep() async throws {
         let then = ["faketime", "+41 days"]
         try await Tool.run("cp", "-a", workshop.vault, folder["whole"])
         try await prune(after: 41, "--keep", "1", "--grace", "0d").succeeded()
@@ -163,7 +163,7 @@ struct PruneTests {
                 through: kill + ["env", "NO_FAKE_STAT=1", "faketime", "+41 days"])
             try await Command.run("audit", workshop.site, through: then).succeeded()
             try await workshop.fetch(into: folder["store-\(number)"], through: then).succeeded()
-            // Each earlier version is whole or gone.
+            // Each earlier version is complete or gone.
             for (version, pack) in packs.enumerated()
             where try folder.exists("vault/site/metadata/\(version + 1).targets.json") {
                 #expect(try folder.exists("vault/site/\(pack)"), "version \(version + 1)")
@@ -179,7 +179,7 @@ struct PruneTests {
     @Test(arguments: [
         ["--keep", "0"], ["--keep", "-1"], ["--grace", "soon"], ["--grace", "-1d"], ["--grace", "d"],
     ])
-    func refusals(arguments: [String]) async throws {
+    func invalidOptions(arguments: [String]) async throws {
         let before = try Tree(workshop.vault)
         let result = try await Command.run(["prune", workshop.vault] + arguments)
         #expect(result.exitCode == 64 && result.output.isEmpty, "\(result.errorText)")

@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// A thief of keys takes the last version number that there is; the publisher and every client recover as Trust.md says.
+/// A thief of keys uses up the version numbers; the publisher and all clients recover as Trust.md says.
 struct RaisedVersionTests {
     static let last: Int64 = (1 << 53) - 1
 
@@ -20,8 +20,8 @@ struct RaisedVersionTests {
 
     static let stolen = [["timestamp"], ["snapshot", "timestamp"], ["targets", "snapshot", "timestamp"]]
 
-    /// The thief's metadata are the publisher's own, too: what follows on them has no number left.
-    @Test(arguments: stolen) func theLastVersionIsThePublishersOwn(roles: [String]) async throws {
+    /// The thief's metadata are in the publisher's site, too: no next version number is left.
+    @Test(arguments: stolen) func theLastVersionIsInThePublishersSite(roles: [String]) async throws {
         try await workshop.raise(roles, to: Self.last)
         try await Tool.run("cp", "-a", workshop.site, folder["thiefs"])
         let readers = try await Readers(of: workshop)
@@ -41,7 +41,7 @@ struct RaisedVersionTests {
         try await workshop.fetch().succeeded()
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
 
-        // What follows has numbers of its own, and the thief's are refused.
+        // The next metadata have new numbers, and the thief's are refused.
         try folder.write("level/file", "version 4")
         try await workshop.publish()
         try await workshop.fetch().succeeded()
@@ -53,7 +53,7 @@ struct RaisedVersionTests {
         try await Command.run("audit", workshop.site, "--trust", workshop.root).succeeded()
     }
 
-    /// The thief has published at the host, and the publisher's own site is as it was.
+    /// The thief published at the host; the publisher's own site is unchanged.
     @Test(arguments: stolen) func theLastVersionIsAtTheHost(roles: [String]) async throws {
         try await Tool.run("cp", "-a", workshop.site, folder["own"])
         try await workshop.raise(roles, to: Self.last)
@@ -87,8 +87,8 @@ struct RaisedVersionTests {
         #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
     }
 
-    /// The key of the targets is elsewhere: all waits for it, so that no client sees the new root without lower versions.
-    @Test func theKeyOfTheTargetsIsElsewhere() async throws {
+    /// The targets' key is offline: all changes wait for it, so no client sees the new root without lower versions.
+    @Test func theTargetsKeyIsOffline() async throws {
         try await workshop.raise(["targets"], to: Self.last)
         try await workshop.fetch().succeeded()
         let key = try workshop.takeAway("targets.pem")
@@ -102,7 +102,7 @@ struct RaisedVersionTests {
     }
 
     /// Both keys are replaced by one root, which waits for its own key.
-    @Test func theKeyOfTheRootIsElsewhere() async throws {
+    @Test func theRootKeyIsOffline() async throws {
         try await workshop.raise(["snapshot", "timestamp"], to: Self.last)
         try await workshop.fetch().succeeded()
         let before = try await workshop.roles()
@@ -124,7 +124,7 @@ struct RaisedVersionTests {
     }
 
     /// A runner without the whole site can't know which numbers are free.
-    @Test func aRunnerSendsToTheVaultWithTheWholeSite() async throws {
+    @Test func aRunnerWithoutTheSiteRefuses() async throws {
         try await workshop.raise(["snapshot"], to: Self.last)
         let runner = try await Runner(of: workshop)
         try folder.write("level/file", "version 3")
@@ -132,7 +132,7 @@ struct RaisedVersionTests {
         #expect(try runner.written().filter { $0.hasPrefix("metadata") } == [])
     }
 
-    /// An older site is no newer one for its lower number under the new root; nor is the thief's own.
+    /// An older site is no newer for its lower number under the new root; nor is the thief's.
     @Test func anOlderSiteAfterTheRecovery() async throws {
         try await Tool.run("cp", "-a", workshop.site, folder["backup"])
         try await workshop.raise(["timestamp"], to: Self.last)
@@ -145,8 +145,8 @@ struct RaisedVersionTests {
         }
     }
 
-    /// A client that dies while it follows to the new root follows to it the next time.
-    @Test func aClientThatIsKilledOnTheWay() async throws {
+    /// A client that is killed while it follows to the new root succeeds the next time.
+    @Test func aClientKilledWhileFollowingTheRoot() async throws {
         try await workshop.raise(["snapshot"], to: Self.last)
         try await workshop.fetch().succeeded()
         try await workshop.trust("rotate", "snapshot").succeeded()

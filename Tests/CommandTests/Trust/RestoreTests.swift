@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// An earlier version of a pack is put live again, as it was.
+/// An earlier version of a pack becomes live again, unchanged.
 struct RestoreTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -40,7 +40,7 @@ struct RestoreTests {
         }
     }
 
-    @Test func theWholeWay() async throws {
+    @Test func restoresAndStaysRestored() async throws {
         let targets = try Tree("\(workshop.site)/targets")
         try await restore("--version", "1")
         #expect(try workshop.publishedPack("level") == packs[0])
@@ -48,7 +48,7 @@ struct RestoreTests {
         try await expectClientHas(1, "version 1")
         let readers = try await Readers(of: workshop)
 
-        // It stays, whatever the source becomes.
+        // It stays live when the source changes.
         try folder.write("level/file", "version 4")
         try folder.write("other/file", "other")
         try await workshop.publish("--pack", "other=\(folder["other"])")
@@ -67,7 +67,7 @@ struct RestoreTests {
     }
 
     /// Another source for the pack ends the restoration, too.
-    @Test func anotherSourceEndsIt() async throws {
+    @Test func aNewSourceEndsTheRestoration() async throws {
         try await restore("--version", "2")
         try await expectClientHas(2, "version 2")
         try folder.write("elsewhere/file", "elsewhere")
@@ -75,8 +75,8 @@ struct RestoreTests {
         try await expectClientHas(4, "elsewhere")
     }
 
-    /// Without its source an earlier version goes on, and so does the vault.
-    @Test func theSourceIsGone() async throws {
+    /// An earlier version is restored without its source.
+    @Test func restoresWithoutTheSource() async throws {
         try await restore("--version", "2")
         try FileManager.default.removeItem(atPath: folder["level"])
         try await workshop.publish()
@@ -122,7 +122,7 @@ struct RestoreTests {
     }
 
     /// The decision holds while the restored version waits for the signature of a key that is kept elsewhere.
-    @Test func acrossARotationWithTheKeyElsewhere() async throws {
+    @Test func acrossARotationWithAnOfflineKey() async throws {
         try await workshop.trust("rotate", "targets").succeeded()
         try await workshop.publish()
         let key = try workshop.takeAway("targets.pem")
@@ -137,7 +137,7 @@ struct RestoreTests {
 
     /// A thief of the old key lists packs of his own under old versions, where the publisher keeps metadata: they don't
     /// count, and the publisher's own do.
-    @Test func whatTheThiefOfARemovedKeySigned() async throws {
+    @Test func metadataSignedByAStolenKey() async throws {
         let thief = try TemporaryFolder()
         try await Tool.run("cp", "-a", workshop.vault, thief["vault"])
         try thief.write("level/file", "forged")
@@ -156,7 +156,7 @@ struct RestoreTests {
         try await expectClientHas(3, "version 3")
     }
 
-    @Test func versionsThatAreNotThere() async throws {
+    @Test func missingVersions() async throws {
         let before = try Tree(workshop.vault)
         for version in ["4", "18446744073709551615"] {
             try await Command.run("restore", workshop.vault, "level", "--version", version).failed(
@@ -171,8 +171,8 @@ struct RestoreTests {
         #expect(try Tree(workshop.vault) == before)
     }
 
-    /// The pack's file was lost: nothing is listed that is not there.
-    @Test func thePackIsGone() async throws {
+    /// The pack's file is missing: it is not listed.
+    @Test func aMissingPackFile() async throws {
         try FileManager.default.removeItem(atPath: "\(workshop.site)/\(packs[0])")
         let before = try Tree(workshop.vault)
         try await Command.run("restore", workshop.vault, "level", "--version", "1").failed(
@@ -180,7 +180,7 @@ struct RestoreTests {
         #expect(try Tree(workshop.vault) == before)
     }
 
-    /// Nobody puts a version live that the vault never signed.
+    /// Versions that the vault never signed can't be restored.
     @Test func metadataThatTheVaultDidNotSign() async throws {
         let other = try await Workshop()
         for version in 1...9 {
@@ -192,8 +192,8 @@ struct RestoreTests {
         try await Command.run("restore", workshop.vault, "level", "--version", "9").failed(66, naming: "9")
     }
 
-    /// It is sealed for the keys that the vault has today.
-    @Test(arguments: [true, false]) func theVaultsKeysChangedInBetween(withOld: Bool) async throws {
+    /// The restored pack is sealed for the current vault keys.
+    @Test(arguments: [true, false]) func changedVaultKeys(withOld: Bool) async throws {
         try await Command.run("keygen", "-o", folder["second.jwks"]).succeeded()
         let second = ["--keys", "file:\(folder["second.jwks"])"]
         try folder.write("level/file", "version 4")

@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// A role's key is replaced by a fresh one, and no reader is left behind.
+/// A role's key is replaced, and every reader follows.
 struct RotationTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -16,7 +16,7 @@ struct RotationTests {
     static let cases: [(role: String, count: Int64?)] =
         ["root", "timestamp", "snapshot", "targets"].map { ($0, nil) } + [("targets", 4), ("timestamp", 4)]
 
-    /// What the role says is signed by both keys until the next publication, then by the new one alone.
+    /// The role's metadata are signed by both keys until the next publication, then by the new one alone.
     @Test(arguments: cases) func everyReaderFollows(role: String, count: Int64?) async throws {
         if let count { try workshop.settings { $0["bins"] = .integer(count) } }
         try await workshop.publish("--pack", "level=\(folder["level"])")
@@ -30,7 +30,7 @@ struct RotationTests {
         #expect(try await workshop.roles()["root"]?.version == 2)
         #expect(try folder.bytes("vault/trusted-root.json") == first, "clients go on pinning the first root")
         #expect(try await workshop.signers(of: role) == old.union(new))
-        // Whose keys the bins have is said by the targets, in the same step.
+        // The targets name the bins' keys, in the same step.
         let bins = try await workshop.roles().keys.filter { role == "targets" && $0.hasPrefix("packs") }
         for name in bins { #expect(try await workshop.signers(of: name) == new, "\(name)") }
         try await readers.expectBelief(seeing: [tree])
@@ -45,7 +45,7 @@ struct RotationTests {
         #expect(try workshop.pending() == [])
     }
 
-    /// Who was away for several rotations of every role follows them all.
+    /// A client that missed several rotations follows them all.
     @Test func severalRotationsInARow() async throws {
         try await workshop.publish("--pack", "level=\(folder["level"])")
         let readers = try await Readers(of: workshop)
@@ -59,7 +59,7 @@ struct RotationTests {
     }
 
     /// The old key's file is kept under the beginning of its ID; the fresh one has its name and mode.
-    @Test func theOldKeyIsKeptAside() async throws {
+    @Test func theOldKeyFileIsKept() async throws {
         try await workshop.publish("--pack", "level=\(folder["level"])")
         let old = try folder.bytes("vault/keys/timestamp.pem")
         let id = try #require(try await workshop.roles()["timestamp"]?.keys.first)

@@ -48,7 +48,7 @@ struct TeamRecoveryTests {
             for part in ["stays at version \(Self.last)", "trust rotate", "snapshot"] {
                 #expect(result.errorText.contains(part), "\(result.errorText)")
             }
-            // The thief's word counts no more, all else goes on.
+            // The thief's metadata are ignored; the rest stays valid.
             let fetch = try await workshop.fetch()
             #expect(fetch.exitCode == 76 && fetch.errorText.contains("dlc1"), "\(fetch.errorText)")
             #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
@@ -60,7 +60,7 @@ struct TeamRecoveryTests {
         #expect(try await workshop.tree(of: "dlc1/one") == Tree(folder["one"]))
         try await Command.run("audit", workshop.site, "--trust", workshop.root).succeeded()
 
-        // What the team publishes next follows on that, whatever the thief has left.
+        // The team's next publication follows on that, whatever the thief left.
         try folder.write("one/file", "the next")
         let report = try await studio.publishTeam()
         #expect(report.text.contains("updated  dlc1/one"), "\(report.text)")
@@ -71,7 +71,7 @@ struct TeamRecoveryTests {
         try await readers.expectBelief(seeing: [Tree(folder["one"])])
     }
 
-    /// Clients forget versions only when a key of the timestamp's or the snapshot's is replaced.
+    /// Clients accept lower versions only when the timestamp's or the snapshot's key is replaced.
     @Test func theSameKeyOfTheSnapshotIsARollback() async throws {
         try await steal()
         try await workshop.fetch().succeeded()
@@ -82,12 +82,12 @@ struct TeamRecoveryTests {
         try await Tool.run("cp", "-r", "\(studio.team)/site/targets", workshop.site)
         try await workshop.raise([], to: Self.last, listing: ["dlc1": 2])
         try await workshop.fetch().failed(76, naming: "dlc1.json", "rollback")
-        // Who has seen nothing of it has nothing to forget.
+        // A new client has seen no higher version.
         try await workshop.fetch(into: folder["new"]).succeeded()
         #expect(try await workshop.tree(of: "dlc1/one", in: folder["new"]) == Tree(folder["one"]))
     }
 
-    /// A new key of the snapshot's alone takes over no older version of a team's.
+    /// A new snapshot key alone allows no older version of a team.
     @Test func anOlderVersionBesideANewKey() async throws {
         try folder.write("one/file", "version 2")
         try await studio.publishTeam()
@@ -101,8 +101,8 @@ struct TeamRecoveryTests {
         #expect(try await workshop.tree(of: "dlc1/one") == Tree(folder["one"]))
     }
 
-    /// The studio's site has had a thief's version under the number that the team's next one has: it holds nobody back.
-    @Test func aNumberThatWasTaken() async throws {
+    /// The site had a thief's version under the team's next number: it is ignored.
+    @Test func aVersionNumberUsedByTheThief() async throws {
         let first = try folder.bytes("team/site/metadata/1.dlc1.json")
         try await studio.forgeTeam(version: 2)
         try await workshop.publish()

@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// What a team may not do, and what becomes of the studio's site when it does.
+/// What a team may not do, and the effect on the studio's site.
 struct TeamRefusalTests {
     let studio: Studio
     let workshop: Workshop
@@ -13,8 +13,8 @@ struct TeamRefusalTests {
         (workshop, folder) = (studio.workshop, studio.folder)
     }
 
-    /// Under another's name: clients believe the studio for its packs, whatever the team lists.
-    @Test(arguments: ["level", "other", "dlc1/deep/er"]) func aPackThatIsNotItsOwn(id: String) async throws {
+    /// Packs of others: clients trust the studio for its packs, whatever the team lists.
+    @Test(arguments: ["level", "other", "dlc1/deep/er"]) func aPackOutsideItsPaths(id: String) async throws {
         try folder.write("foreign/file", "not the team's to publish")
         try await studio.publishTeam("--pack", "\(id)=\(folder["foreign"])")
         let readers = try await Readers(of: workshop)
@@ -49,8 +49,8 @@ struct TeamRefusalTests {
         try await studio.keepsTheLast(naming: "2.dlc1.json")
     }
 
-    /// A thief of the team's key takes the last version there is: the site does not follow, and the team goes on with
-    /// another key as Trust.md says, for clients that have seen everything, too.
+    /// A thief of the team's key uses up the version numbers: the site does not follow, and the team recovers with
+    /// another key as Trust.md says, also for clients that have seen it.
     @Test func aStolenKeyCanNotUseUpTheVersions() async throws {
         try await workshop.fetch().succeeded()
         try await studio.forgeTeam(version: (1 << 53) - 1)
@@ -73,7 +73,7 @@ struct TeamRefusalTests {
             teams["dlc1"] = .object(team)
             settings["teams"] = .object(teams)
         }
-        // What the thief writes with the old key from now on hides nothing.
+        // What the thief signs with the old key from now on has no effect.
         let thief = try folder.bytes("team/site/metadata/1000001.dlc1.json")
         try folder.write("team/site/metadata/1000009.dlc1.json", thief)
         try await workshop.publish()
@@ -81,24 +81,24 @@ struct TeamRefusalTests {
         #expect(try await workshop.tree(of: "dlc1/one") == Tree(folder["one"]))
     }
 
-    @Test func itWasRolledBack() async throws {
+    @Test func aRollback() async throws {
         let first = try folder.bytes("team/site/metadata/1.dlc1.json")
         try folder.write("one/file", "version 2")
         try await studio.publishTeam()
         try await workshop.publish()
         try FileManager.default.removeItem(atPath: folder["team/site/metadata/2.dlc1.json"])
         try await studio.keepsTheLast(naming: "1.dlc1.json", "older")
-        // Under the newer name it is no newer.
+        // A newer file name does not make it newer.
         try folder.write("team/site/metadata/3.dlc1.json", first)
         try await studio.keepsTheLast(naming: "3.dlc1.json")
     }
 
-    @Test func whatIsNewHasExpired() async throws {
+    @Test func expiredMetadata() async throws {
         try await studio.forgeTeam(version: 2) { $0["expires"] = "2020-01-01T00:00:00Z" }
         try await studio.keepsTheLast(naming: "2.dlc1.json", "expired at 2020-01-01")
     }
 
-    @Test func itIsNoMetadata() async throws {
+    @Test func malformedMetadata() async throws {
         try folder.write("team/site/metadata/2.dlc1.json", "{")
         try await studio.keepsTheLast(naming: "2.dlc1.json")
     }
@@ -118,7 +118,7 @@ struct TeamRefusalTests {
         try await studio.keepsTheLast(naming: ".avpack")
     }
 
-    @Test func theTeamHasPublishedNothing() async throws {
+    @Test func aTeamWithoutAPublication() async throws {
         let other = try await Workshop()
         try other.folder.write("level/file", "x")
         try await Command.run("init", other.folder["team"], "--team", "dlc1").succeeded()
@@ -130,8 +130,8 @@ struct TeamRefusalTests {
         try await Command.run("publish", other.vault).failed(66, naming: "dlc1", "published nothing")
     }
 
-    /// It expires in the site: players get the studio's packs, and are told of the team's. The studio publishes on.
-    @Test func itExpiresInTheSite() async throws {
+    /// Players get the studio's packs, with a warning about the team's. The studio can publish.
+    @Test func metadataThatExpireInTheSite() async throws {
         try folder.write("one/file", "version 2")
         try folder.write(
             "team/vault.json",
@@ -150,7 +150,7 @@ struct TeamRefusalTests {
             let publication = try await workshop.publish(through: later)
             #expect(publication.errorText.contains("warning") && publication.errorText.contains("dlc1"))
         }
-        // Who has the team's pack keeps it.
+        // Clients that have the team's pack keep it.
         let kept = try await workshop.fetch(through: later)
         #expect(kept.exitCode == 76)
         #expect(try await workshop.tree(of: "dlc1/one") == Tree(folder["one"]))
@@ -172,7 +172,7 @@ struct TeamRefusalTests {
             [64]
         ),
         (#"{"keys": ["../team/dlc1.pub.pem"], "site": "../team/site"}"#, [64, 65]),
-    ]) func settingsThatMakeNoSense(team: String, codes: [Int32]) async throws {
+    ]) func invalidSettings(team: String, codes: [Int32]) async throws {
         let value = try JSONValue(parsing: Array(team.utf8).span, place: "team")
         try workshop.settings { $0["teams"] = ["dlc1": value] }
         let before = try Tree(workshop.site)

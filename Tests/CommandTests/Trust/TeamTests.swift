@@ -4,7 +4,7 @@ import Testing
 
 /// A team publishes its part of a site with its own key; players fetch one site.
 struct TeamTests {
-    @Test(arguments: [nil, 4] as [Int64?]) func theWholeWay(bins: Int64?) async throws {
+    @Test(arguments: [nil, 4] as [Int64?]) func publishesAPartOfTheSite(bins: Int64?) async throws {
         let studio = try await Studio(bins: bins)
         let (workshop, folder) = (studio.workshop, studio.folder)
         #expect(try folder.names(in: "team/site/metadata") == ["1.dlc1.json"])
@@ -13,7 +13,7 @@ struct TeamTests {
         let studios = try await Readers(of: workshop, pack: "level")
         try await readers.expectBelief(seeing: [Tree(folder["one"])])
 
-        // The studio's keys are not asked for what the team says, nor the team's for what the studio says.
+        // The studio's keys are not used for the team's metadata, nor the team's for the studio's.
         try folder.write("one/file", "the team's second")
         try await studio.publishTeam()
         #expect(try folder.names(in: "team/site/metadata") == ["1.dlc1.json", "2.dlc1.json"])
@@ -39,7 +39,7 @@ struct TeamTests {
         try await Command.run(["audit", workshop.site, "--trust", workshop.root] + workshop.keys).succeeded()
     }
 
-    /// A new key, known to the studio, is all that it takes; the packs are sealed anew.
+    /// A new key, known to the studio, is sufficient; the packs are sealed again.
     @Test func aLostKey() async throws {
         let studio = try await Studio()
         let (workshop, folder) = (studio.workshop, studio.folder)
@@ -52,7 +52,7 @@ struct TeamTests {
         try await readers.expectBelief(seeing: [Tree(folder["one"])])
     }
 
-    /// The team's vault begins anew where it was killed, and has no root to change.
+    /// The team's vault can be made again after a kill, and has no root to change.
     @Test func theTeamsVault() async throws {
         let studio = try await Studio()
         let names = try studio.folder.names(in: "team")
@@ -82,7 +82,7 @@ struct TeamTests {
         #expect(try await studio.workshop.tree(of: "dlc1/one") == first)
     }
 
-    /// The team's key is replaced: the studio names the new one, and that is all.
+    /// The team's key is replaced: only the studio has to name the new one.
     @Test func anotherKeyForTheTeam() async throws {
         let studio = try await Studio()
         let (workshop, folder) = (studio.workshop, studio.folder)
@@ -95,8 +95,8 @@ struct TeamTests {
         try await readers.expectBelief(seeing: [Tree(folder["one"])])
     }
 
-    /// A team that is gone lists nothing any more.
-    @Test func theTeamIsTakenOut() async throws {
+    /// A removed team lists nothing.
+    @Test func aRemovedTeam() async throws {
         let studio = try await Studio()
         let readers = try await Readers(of: studio.workshop)
         try studio.workshop.settings { $0["teams"] = nil }
@@ -106,7 +106,7 @@ struct TeamTests {
         #expect(try await studio.workshop.status(of: studio.folder["fresh"]).keys.sorted() == ["level"])
     }
 
-    /// A pack that the studio gives to a team is not called removed.
+    /// A pack that moves to a team is not reported as removed.
     @Test func aPackMovesToTheTeam() async throws {
         let studio = try await Studio()
         try studio.workshop.settings { $0["teams"] = nil }

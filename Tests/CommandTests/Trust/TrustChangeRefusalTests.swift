@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// Changes of trust that make no sense, and that the vault stays as it was then.
+/// Invalid changes of trust, which leave the vault unchanged.
 @Suite(.timeLimit(.minutes(5))) struct TrustChangeRefusalTests {
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -29,7 +29,7 @@ import Testing
         (["threshold", "timestamp", "9223372036854775807"], "threshold"),
         (["remove-key", "root", "0123456789abcdef"], "names 0"), (["remove-key", "root", ""], "names 1"),
         (["rotate", "packs"], "packs"), (["threshold", "targets", "many"], "many"),
-    ]) func changesThatMakeNoSense(words: [String], part: String) async throws {
+    ]) func invalidChanges(words: [String], part: String) async throws {
         let before = try Tree(workshop.vault)
         let result = try await Command.run(["trust", words[0], workshop.vault] + words.dropFirst())
         #expect(result.exitCode == 64 && result.output.isEmpty, "\(result.errorText)")
@@ -44,7 +44,7 @@ import Testing
         try await refuses(64, naming: id, ["remove-key", role, String(id.prefix(7))])
     }
 
-    @Test func aKeyThatIsThereAlready() async throws {
+    @Test func aKeyThatIsAlreadyListed() async throws {
         let key = try await workshop.makeKey("colleague").publicKey
         try await workshop.trust("add-key", "targets", key).succeeded()
         try await refuses(64, naming: "already", ["add-key", "targets", key])
@@ -53,10 +53,10 @@ import Testing
         try await workshop.trust("add-key", "root", key).succeeded()
     }
 
-    @Test func aFileThatIsNoPublicKey() async throws {
+    @Test func aFileThatIsNotAPublicKey() async throws {
         try await refuses(66, naming: "nowhere", ["add-key", "targets", folder["nowhere"]])
         try await refuses(77, naming: "level/file", ["add-key", "targets", folder["level/file"]])
-        // A private key is nothing to be handed around.
+        // A private key must not be passed around.
         let key = try await workshop.makeKey("colleague").key
         try await refuses(77, naming: "colleague.pem", ["add-key", "targets", key])
     }
@@ -71,7 +71,7 @@ import Testing
     }
 
     /// While somebody publishes, nobody else changes the vault.
-    @Test func somebodyElseIsPublishing() async throws {
+    @Test func aConcurrentPublication() async throws {
         try folder.write(
             "key.sh",
             """
@@ -98,7 +98,7 @@ import Testing
         try await workshop.trust("refresh").succeeded()
     }
 
-    /// Clients would refuse what follows on a timestamp that is older than the one that they saw.
+    /// Clients would refuse metadata that follow on an older timestamp than they saw.
     @Test func anOlderTimestampInTheSite() async throws {
         try await Tool.run("cp", "-a", workshop.site, folder["old-site"])
         for version in 2...4 {

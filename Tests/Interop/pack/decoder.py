@@ -1,7 +1,7 @@
 """A strict reader of packs, written from the format page alone (SealedPack.docc/Format.md).
 
-    decoder.py PACK DESCRIPTOR JWK           prints the list of entries as JSON
-    decoder.py PACK DESCRIPTOR JWK -o DIR    writes the tree to the new folder DIR
+    decoder.py PACK MANIFEST JWK           prints the list of entries as JSON
+    decoder.py PACK MANIFEST JWK -o DIR    writes the tree to the new folder DIR
 
 Exits with 65 and a line on stderr for whatever the page doesn't allow, with 77 when no key fits.
 """
@@ -20,8 +20,8 @@ from cryptography.exceptions import InvalidTag
 
 from pack_manifest import Corrupt, Manifest, WrongKey, check_id, content_keys, need, vault_keys
 from pack_format import (
-    CATALOG_CONTEXT, CATALOG_LIMIT, ENTRIES_LIMIT, FOOTER_COUNT, HEADER_COUNT, INTEGER_LIMIT, PIECE_CONTEXT,
-    PIECE_LIMIT, PIECES_LIMIT, RECORD_COUNT, footer, header, sealed_count, sha256,
+    CATALOG_CONTEXT, CATALOG_LIMIT, ENTRIES_LIMIT, FOOTER_LENGTH, HEADER_LENGTH, INTEGER_LIMIT, PIECE_CONTEXT,
+    PIECE_LIMIT, PIECES_LIMIT, RECORD_LENGTH, footer, header, sealed_length, sha256,
 )
 
 
@@ -84,10 +84,10 @@ class Catalog:
         need(56 <= len(plaintext) <= CATALOG_LIMIT, "the catalog has no head")
         self.plaintext = plaintext
         fields = struct.unpack_from(">32sQHHIII", plaintext)
-        self.index_digest, self.version, id_count, zero, pieces, entries, table = fields
+        self.index_digest, self.version, id_length, zero, pieces, entries, table = fields
         need(zero == 0 and self.version <= INTEGER_LIMIT, "the catalog's head is wrong")
         need(pieces <= PIECES_LIMIT and entries <= ENTRIES_LIMIT, "the catalog is over the limits")
-        places = [56 + id_count]
+        places = [56 + id_length]
         places += [places[0] + 40 * pieces, places[0] + 40 * pieces + 16 * entries]
         need(len(plaintext) == places[2] + table, "the catalog has another length than its parts")
         try:
@@ -127,11 +127,11 @@ class Pack:
     def __init__(self, file, manifest, ring):
         need(len(file) == manifest.length and sha256(file) == manifest.digest, "not the file described")
         keys = content_keys(manifest, ring)
-        need(file[:HEADER_COUNT] == header(manifest.key_id), "the header is wrong")
-        end = len(file) - FOOTER_COUNT
-        catalog_offset = end - manifest.catalog_count
-        index_offset = catalog_offset - RECORD_COUNT * manifest.pieces
-        need(index_offset >= HEADER_COUNT, "the parts are larger than the file")
+        need(file[:HEADER_LENGTH] == header(manifest.key_id), "the header is wrong")
+        end = len(file) - FOOTER_LENGTH
+        catalog_offset = end - manifest.catalog_length
+        index_offset = catalog_offset - RECORD_LENGTH * manifest.pieces
+        need(index_offset >= HEADER_LENGTH, "the parts are larger than the file")
         need(manifest.pieces <= PIECES_LIMIT, "too many pieces")
         index, catalog = file[index_offset:catalog_offset], file[catalog_offset:end]
         need(sha256(index) == manifest.index_digest, "the index is not the one described")
@@ -139,17 +139,17 @@ class Pack:
         place = footer(len(file), manifest.pieces, manifest.index_digest, len(catalog), manifest.catalog_digest)
         need(file[end:] == place, "the footer is wrong")
 
-        self.header, self.catalog_salt = file[:HEADER_COUNT], catalog[:24]
-        self.catalog_message = cobblestone_open(keys.catalog, CATALOG_CONTEXT + file[:HEADER_COUNT], catalog)
+        self.header, self.catalog_salt = file[:HEADER_LENGTH], catalog[:24]
+        self.catalog_message = cobblestone_open(keys.catalog, CATALOG_CONTEXT + file[:HEADER_LENGTH], catalog)
         self.catalog = Catalog(catalog_bytes(self.catalog_message))
         need(len(self.catalog.entries) == manifest.entries, "the catalog has another number of entries")
         need(self.catalog.index_digest == manifest.index_digest, "the catalog is of another index")
         need((self.catalog.id, self.catalog.version) == (manifest.id, manifest.version), "another pack's catalog")
         need(len(self.catalog.pieces) == manifest.pieces, "the catalog has another number of pieces")
 
-        self.messages, content, offset = [], bytearray(), HEADER_COUNT  # messages: (salt, codec and data)
+        self.messages, content, offset = [], bytearray(), HEADER_LENGTH  # messages: (salt, codec and data)
         for record, (piece_end, piece_digest) in zip(struct.iter_unpack(">I32s", index), self.catalog.pieces):
-            need(sealed_count(2) <= record[0] <= sealed_count(PIECE_LIMIT + 1), "a piece's size is wrong")
+            need(sealed_length(2) <= record[0] <= sealed_length(PIECE_LIMIT + 1), "a piece's size is wrong")
             sealed = file[offset : offset + record[0]]
             offset += record[0]
             need(offset <= index_offset and sha256(sealed) == record[1], "a piece is not the one of the index")

@@ -11,7 +11,7 @@ import zstandard
 from cryptography.hazmat.primitives.keywrap import aes_key_wrap
 
 from pack_format import (
-    CATALOG_CONTEXT, FOOTER_COUNT, HEADER_COUNT, PIECE_CONTEXT, RECORD_COUNT, cobblestone_seal, footer, header,
+    CATALOG_CONTEXT, FOOTER_LENGTH, HEADER_LENGTH, PIECE_CONTEXT, RECORD_LENGTH, cobblestone_seal, footer, header,
     hmac_sha256, sha256,
 )
 
@@ -145,7 +145,7 @@ def seal(entries, keys, pack_id, version, slots):
     head = header(keys.id)
     catalog = seal_message(keys, keys.catalog, CATALOG_CONTEXT + head, catalog_message(plain))
     body = head + b"".join(sealed) + index + catalog
-    length = len(body) + FOOTER_COUNT
+    length = len(body) + FOOTER_LENGTH
     pack = body + footer(length, len(pieces), sha256(index), len(catalog), sha256(catalog))
     return pack, {
         "length": length,
@@ -154,7 +154,7 @@ def seal(entries, keys, pack_id, version, slots):
             "format": 1, "id": pack_id, "version": version, "policy": "prefetch", "tags": [], "traits": {},
             "openedSize": len(content), "contentKeyID": base64url(keys.id), "pieces": len(pieces),
             "entries": len(entries),
-            "index": {"length": RECORD_COUNT * len(pieces), "sha256": sha256(index).hex()},
+            "index": {"length": RECORD_LENGTH * len(pieces), "sha256": sha256(index).hex()},
             "catalog": {"length": len(catalog), "sha256": sha256(catalog).hex()},
             "slots": [
                 {"kid": kid, "alg": "A256KW", "wrapped": base64url(aes_key_wrap(secret, keys.content_key))}

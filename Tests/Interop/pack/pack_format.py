@@ -9,7 +9,7 @@ from cryptography.hazmat.primitives.ciphers.aead import AESGCM
 from cryptography.hazmat.primitives.kdf.hkdf import HKDFExpand
 
 MAGIC = bytes.fromhex("894156500D0A1A0A")
-HEADER_COUNT, FOOTER_COUNT, RECORD_COUNT = 64, 128, 36
+HEADER_LENGTH, FOOTER_LENGTH, RECORD_LENGTH = 64, 128, 36
 CHUNK = 16_384
 PIECE_LIMIT = 16 << 20
 PIECES_LIMIT, ENTRIES_LIMIT, CATALOG_LIMIT, SLOTS_LIMIT = 1 << 21, 1 << 22, 64 << 20, 64
@@ -39,19 +39,19 @@ def hmac_sha256(key, message):
     return hmac.digest(key, message, "sha256")
 
 
-def sealed_count(message_count):
+def sealed_length(message_length):
     """The bytes of the Cobblestone message that holds so many bytes."""
-    return 56 + message_count + 16 * (message_count // CHUNK + 1)
+    return 56 + message_length + 16 * (message_length // CHUNK + 1)
 
 
 def header(key_id):
-    return MAGIC + struct.pack(">HHI", 1, 1, HEADER_COUNT) + key_id + bytes(32)
+    return MAGIC + struct.pack(">HHI", 1, 1, HEADER_LENGTH) + key_id + bytes(32)
 
 
-def footer(length, pieces, index_digest, catalog_count, catalog_digest):
+def footer(length, pieces, index_digest, catalog_length, catalog_digest):
     """The footer of a file of `length` bytes, which these five determine."""
-    catalog = length - FOOTER_COUNT - catalog_count
-    places = struct.pack(">QIIQQ", catalog - RECORD_COUNT * pieces, pieces, 0, catalog, catalog_count)
+    catalog = length - FOOTER_LENGTH - catalog_length
+    places = struct.pack(">QIIQQ", catalog - RECORD_LENGTH * pieces, pieces, 0, catalog, catalog_length)
     return places + index_digest + catalog_digest + bytes(24) + MAGIC
 
 

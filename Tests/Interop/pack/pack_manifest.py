@@ -8,7 +8,7 @@ import re
 
 from cryptography.hazmat.primitives.keywrap import InvalidUnwrap, aes_key_unwrap
 
-from pack_format import ENTRIES_LIMIT, INTEGER_LIMIT, RECORD_COUNT, SLOTS_LIMIT, Keys
+from pack_format import ENTRIES_LIMIT, INTEGER_LIMIT, RECORD_LENGTH, SLOTS_LIMIT, Keys
 
 
 class Corrupt(Exception):
@@ -91,8 +91,8 @@ class Manifest:
         need(self.entries <= ENTRIES_LIMIT, "too many entries")
         index, catalog = member(custom, "index", dict), member(custom, "catalog", dict)
         self.index_digest = digest(index, "sha256")
-        need(member(index, "length", int) == RECORD_COUNT * self.pieces, "index.length is not 36 x pieces")
-        self.catalog_count, self.catalog_digest = member(catalog, "length", int), digest(catalog, "sha256")
+        need(member(index, "length", int) == RECORD_LENGTH * self.pieces, "index.length is not 36 x pieces")
+        self.catalog_length, self.catalog_digest = member(catalog, "length", int), digest(catalog, "sha256")
         self.slots = []
         need(len(member(custom, "slots", list)) <= SLOTS_LIMIT, "too many slots")
         for slot in custom["slots"]:

@@ -139,7 +139,7 @@ def test_salts_and_cuts_are_those_of_the_page(sealed):
 
 
 def test_the_mixed_source_shows_every_rule(tmp_path):
-    """Else the test above would prove less than it says."""
+    """Otherwise the test above checks less than it claims."""
     entries = encoder.scan(SOURCES["mixed"](tmp_path / "source"))
     cut = Keys(bytes(32)).cut
     ends = encoder.plan(cut, entries)
@@ -194,7 +194,7 @@ def test_we_open_the_outsiders_packs(name, tmp_path, key):
 
 @pytest.mark.parametrize("sealed", ["executable"], indirect=True)
 def test_the_outsider_refuses_what_changed(sealed, key):
-    """A judge that believes everything would prove nothing."""
+    """A decoder that accepts everything would verify nothing."""
     _, pack, _ = sealed
     place, whole = pathlib.Path(f"{pack}.json"), pack.read_bytes()
     text = place.read_text()

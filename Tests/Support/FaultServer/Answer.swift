@@ -1,9 +1,9 @@
 extension FaultServer {
-    /// How a file of a site is answered for.
+    /// How a file of a site is answered.
     public enum Answer: Sendable {
-        /// As it should be.
+        /// Correctly.
         case file
-        /// The whole file, whatever part is asked for.
+        /// The whole file, whatever range is requested.
         case wholeFile
         case status(Int)
         /// Other bytes than the file's; with no length said, the connection's end is theirs.
@@ -12,9 +12,9 @@ extension FaultServer {
         case endless(length: Int?)
         /// The right head, then only so many bytes of the body.
         case cut(after: Int)
-        /// The connection's end instead of an answer.
+        /// Closes the connection instead of an answer.
         case hangUp
-        /// The right answer, changed.
+        /// The correct answer, changed.
         case changed(@Sendable (inout Reply) -> Void)
         case steps([Step])
 

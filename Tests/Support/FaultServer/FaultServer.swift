@@ -2,8 +2,8 @@ import NIOCore
 import NIOPosix
 import NIOSSL
 
-/// A web server that misbehaves on purpose, and writes down what it was asked and sent. It listens on a free port of
-/// 127.0.0.1 until it goes away.
+/// A web server that misbehaves on purpose, and records requests and answers. It listens on a free port of 127.0.0.1
+/// until it is released.
 public final class FaultServer: Sendable {
     public let port: Int
     /// Its scheme, name and port.
@@ -62,7 +62,7 @@ public final class FaultServer: Sendable {
     }
     /// Bytes of pack bodies that the system took.
     public var packBytes: Int { packs.reduce(0) { $0 + $1.bodyBytes } }
-    /// The same once nothing more is being sent: a client may have the last bytes before the system says that it took them.
+    /// The same after all answers: a client may have the last bytes before the system reports them as sent.
     public var packBytesAtRest: Int {
         get async throws {
             var (seen, before) = (packBytes, -1)

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What a server was asked and sent, in the order of the requests.
+/// Requests and answers of a server, in the order of the requests.
 final class Journal: Sendable {
     private let state = Mutex(State())
 
@@ -13,7 +13,7 @@ final class Journal: Sendable {
 
     var now: State { state.withLock { $0 } }
 
-    /// Takes down a request; returns it and its number.
+    /// Records a request; returns it and its number.
     func note(head: String, base: String) -> (FaultServer.Request, Int) {
         state.withLock { state in
             let path = FaultServer.Request.path(of: head)

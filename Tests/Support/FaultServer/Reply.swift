@@ -1,7 +1,7 @@
 import Foundation
 
 extension FaultServer {
-    /// An answer that a script may spoil before it is sent.
+    /// An answer that a script may change before it is sent.
     public struct Reply: Sendable {
         public var status: Int
         public var headers: [String: String]
@@ -17,7 +17,7 @@ extension FaultServer {
             headers = ["Connection": "close", "Content-Length": "\(body.count)"]
         }
 
-        /// What a proper host answers (RFC 9110): the file of the folder `site`, or the part of it that is asked for.
+        /// A correct host's answer (RFC 9110): the file of the folder `site`, or the requested range of it.
         public init(to request: Request, in site: String, ignoringRange: Bool = false) {
             let url = URL(filePath: site).appending(path: request.path)
             guard let file = try? Data(contentsOf: url) else {

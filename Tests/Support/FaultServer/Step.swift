@@ -1,4 +1,4 @@
-/// What a bad host does on a connection, step by step, after it has read the head of a request.
+/// A step of a faulty host on a connection, after it has read the head of a request.
 public enum Step: Sendable {
     case send(String)
     case bytes([UInt8])

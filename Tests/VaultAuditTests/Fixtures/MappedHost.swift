@@ -4,7 +4,7 @@ import VaultErrors
 import VaultFileSystem
 import VaultTransport
 
-/// Answers for `http://host.test` out of a folder, and breaks off transfers when told to.
+/// Serves `http://host.test` from a folder, and interrupts transfers on request.
 final class MappedHost: Transport {
     static let url = "http://host.test"
 

@@ -124,7 +124,7 @@ final class TestVault {
         try file.write(flipped.span, at: offset)
     }
 
-    /// Up to 66,000 bytes that do not compress, the same for the same seed below 100.
+    /// Up to 66,000 incompressible bytes, the same for the same seed below 100.
     static func noise(_ count: Int, seed: Int) -> [UInt8] { Array(pool[seed * 100..<(seed * 100 + count)]) }
 
     private static let pool: [UInt8] = {

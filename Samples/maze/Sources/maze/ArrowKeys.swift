@@ -1,8 +1,8 @@
-/// Arrow keys come as three: escape, a bracket and a letter.
+/// An arrow key arrives as three characters: escape, a bracket and a letter.
 struct ArrowKeys {
     private var seen = ""
 
-    /// What a key means for the game; nothing, as long as it is not known.
+    /// The game's key for a terminal key; nothing while a sequence is incomplete.
     mutating func take(_ key: Character) -> Character {
         switch (seen, key) {
         case (_, "\u{1B}"):

@@ -1,6 +1,6 @@
 import AssetVault
 
-/// Where something stands in a maze.
+/// A position in a maze.
 struct Place: Hashable, Sendable {
     var x: Int
     var y: Int
@@ -25,7 +25,7 @@ struct Board: Sendable {
         source = .whole(bytes)
     }
 
-    /// Reads what is looked at, when it is looked at: of a sealed pack only the pieces around it are ever decrypted.
+    /// Reads only visible parts, on demand: of a sealed pack only the pieces around them are decrypted.
     init(inPlace reader: AssetReader) async throws(VaultError) {
         let beginning = try await reader.read(0..<min(reader.size, 4096))
         width = beginning.firstIndex(of: UInt8(ascii: "\n")) ?? beginning.count
@@ -33,7 +33,7 @@ struct Board: Sendable {
         source = .inPlace(reader)
     }
 
-    /// A part of a line; what is outside of the maze is left out.
+    /// A part of a line, clipped to the maze.
     func line(_ y: Int, _ columns: Range<Int>) async throws(VaultError) -> [UInt8] {
         guard (0..<height).contains(y) else { return [] }
         let range = columns.clamped(to: 0..<width)
@@ -49,7 +49,7 @@ struct Board: Sendable {
         try await line(place.y, place.x..<(place.x + 1)).first ?? UInt8(ascii: "#")
     }
 
-    /// What is seen around a place, the player as `@`, coins that were taken left out.
+    /// The view around a position, with the player as `@`, without collected coins.
     func view(around place: Place, columns: Int, lines: Int, without taken: Set<Place>)
         async throws(VaultError) -> [String]
     {

@@ -1,7 +1,7 @@
 import AssetVault
 import Dispatch
 
-/// Unbuffered, so that all that was told is there when the game is killed.
+/// Unbuffered, so that no output is lost when the game is killed.
 enum Console {
     static func answer(_ text: String) { write(text + "\n", to: .standardOutput) }
     static func note(_ text: String) { write(text + "\n", to: .standardError) }
@@ -10,7 +10,7 @@ enum Console {
         _ = try? descriptor.writeAll(text.utf8)
     }
 
-    /// The keys that come by a descriptor, until its end. A thread of its own waits for them.
+    /// The keys read from a file descriptor, until its end. A separate thread waits for them.
     static func keys(from descriptor: FileDescriptor) -> AsyncStream<Character> {
         AsyncStream { continuation in
             DispatchQueue(label: "keys").async {

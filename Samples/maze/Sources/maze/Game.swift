@@ -1,6 +1,6 @@
 import AssetVault
 
-/// The rules. Each call tells in lines what happened.
+/// The rules. Each call returns messages about what happened.
 @MainActor final class Game {
     let packs: Packs
     let levels: [Level]
@@ -13,7 +13,7 @@ import AssetVault
     /// Nil in the last level.
     var next: Level? { journey.level + 1 < levels.count ? levels[journey.level + 1] : nil }
 
-    /// Goes on where the last game stopped: for what is loaded already no network is needed.
+    /// Resumes the last game: loaded packs need no network.
     init(_ packs: Packs, file: SaveFile) async throws(VaultError) {
         self.packs = packs
         self.file = file
@@ -32,7 +32,7 @@ import AssetVault
         return ["== \(level.id)\(how)", try await packs.story(of: level)]
     }
 
-    /// One of w, a, s and d; all else is no move.
+    /// One of w, a, s and d; other keys are ignored.
     func press(_ key: Character) async throws(VaultError) -> [String] {
         guard !isAtExit else { return [] }
         var place = journey.place
@@ -47,15 +47,15 @@ import AssetVault
         guard tile != UInt8(ascii: "#") else { return [] }
         journey.place = place
         journey.steps += 1
-        var told: [String] = []
+        var messages: [String] = []
         if tile == UInt8(ascii: "*"), journey.taken.insert(place).inserted {
             journey.coins += 1
-            told = ["step \(journey.steps): coin \(journey.coins)"]
+            messages = ["step \(journey.steps): coin \(journey.coins)"]
         }
         isAtExit = tile == UInt8(ascii: ">")
-        if isAtExit { told = ["step \(journey.steps): the exit of \(level.id)"] }
+        if isAtExit { messages = ["step \(journey.steps): the exit of \(level.id)"] }
         try file.write(journey)
-        return told
+        return messages
     }
 
     /// Enters the next level, which must be ready.

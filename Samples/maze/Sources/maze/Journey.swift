@@ -1,14 +1,14 @@
 import AssetVault
 import Foundation
 
-/// How far the player has come: saved after each step, so that a game that is killed goes on where it stopped.
+/// How far the player has come: saved after each step, so that a killed game can resume.
 struct Journey: Sendable, Equatable {
     /// Counts from 0.
     var level = 0
     var place = Board.start
     var steps = 0
     var coins = 0
-    /// Where the coins of this level were.
+    /// The positions of collected coins in this level.
     var taken: Set<Place> = []
 
     mutating func enter(_ level: Int) {
@@ -18,11 +18,11 @@ struct Journey: Sendable, Equatable {
     }
 }
 
-/// A small text file that is replaced whole.
+/// A small text file that is replaced atomically.
 struct SaveFile: Sendable {
     let path: FilePath
 
-    /// A new journey where there is none yet, or none that is understood.
+    /// A new journey if there is no valid one yet.
     func read() -> Journey {
         guard let text = try? String(contentsOf: URL(filePath: path.string), encoding: .utf8) else {
             return Journey()

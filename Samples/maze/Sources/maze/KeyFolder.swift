@@ -1,13 +1,13 @@
 import AssetVault
 import Foundation
 
-/// Where the player's keys are.
+/// The folder of the player's keys.
 struct KeyFolder {
     let path: FilePath
 
     /// Keeps a copy of a key file: a sealed level asks for its key at each start.
     func take(_ file: FilePath) async throws(VaultError) {
-        // Says what is wrong with it, if anything is.
+        // Throws if it is not a valid key file.
         _ = try await FileKeyProvider(path: file).allKeys()
         do {
             let bytes = try Data(contentsOf: URL(filePath: file.string))
@@ -20,7 +20,7 @@ struct KeyFolder {
         }
     }
 
-    /// A name that no key has yet.
+    /// An unused file name.
     private func target() -> FilePath {
         var number = 1
         while FileManager.default.fileExists(atPath: path.appending("key-\(number).jwks").string) {

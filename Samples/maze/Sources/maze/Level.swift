@@ -3,10 +3,10 @@ import AssetVault
 /// A level is a pack.
 struct Level: Sendable {
     let id: PackID
-    /// A sealed level is read in place: nothing of it ever stands on the disk in plain.
+    /// A sealed level is read in place: its plaintext is never written to disk.
     let form: PackForm
 
-    /// In the order in which they are played. How each comes here is the publisher's choice, in `vault.json`: the first
+    /// In playing order. The publisher chooses how each is downloaded, in `vault.json`: the first
     /// with the installation, the second when the game asks, the last long before its key.
     static func all() throws(VaultError) -> [Level] {
         [

@@ -1,7 +1,7 @@
 import AssetVault
 
 /// The game for scripts: moves come from a file or a pipe. Standard output is the same each time, whatever the network does;
-/// how packs come along goes to standard error.
+/// download progress goes to standard error.
 @MainActor struct LinePlay {
     let game: Game
     /// Between two moves.
@@ -11,13 +11,13 @@ import AssetVault
 
     func run(_ moves: AsyncStream<Character>) async throws(VaultError) {
         let updates = game.packs.client.statusUpdates
-        let told = Task {
+        let reporting = Task {
             var progress = Progress()
             for await update in updates where progress.take(update) {
                 Console.note(progress.line ?? "")
             }
         }
-        defer { told.cancel() }
+        defer { reporting.cancel() }
         tell(try await game.introduction())
         var next = upcoming()
         var keys = moves.makeAsyncIterator()
@@ -37,7 +37,7 @@ import AssetVault
         tell(["== stopped at step \(game.journey.steps)"])
     }
 
-    /// The next level comes along while this one is played.
+    /// The next level is prepared while this one is played.
     private func upcoming() -> Task<Result<Void, VaultError>, Never>? {
         guard let level = game.next else { return nil }
         let packs = game.packs

@@ -1,6 +1,6 @@
 import AssetVault
 
-/// The packs of the game, and all that it takes to have one ready.
+/// The packs of the game, and how one is made ready.
 struct Packs: Sendable {
     let client: VaultClient
     let downloader: PackDownloader
@@ -10,8 +10,8 @@ struct Packs: Sendable {
         downloader = try PackDownloader(configuration)
     }
 
-    /// Makes a level ready to be played. What is loaded takes nothing; what waits sealed takes its key and no network; all
-    /// else is downloaded, or goes on where an earlier download stopped.
+    /// Makes a level ready to be played. A loaded level needs nothing, a waiting one its key but no network; others are
+    /// downloaded, or their download is resumed.
     ///
     /// - Parameter patience: how long to wait for a key that is not there yet.
     func prepare(_ level: Level, patience: Duration = .zero) async throws(VaultError) {
@@ -30,8 +30,7 @@ struct Packs: Sendable {
         }
     }
 
-    /// Brings newer versions of the levels that are here, each in the form in which it stands. Nobody has to wait for a host
-    /// that is away.
+    /// Fetches newer versions of stored levels, each in its present form. An unreachable host delays nobody.
     ///
     /// - Parameter played: a level that the player is in stays as it is.
     func update(besides played: PackID?) async {
@@ -43,7 +42,7 @@ struct Packs: Sendable {
         }
     }
 
-    /// The maze of a level that is ready: an opened one is read at once, as one version, a sealed one where it is looked at.
+    /// The maze of a level that is ready: an opened one is read at once, as one version, a sealed one on demand.
     func board(of level: Level) async throws(VaultError) -> Board {
         let path = try EntryPath("maze.txt")
         switch level.form {

@@ -1,10 +1,10 @@
 import AssetVault
 
-/// What a player is told of a pack on its way.
+/// The progress line of a pack that is being downloaded.
 struct Progress: Sendable {
     private static let width = 20
 
-    /// Nil while there is nothing to tell.
+    /// Nil before the first update.
     private(set) var line: String?
     private var hasBegun = false
 
@@ -15,7 +15,7 @@ struct Progress: Sendable {
         case .began: hasBegun = true
         case .progress(let id, _, let bytes, let total):
             show("fetching \(id)", bytes, total)
-            // What an earlier game brought is not fetched again.
+            // Bytes of an earlier run are not fetched again.
             if hasBegun, bytes > 0 { line? += " from byte \(bytes)" }
             hasBegun = false
         case .opening(let id, let bytes, let total): show("opening \(id)", bytes, total)

@@ -1,19 +1,19 @@
 import Dispatch
 import Glibc
 
-/// A terminal that hands over each key at once. It is as before when this ends, by whatever a program can notice.
+/// A terminal in raw mode. It is restored at the end, also after signals that can be caught.
 @MainActor final class Terminal {
     private let saved: termios
     private var signals: [any DispatchSourceSignal] = []
 
-    /// Nil where a person can't play: in a pipe, say.
+    /// Nil where nobody can play, such as in a pipe.
     init?() {
         var state = termios()
         guard isatty(STDIN_FILENO) == 1, isatty(STDOUT_FILENO) == 1,
             unsafe tcgetattr(STDIN_FILENO, &state) == 0
         else { return nil }
         saved = state
-        // Ctrl-C comes as a key, too: the game ends as with any other key.
+        // Ctrl-C arrives as a key, too, so that the game ends normally.
         state.c_lflag &= ~UInt32(ICANON | ECHO | ISIG)
         state.c_iflag &= ~UInt32(IXON | ICRNL)
         guard unsafe tcsetattr(STDIN_FILENO, TCSAFLUSH, &state) == 0 else { return nil }
@@ -45,7 +45,7 @@ import Glibc
         return (Int(size.ws_col), Int(size.ws_row))
     }
 
-    /// Lines from the top; what was there before goes away without a flicker.
+    /// Draws lines from the top, over the former ones, without flicker.
     func show(_ lines: [String]) {
         Console.write("\u{1B}[H" + lines.map { $0 + "\u{1B}[K" }.joined(separator: "\r\n") + "\u{1B}[J")
     }

@@ -1,6 +1,6 @@
 import AssetVault
 
-/// The game for people: keys and news of packs come in one stream, and the screen is drawn after each.
+/// The game for people: keys and pack updates come in one stream, and the screen is drawn after each.
 @MainActor final class TerminalPlay {
     private enum Event: Sendable {
         case key(Character)
@@ -62,7 +62,7 @@ import AssetVault
         case .prepared(let id, let error):
             guard id == game.next?.id else { break }
             isReady = error == nil
-            // A key may come at any time: the gate goes on looking for it.
+            // A key may appear at any time, so the gate keeps checking.
             if let error, error.category != .key { messages = ["\(error)", "r tries again"] }
         case .keysEnded: return false
         case .key(let key) where typed != nil: await type(key)
@@ -70,13 +70,13 @@ import AssetVault
         case .key("k"): typed = ""
         case .key("r"): prepareNext()
         case .key(let key):
-            let told = try await game.press(arrows.take(key))
-            if !told.isEmpty { messages = told }
+            let news = try await game.press(arrows.take(key))
+            if !news.isEmpty { messages = news }
         }
         return true
     }
 
-    /// The next level comes along while this one is played; its key is waited for as long as the game runs.
+    /// The next level is prepared while this one is played, and waits for its key until the game ends.
     private func prepareNext() {
         preparing?.cancel()
         isReady = false
@@ -124,7 +124,7 @@ import AssetVault
         terminal.show(lines.map { String($0.prefix(max(8, size.columns - 1))) })
     }
 
-    /// What there is to say at the exit.
+    /// The message at the exit.
     private var gate: String {
         guard let next = game.next else { return "the end: you have found all there is" }
         return next.form == .sealed

@@ -49,7 +49,7 @@ enum Benchmarks {
         try report.writeJSON(to: options.json)
     }
 
-    /// The command alone, with more and more to do.
+    /// The command alone, with growing amounts of work.
     private static func grow(_ options: Options) throws {
         let work = try WorkFolder(options)
         defer { work.close() }

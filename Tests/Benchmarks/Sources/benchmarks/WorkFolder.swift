@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// The folder that everything is made in, with its web server.
+/// The working folder, with its web server.
 struct WorkFolder {
     let server: WebServer
     let setting: Setting

@@ -33,7 +33,7 @@ struct Bench: Sendable {
         return #"{"kty":"oct","alg":"A256KW","kid":"\#(id)","k":"\#(text)"}"#
     }
 
-    /// Bytes that no compressor can make smaller, the same in every run (xorshift64*).
+    /// Incompressible bytes, the same in every run (xorshift64*).
     static func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
         var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
         return (0..<count).map { _ in

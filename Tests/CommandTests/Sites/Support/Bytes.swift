@@ -1,4 +1,4 @@
-/// Test content that no compressor makes smaller and that is the same in every run.
+/// Incompressible test content, the same in every run.
 enum Bytes {
     /// By SplitMix64.
     static func random(_ count: Int, seed: UInt64) -> [UInt8] {

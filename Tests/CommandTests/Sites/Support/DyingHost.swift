@@ -1,6 +1,6 @@
 import FaultServer
 
-/// A host that sends the tail of a pack and some of its pieces, and then nothing any more.
+/// A host that sends the tail of a pack and some of its pieces, then nothing.
 enum DyingHost {
     static func answer(_ request: FaultServer.Request, cutAfter count: Int) -> FaultServer.Answer {
         guard request.isForPack else { return .file }

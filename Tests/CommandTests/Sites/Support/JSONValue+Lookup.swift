@@ -1,7 +1,7 @@
 import StrictJSON
 
 extension JSONValue {
-    /// What stands below these members, one in the other; nil when one is missing.
+    /// The value at a path of members; nil when one is missing.
     subscript(_ keys: String...) -> JSONValue? {
         var value = self
         for key in keys {

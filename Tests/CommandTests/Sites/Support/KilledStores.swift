@@ -7,13 +7,13 @@ import VaultCrypto
 @testable import AssetVault
 @testable import SealedPack
 
-/// A site with version 2 of a pack, and a store to begin with in which commands are killed.
+/// A site with version 2 of a pack, and prepared stores in which commands are killed.
 struct KilledStores {
     let workshop: Workshop
     let way: KilledWay
     let start: KilledWay.Start
     let server: FaultServer
-    /// Where the pieces of version 2 lie in its file.
+    /// The byte ranges of version 2's pieces in its file.
     let places: PiecePlaces
     let packLength: Int
     private let pack: PackFile
@@ -77,7 +77,7 @@ struct KilledStores {
             (way ?? self.way).arguments(workshop, server.url, store), dyingAt: step ?? "none")
     }
 
-    /// Whatever was cut off: `status` understands it, and what is in use is the old version or the new one, whole.
+    /// After an interruption: `status` works, and the old or the new version is live and complete.
     func expectOldOrNew(in store: String, _ hint: String) async throws {
         let status = try await workshop.status(of: store)
         let current = "\(store)/permanent/level/current"
@@ -91,7 +91,7 @@ struct KilledStores {
         #expect(status["level"]?.version == version, "\(hint)")
     }
 
-    /// The version that stands there, if it is a whole one.
+    /// The version at a path, if it is complete.
     func version(of path: String) throws -> Int64? {
         let place = URL(filePath: path).resolvingSymlinksInPath()
         let found: Int?
@@ -105,7 +105,7 @@ struct KilledStores {
         return found.map { Int64($0) + 1 }
     }
 
-    /// The pieces of version 2 that a download has kept, by what its file holds.
+    /// The pieces of version 2 in a partial download.
     func keptPieces(in store: String) throws -> [Bool] {
         let name = try #require(workshop.files(in: "ephemeral", of: store).first { $0.hasSuffix(".part") })
         let part = [UInt8](try Data(contentsOf: URL(filePath: "\(store)/ephemeral/\(name)")))
@@ -115,7 +115,7 @@ struct KilledStores {
         }
     }
 
-    /// Bytes that are asked for where these pieces are there, and index and catalog.
+    /// Bytes to request when these pieces, index and catalog are stored.
     func missing(besides kept: [Bool]) -> Int {
         var states = PieceStates(count: places.count)
         for number in kept.indices where kept[number] { states.notePresent(number) }
@@ -134,7 +134,7 @@ struct KilledStores {
 }
 
 extension FaultServer.Exchange {
-    /// Bytes that were asked for of a file of so many.
+    /// Bytes requested of a file of this length.
     func asked(of length: Int) -> Int {
         guard let range = request.range else { return length }
         return min(range.last ?? .max, length - 1) - range.first + 1

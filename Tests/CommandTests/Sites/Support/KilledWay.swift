@@ -1,6 +1,6 @@
 @testable import AssetVault
 
-/// What a client does when it is killed.
+/// A client operation that is killed.
 enum KilledWay: CaseIterable {
     case opened
     case sealed
@@ -9,7 +9,7 @@ enum KilledWay: CaseIterable {
     case unlock
     case remove
 
-    /// What the store holds before.
+    /// What the store holds at the start.
     enum Start: CaseIterable {
         /// Nothing; or what the way needs: version 2 waiting to be unlocked, half of it to be removed.
         case fresh
@@ -57,7 +57,7 @@ enum KilledWay: CaseIterable {
         }
     }
 
-    /// The command's words.
+    /// The command's arguments.
     func arguments(_ workshop: Workshop, _ url: String, _ store: String) -> [String] {
         let site = [url, "--store", store, "--trust", workshop.root]
         return switch self {

@@ -2,8 +2,8 @@ import Foundation
 import Subprocess
 import Testing
 
-/// Areas of a store that are small file systems of their own, seen by commands that are started through `inside`. They
-/// vanish with the process that holds them.
+/// Areas of a store on small file systems of their own, mounted only for commands that are started through `inside`,
+/// and until their process ends.
 struct MountedAreas {
     let store: String
     let areas: [String]
@@ -26,7 +26,7 @@ struct MountedAreas {
         return process.terminationStatus == 0
     }()
 
-    /// Puts what `store` holds in these areas on file systems of their own while `body` runs.
+    /// Moves these areas of `store` to file systems of their own while `body` runs.
     static func mount(_ areas: [String], of store: String, body: (MountedAreas) async throws -> Void)
         async throws
     {
@@ -59,13 +59,13 @@ struct MountedAreas {
         try await Tool.run(inside + Command.shell(script)).succeeded(at: location).text
     }
 
-    /// A copy of the store as the commands see it, to be looked at from outside.
+    /// A copy of the store as the commands see it.
     func seen() async throws -> String {
         try await shell("rm -rf '\(store)-seen' && cp -a '\(store)' '\(store)-seen'")
         return "\(store)-seen"
     }
 
-    /// Leaves so much room in an area: bytes (in KiB), or names.
+    /// Leaves this much space in an area: KiB, or names.
     func leave(kibibytes: Int, in area: String) async throws {
         let used = try await shell("df -k --output=used '\(store)/\(area)' | tail -n 1")
         // A size of 0 is no limit.
@@ -81,7 +81,7 @@ struct MountedAreas {
         try await shell("mount -o 'remount,\(options)' '\(store)/\(area)'")
     }
 
-    /// Room enough again, to read and to write.
+    /// Makes the areas large and writable again.
     func makeSpace() async throws {
         for area in areas { try await remount(area, "rw,size=100m,nr_inodes=100k") }
     }

@@ -91,7 +91,7 @@ extension NetworkFault {
         .sending("no HTTP", always: [69], .send("SSH-2.0-OpenSSH_9.2\r\n")),
         .changing("reset at every 64 KiB", always: [0, 69]) {
             $0.body = Array($0.body.prefix(1 << 16))
-            // What is still on its way would be lost.
+            // Bytes in transit would be lost.
             $0.ending = [.pause(.milliseconds(100)), .reset]
         },
         .changing("trickle", always: [0]) { $0.pace = (count: 4096, pause: .milliseconds(5)) },

@@ -1,17 +1,17 @@
 import FaultServer
 
-/// One way in which hosts and networks go wrong while a pack is asked for.
+/// A fault of a host or network during a pack request.
 struct NetworkFault: Sendable {
     let name: String
-    /// What a fetch may end with that meets the fault once, and no more; 0 is success.
+    /// Exit codes of a fetch that meets the fault once; 0 is success.
     let once: Set<Int32>
-    /// What a fetch may end with that meets it at every request.
+    /// Exit codes of a fetch that meets it at every request.
     let always: Set<Int32>
-    /// Meets requests for a part only; others are cut off in the middle, so that a part is asked for next.
+    /// Affects range requests only; others are interrupted, so that a range is requested next.
     var isOfParts = false
     /// The host has a certificate of the test's authority.
     var isSecure = false
-    /// What `fetch` is told beside the usual.
+    /// Additional options of `fetch`.
     var arguments: [String] = []
     let answer: @Sendable (FaultServer.Request, PackOnSite) -> FaultServer.Answer
 
@@ -24,7 +24,7 @@ struct NetworkFault: Sendable {
         (self.isOfParts, self.isSecure, self.arguments) = (isOfParts, isSecure, arguments)
     }
 
-    /// A fault that spoils what a proper host answers.
+    /// A fault that changes a correct answer.
     static func changing(
         _ name: String, once: Set<Int32> = [0], always: Set<Int32>, isOfParts: Bool = false,
         _ change: @escaping @Sendable (inout FaultServer.Reply) -> Void
@@ -63,7 +63,7 @@ struct NetworkFault: Sendable {
     }
 }
 
-/// The pack that is asked for, another one, and a host that does no wrong.
+/// The requested pack, another one, and a correct host.
 struct PackOnSite: Sendable {
     let size: Int
     let other: [UInt8]

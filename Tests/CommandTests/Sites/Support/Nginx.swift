@@ -3,7 +3,7 @@ import Subprocess
 import SystemPackage
 import Testing
 
-/// nginx over a folder, as one process that is ended by its ID.
+/// nginx as one process that serves a folder.
 struct Nginx: Sendable {
     let url: String
     private let log: FilePath

@@ -1,6 +1,6 @@
 import Testing
 
-/// Functions of the C library that a command gets from somewhere else.
+/// Replaced functions of the C library.
 enum PreloadedLibrary {
     /// A wrapper.
     static func through(_ source: String, in folder: TemporaryFolder) async throws -> [String] {

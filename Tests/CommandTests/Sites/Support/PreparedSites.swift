@@ -51,7 +51,7 @@ final class PreparedSites: Sendable {
 
     func publishNext() throws { try publish(version + 1) }
 
-    /// Which version of a pack a tree is; nil for none, or not wholly.
+    /// The version of a pack that a tree holds; nil if it is not complete.
     func version(of tree: Tree, _ id: String) -> Int? {
         trees[id]?.firstIndex { $0 == tree }.map { $0 + 1 }
     }

@@ -2,14 +2,14 @@ import Foundation
 import SystemPackage
 import Testing
 
-/// A machine that has a vault's settings and keys, and nothing of its site; beside it the sources, and the host's files.
+/// A machine with a vault's settings and keys but without its site; and the sources, and the host's files.
 struct Runner {
     let workshop: Workshop
     let folder: TemporaryFolder
     let name: String
 
     var vault: String { folder["\(name)/vault"] }
-    /// What it has written, to be uploaded.
+    /// The written files, to be uploaded.
     var site: String { folder["\(name)/vault/site"] }
     /// The folder that a web server serves.
     static func host(of workshop: Workshop) -> String { workshop.folder["host"] }

@@ -4,7 +4,7 @@ import Testing
 
 @testable import AssetVault
 
-/// What a store holds of a pack when nobody is at work: this, and nothing else.
+/// Everything a store holds of a pack when no process runs.
 struct StoreContent: Equatable {
     /// The version that is ready for use.
     var loaded: UInt64?
@@ -50,7 +50,7 @@ struct StoreContent: Equatable {
             sourceLocation: location)
     }
 
-    /// Nothing half-made anywhere, no mark of work, and no download.
+    /// No unfinished files, no marks of work, and no downloads.
     private static func expectNothingUnderWay(
         in store: String, _ hint: String, at location: SourceLocation
     ) throws {

@@ -1,6 +1,6 @@
 import Synchronization
 
-/// What several processes did with one store, and when: an operation took place somewhere between its start and its end.
+/// What several processes did with one store, and when: each operation took effect between its start and its end.
 final class StoreHistory: Sendable {
     enum Operation: Sendable, Hashable {
         /// All packs that come by themselves, or one that is asked for.
@@ -21,9 +21,9 @@ final class StoreHistory: Sendable {
         let exitCode: Int32
         /// The version that was live when it began, and when it ended.
         let published: ClosedRange<Int>
-        /// What was seen of packs; 0 stands for none that is ready for use.
+        /// The versions that were seen; 0 for none that is ready for use.
         var versions: [String: Int] = [:]
-        /// What is wrong with it by itself.
+        /// What is wrong with the event by itself.
         var complaint: String?
         var errorText = ""
 
@@ -46,7 +46,7 @@ final class StoreHistory: Sendable {
 
     func note(_ event: Event) { noted.withLock { $0.append(event) } }
 
-    /// Everything in it that can't be.
+    /// All contradictions in the history.
     var contradictions: [String] {
         let events = events.sorted { $0.end < $1.end }
         return events.compactMap(\.complaint) + events.compactMap { wrongEnd(of: $0, events) }
@@ -54,7 +54,7 @@ final class StoreHistory: Sendable {
             + broken(promises: events) + comingBack(events)
     }
 
-    /// Nothing fails but for somebody else's sake.
+    /// An operation fails only because of another one.
     private func wrongEnd(of event: Event, _ events: [Event]) -> String? {
         let allowed: Set<Int32> =
             switch event.operation {
@@ -84,8 +84,7 @@ final class StoreHistory: Sendable {
         }
     }
 
-    /// Whoever looks after somebody else has looked sees the same or something newer, but for a removal; and nothing that
-    /// was not published yet.
+    /// A later look sees the same or a newer version, except after a removal, and none before its publication.
     private func goingBack(_ events: [Event]) -> [String] {
         var found: [String] = []
         for (id, sights, removals) in stories(events) {
@@ -106,7 +105,7 @@ final class StoreHistory: Sendable {
         return found
     }
 
-    /// Who asked for a pack with its key, and got it, left nothing older than what was published when it began.
+    /// A successful fetch with a key leaves nothing older than what was published when it began.
     private func broken(promises events: [Event]) -> [String] {
         var found: [String] = []
         for (id, sights, removals) in stories(events) {
@@ -122,7 +121,7 @@ final class StoreHistory: Sendable {
         return found
     }
 
-    /// What was removed stays away until it is asked for.
+    /// A removed pack stays removed until it is requested.
     private func comingBack(_ events: [Event]) -> [String] {
         var found: [String] = []
         for (id, sights, removals) in stories(events) {

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// A process that uses a store, again and again, and writes down what it did.
+/// A process that uses a store repeatedly, and records what it did.
 struct StoreUser: Sendable {
     let sites: PreparedSites
     let url: String
@@ -49,7 +49,7 @@ struct StoreUser: Sendable {
         return Dictionary(uniqueKeysWithValues: packs.map { ($0, Int(status[$0]?.version ?? 0)) })
     }
 
-    /// Reads a whole tree. What is replaced meanwhile may go away under the reader, but is never another one's.
+    /// Reads a whole tree. A replaced tree may be removed while it is read, but never shows another version.
     private func read(_ id: String) -> (seen: [String: Int], complaint: String?) {
         let current = "\(store)/permanent/\(id)/current"
         func target() -> String? { try? FileManager.default.destinationOfSymbolicLink(atPath: current) }
@@ -63,7 +63,7 @@ struct StoreUser: Sendable {
         return ([id: version], nil)
     }
 
-    /// What is left of a tree is of the one version that has its name.
+    /// All files of a tree are of the version in its name.
     private func mixture(in tree: Tree, _ id: String, _ name: String) -> String? {
         let whole = sites.trees[id]?.enumerated().first { name.hasPrefix("@\($0.offset + 1)-") }?.element
         let foreign = tree.entries.filter { whole?.entries[$0.key] != $0.value }

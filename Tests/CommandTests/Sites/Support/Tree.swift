@@ -3,7 +3,7 @@ import SystemPackage
 import VaultCrypto
 import VaultFileSystem
 
-/// All that a folder holds, by relative path.
+/// The content of a folder, by relative path.
 struct Tree: Equatable {
     enum Entry: Equatable {
         case file(SHA256Digest, isExecutable: Bool)
@@ -37,7 +37,7 @@ struct Tree: Equatable {
         entries.filter { if case .file = $0.value { true } else { false } }.keys.sorted()
     }
 
-    /// Of permanent storage: what stands there of packs, without the app's own records and metadata.
+    /// The packs in permanent storage, without the app's own records and metadata.
     var packs: [String: Entry] { entries.filter { !$0.key.hasPrefix("@") } }
 
     /// The paths of the files whose bytes hold `needle`.

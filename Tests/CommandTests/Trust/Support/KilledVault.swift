@@ -21,9 +21,9 @@ struct KilledVault {
         trees = [first, try Tree(folder["level"])]
     }
 
-    /// Runs a command on a copy of the vault, is there to see what readers make of it, and runs it again.
+    /// Runs a command on a copy of the vault, checks what readers see, and runs it again.
     ///
-    /// - Parameter refusal: what the command may say once it is done already.
+    /// - Parameter refusal: what the command may answer once its work is done.
     func tryOut(
         _ command: [String], with arguments: [String] = [], through wrapper: [String],
         refusal: String? = nil, withPython: Bool
@@ -51,7 +51,7 @@ struct KilledVault {
         return result
     }
 
-    /// Nothing half-made in any folder, nothing that waits, nothing damaged, and nothing more to do.
+    /// No unfinished files, nothing pending, nothing damaged, and nothing left to do.
     private func expectNothingIsLeftOver(in round: TemporaryFolder, _ hint: String) async throws {
         let names = try Tree(round["vault"]).entries.keys
         #expect(names.filter { $0.contains(".assetvault-") || $0.contains(".next.pem") } == [], "\(hint)")

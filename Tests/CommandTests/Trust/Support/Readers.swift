@@ -22,7 +22,7 @@ struct Readers {
         try await judge(workshop.site, cache: folder["cache"]).succeeded()
     }
 
-    /// Expects every reader to believe the site and to get one and the same of these trees; returns which.
+    /// Expects every reader to trust the site and to get the same one of these trees; returns which.
     @discardableResult
     func expectBelief(
         in site: String? = nil, seeing trees: [Tree], withPython: Bool = true, _ hint: String = "",

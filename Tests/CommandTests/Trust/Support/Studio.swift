@@ -30,7 +30,7 @@ struct Studio {
         try await workshop.publish("--pack", "level=\(folder["level"])")
     }
 
-    /// Players have one ring that opens the packs of both.
+    /// Players have one key set that opens the packs of both.
     private func shareKeys() async throws {
         try await Tool.run("cp", folder["vault/keys/vault.jwks"], folder["team/keys/vault.jwks"])
     }
@@ -58,8 +58,7 @@ struct Studio {
         ).succeeded()
     }
 
-    /// Expects the studio's publication to be refused, for a reason, and to change nothing in its site.
-    /// The studio goes on with what the site lists of the team, and says why.
+    /// Expects the studio to keep the team's last listed state, for a reason, and its site to stay unchanged.
     func keepsTheLast(
         naming parts: String..., at location: SourceLocation = #_sourceLocation
     ) async throws {

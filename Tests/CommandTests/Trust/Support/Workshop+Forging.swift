@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// What a publisher who means harm signs with the keys that it has.
+/// What a malicious publisher can sign with its keys.
 extension Workshop {
     /// Changes the signed part of the site's newest targets, adds roles to its snapshot, and signs all that names them anew.
     func forgeTargets(

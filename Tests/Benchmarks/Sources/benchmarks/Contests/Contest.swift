@@ -1,9 +1,9 @@
-/// A piece of work, and those who do it in turns: this project's command first.
+/// One kind of work, and the contenders that do it in turns: this project's command first.
 struct Contest: Sendable {
     let name: String
-    /// For bash, once, not measured: makes what the scripts read. What an earlier contest made stays.
+    /// For bash, once, not measured: makes the scripts' input. Input of earlier contests is kept.
     let preparation: String
-    /// How many runs each contender has in a round, in turns: short works want more.
+    /// How many runs each contender has in a round, in turns: short work needs more.
     let turns: Int
     let contenders: [Contender]
 
@@ -14,7 +14,7 @@ struct Contest: Sendable {
         self.contenders = contenders
     }
 
-    /// What is measured of a folder of assets.
+    /// The measurements on a folder of assets.
     static let all = [seal, open, fetch, update, auditWithoutKey, auditWithKey, cat, catBeyondStart]
 }
 
@@ -26,7 +26,7 @@ struct Contender: Sendable {
     let script: String
     /// For bash, before each run, not measured: fills `$out`.
     let setup: String
-    /// The slow ones don't: their rounds are long enough to hide what is cold.
+    /// Slow ones have none: cold caches don't matter in their long rounds.
     let warmsUp: Bool
     let goals: [Goal]
 

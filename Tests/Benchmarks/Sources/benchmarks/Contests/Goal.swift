@@ -1,4 +1,4 @@
-/// What is to be reached: at most so much.
+/// A goal: an upper limit.
 enum Goal: Sendable {
     /// Times the wall time of this contender, which the first may take.
     case wall(Double)
@@ -9,7 +9,7 @@ enum Goal: Sendable {
     /// MiB of memory that this contender itself may have at its worst.
     case peakMebibytes(Double)
 
-    /// How the goal stands after the rounds.
+    /// Whether the goal is reached after the rounds.
     func verdict(of work: String, _ ours: Outcome.Entry, beside other: Outcome.Entry) -> Verdict {
         switch self {
         case .wall(let most):
@@ -33,7 +33,7 @@ enum Goal: Sendable {
     }
 }
 
-/// How a goal stands.
+/// The result of a goal.
 struct Verdict: Codable, Sendable {
     let work: String
     /// What was measured, with its unit.

@@ -1,4 +1,4 @@
-/// What contests read, made once and off the clock: bash that makes what is not there yet.
+/// The input of contests, made once and not measured: bash that makes missing files.
 enum Preparation {
     /// Known to every preparation.
     static let functions = """

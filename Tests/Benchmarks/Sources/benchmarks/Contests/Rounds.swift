@@ -1,6 +1,6 @@
 extension Contest {
-    /// Runs A B C A B C …, so that whatever else the machine does falls on all of them alike. The first round only
-    /// warms up.
+    /// Runs A B C A B C …, so that other load on the machine affects all of them alike. The first round is not
+    /// counted.
     func measured(rounds: Int, in workshop: Workshop) throws -> Outcome {
         let title = "\(name), \(workshop.corpus)"
         Progress.note("\(title): preparing")

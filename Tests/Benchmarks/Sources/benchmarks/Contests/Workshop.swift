@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// The folder that all runs over one corpus work in, and the names under which their scripts know things.
+/// The folder that all runs over one corpus work in, and the variables of their scripts.
 struct Workshop: Sendable {
     /// The name of the corpus.
     let corpus: String
@@ -46,7 +46,7 @@ struct Workshop: Sendable {
     /// The path of programs: a web server is found outside the path of most users.
     static let path = (ProcessInfo.processInfo.environment["PATH"] ?? "/usr/bin:/bin") + ":/usr/sbin"
 
-    /// What all scripts know.
+    /// The variables of all scripts.
     static func variables(of options: Options) -> [String: String] {
         [
             "PATH": path, "LC_ALL": "C.UTF-8", "HOME": options.work, "RESTIC_PASSWORD": "benchmark",
@@ -54,13 +54,13 @@ struct Workshop: Sendable {
         ]
     }
 
-    /// Makes what a contest reads.
+    /// Makes the input of a contest.
     func prepare(_ script: String) throws {
         _ = try MeasuredProcess.run(
             Preparation.functions + script, environment: environment, errors: folder + "/errors")
     }
 
-    /// Runs one contender once: the disk is idle before, and what it wrote is weighed and emptied afterwards.
+    /// Runs one contender once: the disk is idle before, and its output is measured and emptied afterwards.
     func run(_ contender: Contender) throws -> Cost {
         let errors = folder + "/errors"
         try FileManager.default.createDirectory(atPath: output, withIntermediateDirectories: false)

@@ -1,21 +1,21 @@
 import FoundationEssentials
 
-/// How far cost is followed.
+/// Up to which sizes cost is measured.
 struct GrowthLimits: Sendable {
     let files: Int
     let megabytes: Int
     let packs: Int
 }
 
-/// Something that there can be more and more of, and the work that grows with it.
+/// A quantity that grows, and the operations whose cost grows with it.
 struct GrowthAxis: Sendable {
     let name: String
-    /// What one of it is called, and in which unit its time is told: so many seconds.
+    /// The name of one item, and the unit of its time, in seconds.
     let one: String
     let unit: String
     let secondsAUnit: Double
     let sizes: [Int]
-    /// From this size up, cost is to be flat.
+    /// From this size up, cost per item must be constant.
     let flatFrom: Int?
     /// Whether it is many small files: a disk may take minutes to remove them.
     let isSmall: Bool

@@ -1,4 +1,4 @@
-/// Everything that one run found about how cost grows.
+/// The results of one growth run.
 struct GrowthReport: Codable, Sendable {
     let setting: Setting
     /// The least peak memory that can be measured, in bytes.

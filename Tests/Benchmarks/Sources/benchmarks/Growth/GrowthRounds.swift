@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// What each operation took at each size.
+/// The cost of each operation at each size.
 struct Growth: Codable, Sendable {
     struct Point: Codable, Sendable {
         let size: Int
@@ -52,7 +52,7 @@ extension GrowthAxis {
     }
 }
 
-/// Where the operations of one size work.
+/// The folder of the operations of one size.
 private struct GrowthPlace {
     let folder: String
     /// There what was written is removed. Disks may take an hour for that, and be slow afterwards: it is cut to nothing.
@@ -93,7 +93,7 @@ private struct GrowthPlace {
         try FileManager.default.moveItem(atPath: path, toPath: "\(folder)/spent-\(UUID().uuidString)")
     }
 
-    /// When all is measured.
+    /// After all measurements.
     func clear() throws {
         guard !isInMemory else { return try FileManager.default.removeItem(atPath: folder) }
         _ = try FolderSize.empty(folder)

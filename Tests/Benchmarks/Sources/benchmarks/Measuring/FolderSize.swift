@@ -1,6 +1,6 @@
 import Glibc
 
-/// What a folder holds.
+/// The size of a folder.
 struct FolderSize: Codable, Sendable {
     var files = 0
     var bytes = 0
@@ -14,7 +14,7 @@ struct FolderSize: Codable, Sendable {
         return sum
     }
 
-    /// Weighs a folder and cuts its files to nothing, which frees the disk. They are not removed between runs: ext4 looks for
+    /// Measures a folder and truncates its files, which frees the disk. They are not removed between runs: ext4 looks for
     /// inodes past all that were freed in the last minutes, so each run would pay for the one before.
     static func empty(_ folder: String) throws -> FolderSize {
         var sum = FolderSize()

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Where the figures come from.
+/// The machine of the measurements.
 struct Machine: Codable, Sendable {
     let cores: Int
     let processor: String

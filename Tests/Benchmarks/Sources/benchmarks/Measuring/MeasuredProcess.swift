@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// What one run took.
+/// The cost of one run.
 struct Cost: Codable, Sendable {
     /// Seconds from start to end.
     var wall: Double

@@ -1,6 +1,6 @@
 import Glibc
 
-/// What goes on, for whoever waits.
+/// Progress messages.
 enum Progress {
     static func note(_ text: String) {
         let line = Array("\(text)\n".utf8)

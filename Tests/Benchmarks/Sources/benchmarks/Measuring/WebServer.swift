@@ -1,7 +1,7 @@
 import FoundationEssentials
 import Glibc
 
-/// nginx on loopback, which serves a folder and notes what it sends.
+/// nginx on loopback, which serves a folder and logs the bytes sent.
 struct WebServer: Sendable {
     let port: Int
     /// What is served; links are followed.
@@ -31,12 +31,12 @@ struct WebServer: Sendable {
         while waitpid(process, nil, 0) < 0, errno == EINTR {}
     }
 
-    /// Forgets what was sent so far.
+    /// Clears the log.
     func clearLog() { unsafe truncate(log, 0) }
 
-    /// What was sent since the log was cleared.
+    /// The bytes sent since the log was cleared.
     func traffic() throws -> Traffic {
-        usleep(50_000)  // A request is noted when it has ended.
+        usleep(50_000)  // A request is logged when it has ended.
         return try Traffic(log: String(contentsOfFile: log, encoding: .utf8))
     }
 
@@ -90,7 +90,7 @@ struct WebServer: Sendable {
     }
 }
 
-/// What nginx noted that it sent, in bytes.
+/// The bytes sent, by nginx's log.
 struct Traffic: Codable, Sendable {
     /// Bodies of packs.
     var packs = 0

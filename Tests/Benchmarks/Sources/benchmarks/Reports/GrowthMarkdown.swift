@@ -6,7 +6,7 @@ extension GrowthReport {
         """
         \(setting.markdown)
         Medians of up to 5 runs, as many as begin within a minute; peak memory of the worst, below \
-        \(memoryFloor.mebibytes) MiB it can't be told.
+        \(memoryFloor.mebibytes) MiB it can't be measured.
         """
     }
 }

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// Everything that one run of the comparison found.
+/// The results of one comparison run.
 struct Report: Codable, Sendable {
     struct Corpus: Codable, Sendable {
         let name: String
@@ -30,7 +30,7 @@ extension Encodable {
     }
 }
 
-/// Where the figures come from.
+/// The origin of the figures.
 struct Setting: Codable, Sendable {
     let assetvault: String
     let machine: Machine

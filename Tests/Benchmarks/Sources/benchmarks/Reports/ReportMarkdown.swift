@@ -10,7 +10,7 @@ extension Report {
         \(corpora.map { "\($0.name): \($0.size.files.grouped) files, \($0.size.bytes.megabytes) MB." }
             .joined(separator: " "))
         Medians of \(rounds) rounds, (least to most). Peak memory is that of the largest process; below \
-        \(memoryFloor.mebibytes) MiB it can't be told.
+        \(memoryFloor.mebibytes) MiB it can't be measured.
         """
     }
 

@@ -1,6 +1,6 @@
 import FoundationEssentials
 
-/// What signed metadata says of one pack.
+/// The signed metadata of one pack.
 struct SignedTarget: Sendable {
     let length: Int
     /// Bytes of its index and catalog.

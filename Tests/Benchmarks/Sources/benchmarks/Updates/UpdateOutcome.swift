@@ -1,4 +1,4 @@
-/// What an update took that a client without a key downloaded.
+/// The cost of an update for a client without a key.
 struct UpdateOutcome: Codable, Sendable {
     struct Run: Codable, Sendable {
         /// Bytes of the new pack.

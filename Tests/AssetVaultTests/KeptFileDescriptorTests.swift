@@ -4,9 +4,9 @@ import Testing
 import VaultErrors
 import VaultFileSystem
 
-/// A downloader of the same user has the file of a pack open, which is renamed into permanent storage: what it writes there
-/// afterwards is never read as the pack's.
-@Suite struct KeptDescriptorTests {
+/// A downloader of the same user keeps a pack's file open that is renamed into permanent storage: later writes are
+/// never read as the pack's.
+@Suite struct KeptFileDescriptorTests {
     private let hosted: HostedGame
     private let path: EntryPath
 
@@ -15,7 +15,7 @@ import VaultFileSystem
         path = try EntryPath("noise")
     }
 
-    @Test(arguments: [0, 1, 2]) func whatIsWrittenLaterIsNeverRead(third: UInt64) async throws {
+    @Test(arguments: [0, 1, 2]) func laterWritesAreNeverRead(third: UInt64) async throws {
         try await hosted.client(keys: false).fetch()
         let folder = hosted.game.place.layout.shared.appending("packs").appending("levels").appending("one")
         let name = try #require(

@@ -2,7 +2,7 @@ import StrictJSON
 import Testing
 
 /// Packs whose manifest comes from a site's signed metadata.
-struct SignedDescriptorTests {
+struct SignedManifestTests {
     let bench: Bench
     init() throws { bench = try Bench() }
 
@@ -21,7 +21,7 @@ struct SignedDescriptorTests {
 
     private var keys: [String] { ["--keys", "file:\(bench.folder["vault/keys/vault.jwks"])"] }
 
-    @Test func openCatAndInspectTakeIt() async throws {
+    @Test func openCatAndInspectUseIt() async throws {
         try await publish()
         let opened = bench.folder["opened"]
         try await Command.run(["open", bench.pack, "-o", opened] + trust + keys).succeeded()
@@ -35,8 +35,8 @@ struct SignedDescriptorTests {
         #expect(all.text.contains("noise.bin"))
     }
 
-    /// The pack is known by its header and footer; damage to what else is read is told as damage.
-    @Test func whatIsDamagedIsNotOpened() async throws {
+    /// A pack is identified by its header and footer; other damage is reported as damage.
+    @Test func aDamagedPackIsNotOpened() async throws {
         try await publish()
         let bytes = try bench.folder.bytes("level.avpack")
         let report = try await Command.run(["inspect", bench.pack, "--json"] + trust).succeeded()
@@ -58,15 +58,15 @@ struct SignedDescriptorTests {
                 try await Command.run(open + trust + keys).failed(Int32(code), naming: "level.avpack")
             }
         }
-        // Pieces are none of the things that are inspected.
+        // Inspection reads no pieces.
         var damaged = bytes
         damaged[70] ^= 1
         try bench.folder.write("level.avpack", damaged)
         try await Command.run(["inspect", bench.pack] + trust + keys).succeeded()
     }
 
-    /// Not as a pack that the site does not list.
-    @Test(arguments: [1, 2]) func aDiskThatFailsIsToldAsSuch(call: Int) async throws {
+    /// Not reported as a pack that the site does not list.
+    @Test(arguments: [1, 2]) func aFailingDiskIsReported(call: Int) async throws {
         try await publish()
         let failing = ["-e", "inject=pread64:error=EIO:when=\(call)+"]
         let open = ["open", bench.pack, "-o", bench.folder["out"]] + trust + keys
@@ -75,7 +75,7 @@ struct SignedDescriptorTests {
         ).failed(74, naming: "level.avpack")
     }
 
-    @Test func withoutItTheErrorSaysSo() async throws {
+    @Test func aMissingManifestIsReported() async throws {
         try await publish()
         try await bench.unchanged {
             try await Command.run(["open", bench.pack, "-o", bench.folder["out"]] + keys)
@@ -83,7 +83,7 @@ struct SignedDescriptorTests {
         }
     }
 
-    @Test func nothingIsTakenFromASiteThatIsNotTrusted() async throws {
+    @Test func anUntrustedSiteIsRefused() async throws {
         try await publish()
         try await Command.run("init", bench.folder["other"]).succeeded()
         let open = ["open", bench.pack, "-o", bench.folder["out"]] + keys

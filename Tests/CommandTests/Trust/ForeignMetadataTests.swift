@@ -2,8 +2,8 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// What others left lying about in a vault is never signed by its owner, and decides nothing.
-struct ForeignWordTests {
+/// Files that others left in a vault are never signed by its owner, and decide nothing.
+struct ForeignMetadataTests {
     let studio: Studio
     let workshop: Workshop
     let folder: TemporaryFolder
@@ -13,8 +13,8 @@ struct ForeignWordTests {
         (workshop, folder) = (studio.workshop, studio.folder)
     }
 
-    /// A team that goes takes what it listed with it, also what nobody could see.
-    @Test func aTeamThatWasRemoved() async throws {
+    /// A removed team's metadata are removed, also those that were hidden.
+    @Test func metadataOfARemovedTeam() async throws {
         try folder.write("foreign/file", "the team's idea of the studio's pack")
         try await studio.publishTeam("--pack", "premium=\(folder["foreign"])")
         try await workshop.publish()
@@ -28,8 +28,8 @@ struct ForeignWordTests {
         try await workshop.fetch(into: folder["player"]).succeeded()
     }
 
-    /// Only what the vault itself wrote to `pending/` gets the signatures of its keys.
-    @Test func aRootThatNobodyAskedFor() async throws {
+    /// Only files that the vault itself wrote to `pending/` get the signatures of its keys.
+    @Test func anUnrequestedPendingRoot() async throws {
         let stranger = try await workshop.makeKey("stranger")
         let safe = try workshop.takeAway("root.pem")
         try await workshop.trust("add-key", "targets", stranger.publicKey).succeeded()
@@ -46,7 +46,7 @@ struct ForeignWordTests {
         try await workshop.publish()
     }
 
-    /// Whoever signs sees whose keys they are, whatever the file calls them.
+    /// Signers see whose keys they are, whatever the file calls them.
     @Test func keysUnderFalseNames() async throws {
         let stranger = try await workshop.makeKey("stranger")
         let safe = try workshop.takeAway("root.pem")

@@ -1,6 +1,6 @@
 import Testing
 
-/// Names of the store that another user took: without a living process behind them they keep nobody out.
+/// File names of the store that another user occupies: without a living process they block nobody.
 extension TwoUsersTests {
     private func digest() throws -> String {
         let published = try workshop.publishedPack("level").split(separator: "/").last ?? ""
@@ -16,8 +16,8 @@ extension TwoUsersTests {
             """)
     }
 
-    /// Dead files under all names of a download: they are removed, or downloaded beside.
-    @Test(arguments: ["640", "600"]) func allNamesOfADownload(mode: String) async throws {
+    /// Abandoned files under all names of a download: they are removed, or another name is used.
+    @Test(arguments: ["640", "600"]) func abandonedFilesUnderAllDownloadNames(mode: String) async throws {
         let digest = try digest()
         for name in ["avpack", "part", "2.part", "3.part", "4.part"] {
             try await write("\(digest).\(name)", in: "ephemeral", mode: mode, bytes: 300_000)
@@ -27,7 +27,7 @@ extension TwoUsersTests {
         try await expectLoaded(1)
     }
 
-    /// What is no lock file in the place of the shared lock.
+    /// Other kinds of files in place of the shared lock.
     @Test(arguments: ["mkdir", "mkfifo", "ln -s /etc/hostname", "install -m 600 -o 64002 /dev/null"])
     func theSharedLock(command: String) async throws {
         try await fetch().succeeded()

@@ -1,8 +1,8 @@
 import FaultServer
 import Testing
 
-/// Whether packs stand opened or sealed, and who decides on it.
-struct FormTests {
+/// Whether packs are opened or kept sealed, and who decides.
+struct PackFormTests {
     let workshop: Workshop
     let folder: TemporaryFolder
 
@@ -25,22 +25,22 @@ struct FormTests {
         #expect(status?.form == form && status?.version == version, sourceLocation: location)
     }
 
-    @Test(arguments: ["opened", "sealed"]) func aFormOnceChosenStays(form: String) async throws {
+    @Test(arguments: ["opened", "sealed"]) func theChosenFormIsKept(form: String) async throws {
         try await workshop.fetch(nil, "--\(form)").succeeded()
         try await workshop.fetch().succeeded()
         try await expect(form, version: 1)
         try await publishNext(2)
         try await workshop.fetch().succeeded()
         try await expect(form, version: 2)
-        // Also where somebody else downloads, and the key comes later.
+        // Also with a downloader and a key that comes later.
         try await publishNext(3)
         try await workshop.fetch(withKeys: false).succeeded()
         try await Command.run(["unlock", "--store", workshop.store] + workshop.keys).succeeded()
         try await expect(form, version: 3)
     }
 
-    /// What is kept sealed is opened from where it is, and only where it is damaged fetched again.
-    @Test(arguments: [false, true]) func openedFromWhatIsKept(isDamaged: Bool) async throws {
+    /// A sealed pack is opened in place, and fetched again only if damaged.
+    @Test(arguments: [false, true]) func openedFromTheSealedPack(isDamaged: Bool) async throws {
         try await workshop.fetch(nil, "--sealed").succeeded()
         if isDamaged {
             let name = try #require(
@@ -59,8 +59,8 @@ struct FormTests {
 
     enum Loss: CaseIterable { case never, file, removed, record }
 
-    /// Whatever becomes of the pack meanwhile, and although the key comes later.
-    @Test(arguments: Loss.allCases) func whatIsToStaySealedIsNeverOpened(loss: Loss) async throws {
+    /// Whatever happens to the pack, and although the key comes later.
+    @Test(arguments: Loss.allCases) func aPackToBeKeptSealedIsNeverOpened(loss: Loss) async throws {
         if loss == .never {
             try await workshop.fetch(nil, "--sealed", withKeys: false).succeeded()
             try await Command.run(["unlock", "--store", workshop.store] + workshop.keys).succeeded()
@@ -80,8 +80,7 @@ struct FormTests {
         try await expect("sealed", version: 1)
     }
 
-    /// A wish that could not be met yet is not forgotten.
-    @Test func aWishThatFailed() async throws {
+    @Test func aFormRequestThatFailedIsKept() async throws {
         try await workshop.fetch().succeeded()
         let server = try FaultServer(workshop.site) { $0.isForPack ? .status(404) : .file }
         try await workshop.fetch(server.url, "--sealed").failed(69, naming: server.url)
@@ -92,7 +91,7 @@ struct FormTests {
         try await expect("sealed", version: 2)
     }
 
-    @Test func removedWithADamagedRecord() async throws {
+    @Test func removalKeepsTheFormDespiteADamagedRecord() async throws {
         try await workshop.fetch(nil, "--sealed").succeeded()
         try folder.write("store/permanent/@state/level/@record.json", "{}")
         try await Command.run("remove", "level", "--store", workshop.store).succeeded()
@@ -100,7 +99,7 @@ struct FormTests {
         try await expect("sealed", version: 1)
     }
 
-    @Test func unlockedFromWhatIsDamaged() async throws {
+    @Test func unlockOfADamagedSealedPack() async throws {
         try await workshop.fetch(nil, "--sealed").succeeded()
         let name = try #require(workshop.files(in: "permanent/level").first { $0.hasSuffix(".avpack") })
         var bytes = try folder.bytes("store/permanent/level/\(name)")
@@ -110,8 +109,8 @@ struct FormTests {
             .failed(65, naming: "level")
     }
 
-    /// The key alone is needed for that.
-    @Test func unlockedFromWhatIsKept() async throws {
+    /// Only the key is needed.
+    @Test func unlockOpensTheSealedPack() async throws {
         try await workshop.fetch(nil, "--sealed").succeeded()
         let unlock = ["unlock", "--store", workshop.store] + workshop.keys
         try await Command.run(unlock).succeeded()
@@ -123,7 +122,7 @@ struct FormTests {
         try await expect("opened", version: 1)
     }
 
-    @Test func itIsChangedByRequestOnly() async throws {
+    @Test func theFormChangesByRequestOnly() async throws {
         try await workshop.fetch().succeeded()
         try await expect("opened", version: 1)
         for form in ["sealed", "opened", "sealed"] {

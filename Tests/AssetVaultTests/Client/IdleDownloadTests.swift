@@ -5,8 +5,8 @@ import VaultFileSystem
 
 @testable import AssetVault
 
-/// Somebody has a download and does nothing with it: whoever needs the pack goes on.
-@Suite(.timeLimit(.minutes(2))) struct StandstillTests {
+/// A download with an idle owner: a process that needs the pack continues.
+@Suite(.timeLimit(.minutes(2))) struct IdleDownloadTests {
     let hosted: HostedGame
     let one: PackID
     private var layout: StoreLayout { hosted.game.place.layout }
@@ -31,21 +31,21 @@ import VaultFileSystem
         return file
     }
 
-    @Test func aPartThatSomebodyHolds() async throws {
+    @Test func aPartialDownloadWithAnIdleOwner() async throws {
         let client = try hosted.client()
         let pack = try await client.pack(withID: one)
         let file = try held(".part", of: pack, Array(repeating: 7, count: 1000))
         try await client.fetch()
         try await expectLoaded(client)
-        // It is his as long as he lives.
+        // It belongs to its owner as long as he lives.
         #expect(try FileSystem.status(of: file.path)?.isSameFile(as: file.status()) == true)
         _ = consume file
         try await client.fetch()
         #expect(try Folder(opening: layout.ephemeral).names().isEmpty)
     }
 
-    /// The whole pack, about to be moved on: nothing of it is asked for again.
-    @Test func aFinishedFileThatSomebodyHolds() async throws {
+    /// The whole pack, before it is staged: nothing is requested again.
+    @Test func aFinishedDownloadWithAnIdleOwner() async throws {
         let client = try hosted.client()
         let pack = try await client.pack(withID: one)
         let file = try held(".avpack", of: pack, try hosted.hosted(pack))
@@ -55,8 +55,8 @@ import VaultFileSystem
         _ = consume file
     }
 
-    /// It is not believed for its name.
-    @Test func aDamagedFileThatSomebodyHolds() async throws {
+    /// The file name does not make it trusted.
+    @Test func aDamagedDownloadWithAnIdleOwner() async throws {
         let client = try hosted.client()
         let pack = try await client.pack(withID: one)
         var bytes = try hosted.hosted(pack)
@@ -70,7 +70,7 @@ import VaultFileSystem
         _ = consume file
     }
 
-    /// A downloader sees that the app needs the pack also while its host sends nothing.
+    /// A downloader notices that the app needs the pack while its host stalls.
     @Test func aDownloaderAtAStalledHost() async throws {
         hosted.answer { request in
             guard request.earlier > 0 else { return .file }
@@ -92,7 +92,7 @@ import VaultFileSystem
         #expect(hosted.server.packs.count == before + 1, "the downloader asked for nothing more")
     }
 
-    /// Who stood still and finds that another one went on leaves it to him.
+    /// A stalled owner that finds its download taken over gives up.
     @Test func theFormerOwnerGivesUp() async throws {
         hosted.answer { request in
             guard request.earlier == 1 else { return .file }
@@ -114,7 +114,7 @@ import VaultFileSystem
         try await expectLoaded(second)
         try await slow
         try await expectLoaded(first)
-        // What its host sends at last is taken no more.
+        // Bytes that its host sends later are ignored.
         first.endStatusUpdates()
         var most: UInt64 = 0
         for await case .progress(_, _, let bytes, _) in updates { most = max(most, bytes) }
@@ -122,8 +122,8 @@ import VaultFileSystem
         #expect(try Folder(opening: layout.ephemeral).names().isEmpty)
     }
 
-    /// The same while the other one is still at it: the transfer that stood still ends.
-    @Test func theFormerOwnerListensNoMore() async throws {
+    /// The same while the new owner is still downloading: the stalled transfer ends.
+    @Test func theFormerOwnerEndsItsTransfer() async throws {
         hosted.answer { request in
             switch request.earlier {
             case 1:

@@ -2,8 +2,8 @@ import FaultServer
 import Foundation
 import Testing
 
-/// A file under the name of a pack that is shorter than the pack: a look says that nothing is there, and a fetch brings it.
-struct CutShortPackTests {
+/// A file that is shorter than its pack: `status` reports it as missing, and a fetch replaces it.
+struct TruncatedPackTests {
     let workshop: Workshop
     let folder: TemporaryFolder
 
@@ -19,7 +19,7 @@ struct CutShortPackTests {
 
     enum Place: CaseIterable { case shared, ephemeral, recorded }
 
-    @Test(arguments: Place.allCases, [0, 100_000]) func isNotThere(place: Place, count: Int) async throws {
+    @Test(arguments: Place.allCases, [0, 100_000]) func isMissing(place: Place, count: Int) async throws {
         let pack = try workshop.publishedPack("level")
         let digest = String(try #require(pack.split(separator: "/").last?.split(separator: ".").first))
         let bytes = Array(try folder.bytes("vault/site/\(pack)").prefix(count))

@@ -3,8 +3,8 @@ import Sampling
 import SystemPackage
 import Testing
 
-/// Real assets, the whole way: published, hosted by nginx, fetched without and then with the key, and compared.
-struct WholeWayTests {
+/// Real assets: published, hosted by nginx, fetched without and with the key, and compared.
+struct EndToEndTests {
     let workshop: Workshop
     let folder: TemporaryFolder
 
@@ -57,8 +57,8 @@ struct WholeWayTests {
         return try #require(try found())
     }
 
-    /// A source of odd names and sizes, as a folder and as archives that other programs made of it.
-    @Test func oddNames() async throws {
+    /// A source of unusual names and sizes, as a folder and as archives made by other programs.
+    @Test func unusualNamesAndSizes() async throws {
         for name in [
             "a space", " leading and trailing ", "größe/Übung", "ノイズ/音.ogg", "emoji 🎮", "quote's \"double\"",
             "$HOME", "-rf",
@@ -94,7 +94,7 @@ struct WholeWayTests {
         }
     }
 
-    @Test func memoryStaysSmall() async throws {
+    @Test func memoryIsBounded() async throws {
         let script = """
             mkdir many
             head -c \(Sampling.isWhole ? 300 : 150)M /dev/urandom > random

@@ -4,8 +4,8 @@ import Glibc
 import Testing
 import VaultFileSystem
 
-/// Manifests and URLs, for code that wants files.
-@Suite struct DescriptorTests {
+/// File descriptors and URLs, for code that needs files.
+@Suite struct FileDescriptorTests {
     private let game: Game
     private let large: EntryPath
     /// The secret is in every piece.
@@ -37,7 +37,7 @@ import VaultFileSystem
         #expect(try game.place.files() == before)
     }
 
-    @Test func nothingInPlain() async throws {
+    @Test func noPlaintextOnDisk() async throws {
         let client = try await game.fetched(.sealed)
         _ = try await client.contents(of: large, in: .one)
         _ = try await client.reader(of: large, in: .one).read(0..<300_000)

@@ -2,8 +2,8 @@ import FaultServer
 import Foundation
 import Testing
 
-/// Two processes of which one decides something while the other is at work: the later decision counts.
-@Suite(.timeLimit(.minutes(5))) struct CrossedDecisionTests {
+/// Concurrent processes that change the same pack: the later decision counts.
+@Suite(.timeLimit(.minutes(5))) struct ConcurrentDecisionTests {
     let workshop: Workshop
     let folder: TemporaryFolder
 
@@ -25,8 +25,8 @@ import Testing
             workshop.root)
     }
 
-    /// Whoever made a version live, and died before it was recorded, had decided.
-    @Test(arguments: [[], ["--sealed"]]) func whatBecameLiveIsNotTakenBack(form: [String]) async throws {
+    /// An activation counts although its process died before recording it.
+    @Test(arguments: [[], ["--sealed"]]) func anUnrecordedActivationCounts(form: [String]) async throws {
         try await Tool.run("cp", "-a", workshop.site, folder["old-site"])
         try await publishSecond()
         let gate = Gate()
@@ -48,8 +48,8 @@ import Testing
         #expect(try await workshop.status()["level"]?.version == 2)
     }
 
-    /// A download that waits for its turn does not bring back what the app removes meanwhile.
-    @Test func whatIsRemovedMeanwhileStaysAway() async throws {
+    /// A queued download does not restore a pack that the app removes.
+    @Test func aPackRemovedDuringItsDownloadStaysRemoved() async throws {
         try await workshop.fetch().succeeded()
         try await publishSecond()
         let gate = Gate()
@@ -73,8 +73,8 @@ import Testing
         try StoreContent(loaded: 2).expect(of: "other", in: workshop.store, "asked for")
     }
 
-    /// Who opens what waits decides by the metadata that let it wait, whatever somebody else has begun meanwhile.
-    @Test func whatWaitedDoesNotReplaceWhatIsNewer() async throws {
+    /// Opening a waiting version never replaces a newer one that was staged in between.
+    @Test func aWaitingVersionDoesNotReplaceANewerOne() async throws {
         try await workshop.fetch(withKeys: false).succeeded()
         try await publishSecond()
         let words = ["fetch", workshop.site, "level", "--store", workshop.store]
@@ -99,8 +99,8 @@ import Testing
         }
     }
 
-    /// A download that another process is at has not failed.
-    @Test func whatIsBusyHasNotFailed() async throws {
+    /// A download by another process is not a failure.
+    @Test func aBusyDownloadIsNotAFailure() async throws {
         let gate = Gate()
         let server = try FaultServer(workshop.site) { request in
             if request.isForPack { gate.pass() }
@@ -118,8 +118,8 @@ import Testing
         try await first.succeeded()
     }
 
-    /// The publisher took a version back that waits for its key: it is not opened any more.
-    @Test func aVersionThatWasTakenBackDoesNotWait() async throws {
+    /// A version that the publisher withdrew while it waited is not opened.
+    @Test func aWithdrawnVersionIsNotOpened() async throws {
         try await workshop.fetch().succeeded()
         try await publishSecond()
         try await workshop.fetch(withKeys: false).succeeded()

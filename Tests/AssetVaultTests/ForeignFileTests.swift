@@ -7,8 +7,8 @@ import VaultFileSystem
 
 @testable import AssetVault
 
-/// What others put into a store, and what a disk forgets of it.
-@Suite(.timeLimit(.minutes(5))) struct NeighbourTests {
+/// Files that other programs put into a store, or that a disk lost.
+@Suite(.timeLimit(.minutes(5))) struct ForeignFileTests {
     let hosted: HostedGame
     let one: PackID
     private var layout: StoreLayout { hosted.game.place.layout }
@@ -27,12 +27,12 @@ import VaultFileSystem
         #expect(try await client.contents(of: EntryPath("noise"), in: one) == HostedGame.one)
     }
 
-    /// Ephemeral storage may be anybody's: nothing that others put there is written to, believed or in the way.
+    /// Anybody may write to ephemeral storage: foreign files are not written to, trusted or in the way.
     @Test(
         arguments: Sampling.pairs(
             ["hard link", "link", "writable", "pipe", "folder"], ["part", "avpack"],
-            for: "inTheDownloadsPlace"))
-    func inTheDownloadsPlace(kind: String, suffix: String) async throws {
+            for: "foreignFilesUnderTheDownloadsName"))
+    func foreignFilesUnderTheDownloadsName(kind: String, suffix: String) async throws {
         let name = "\(try await digest()).\(suffix)"
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let place = layout.ephemeral.appending(name)
@@ -55,14 +55,14 @@ import VaultFileSystem
         #expect(try DurableFile.read(victim, limit: 100) == precious)
     }
 
-    @Test func aFolderAsTheMark() async throws {
+    @Test func aFolderInPlaceOfTheMark() async throws {
         let mark = layout.ephemeral.appending("\(try await digest()).wanted")
         try FileSystem.createFolders(mark, permissions: 0o700)
         #expect(try await hosted.downloader().run(.install).firstError == nil)
     }
 
     /// A downloader died while it saved metadata; an app that starts later removes what it was writing.
-    @Test func scratchOfDownloadedMetadata() async throws {
+    @Test func abandonedMetadataScratchIsRemoved() async throws {
         _ = try await hosted.downloader().run(.install)
         let trust = layout.trust(of: .downloader)
         let scratch = [trust, trust.appending("root_history")].map { $0.appending(".assetvault-1-2.tmp") }
@@ -108,7 +108,7 @@ import VaultFileSystem
         _ = consume lock
     }
 
-    @Test func otherFilesStay() async throws {
+    @Test func foreignFilesAreKept() async throws {
         try FileSystem.createFolders(layout.ephemeral, permissions: 0o700)
         let names = ["film.part", "other.avpack", "\(String(repeating: "g", count: 64)).part"]
         for name in names { _ = try OpenFile(creating: layout.ephemeral.appending(name), permissions: 0o600) }
@@ -116,9 +116,9 @@ import VaultFileSystem
         for name in names { #expect(try FileSystem.exists(layout.ephemeral.appending(name)), "\(name)") }
     }
 
-    /// The record knows the manifest, too.
+    /// The record contains the manifest, too.
     @Test(arguments: PackForm.allCases, [true, false])
-    func theDescriptorBesideAVersion(form: PackForm, isThere: Bool) async throws {
+    func theManifestBesideAVersion(form: PackForm, isThere: Bool) async throws {
         var configuration = try hosted.configuration()
         configuration.form = form
         let client = try VaultClient(configuration)
@@ -137,7 +137,7 @@ import VaultFileSystem
         #expect(try DurableFile.read(path, limit: 1 << 20) == before)
     }
 
-    /// What the record calls loaded and is gone comes back with the first fetch.
+    /// A recorded version that is missing is fetched again.
     @Test(arguments: PackForm.allCases, [false, true]) func aLostVersion(form: PackForm, byID: Bool)
         async throws
     {
@@ -152,7 +152,7 @@ import VaultFileSystem
         try await expectLoaded(client)
     }
 
-    /// It is said when the key comes, not found out later; then only what is damaged comes again.
+    /// Damage is reported when the key comes; then only damaged bytes are fetched.
     @Test func aDamagedPreload() async throws {
         _ = try await hosted.downloader().run(.install)
         let waiting = layout.waiting(of: one).appending("@\(try await digest()).avpack")
@@ -165,7 +165,7 @@ import VaultFileSystem
         #expect(hosted.server.packBytes - before < 600_000)
     }
 
-    @Test func whatWasNeverHere() async throws {
+    @Test func aPackThatWasNeverStored() async throws {
         let client = try hosted.client()
         #expect(await category { _ = try await client.unlock([one]) } == .missing)
         #expect(await category { _ = try await client.remove(one) } == .missing)

@@ -4,8 +4,8 @@ import SystemPackage
 import Testing
 import VaultFileSystem
 
-/// Storage areas in other places, on other file systems, on full and on read-only ones.
-struct StorePlaceTests {
+/// Storage areas in other places, on other file systems, on full and read-only ones.
+struct StoreLocationTests {
     let workshop: Workshop
     let folder: TemporaryFolder
 
@@ -16,12 +16,12 @@ struct StorePlaceTests {
         try await workshop.publish("--pack", "level=\(folder["level"])")
     }
 
-    /// Every area may be elsewhere; `tmpfs` is another file system, so no rename leads there.
+    /// Every area may be elsewhere; `tmpfs` is another file system, so renames fail.
     @Test(arguments: [
         ["ephemeral"], ["shared"], ["permanent"], ["ephemeral", "permanent"],
         ["ephemeral", "shared", "permanent"],
     ])
-    func elsewhere(areas: [String]) async throws {
+    func areasOnOtherFileSystems(areas: [String]) async throws {
         let other = try TemporaryFolder(in: "/dev/shm")
         #expect(try !FileSystem.sameFileSystem(other.path, folder.path))
         let places = areas.flatMap { ["--\($0)", other[$0]] }
@@ -38,7 +38,7 @@ struct StorePlaceTests {
         try await Command.run(["fetch", workshop.site, "--sealed"] + workshop.keys + store).succeeded()
         let status = try await Command.run(["status"] + store).succeeded()
         #expect(status.text == "loaded  level  version 1 sealed\n")
-        // Nothing is where it was not wanted.
+        // Nothing is in unexpected places.
         for area in ["ephemeral", "shared", "permanent"] {
             #expect(try folder.exists("store/\(area)") != areas.contains(area), "\(area)")
             #expect(try other.exists(area) == areas.contains(area), "\(area)")
@@ -84,13 +84,13 @@ struct StorePlaceTests {
         #expect(!result.text.contains(".assetvault-"), "\(result.text)", sourceLocation: location)
     }
 
-    /// Room is looked for first …
+    /// Free space is checked first.
     @Test(arguments: ["permanent", "ephemeral"]) func aSmallDisk(area: String) async throws {
         try await runsOut(of: "size=20m", at: area)
     }
 
-    /// … but what is there at first may be gone later: here names run out, not bytes.
-    @Test func aDiskThatFillsUpMeanwhile() async throws {
+    /// Space may be used up later: here inodes run out, not bytes.
+    @Test func aDiskThatFillsUpDuringTheFetch() async throws {
         try await runsOut(of: "size=100m,nr_inodes=60", at: "permanent")
     }
 
@@ -101,7 +101,7 @@ struct StorePlaceTests {
         try await workshop.publish()
         let second = try Tree(folder["level"])
         var refusals = 0
-        for number in [1] + Sampling.numbers(2...40, each: 4, for: "StorePlaceTests.aDiskThatFails \(call)") {
+        for number in [1] + Sampling.numbers(2...40, each: 4, for: "StoreLocationTests \(call)") {
             let store = folder["store-\(number)"]
             try await Tool.run("cp", "-a", workshop.store, store)
             let result = try await workshop.fetch(
@@ -120,7 +120,7 @@ struct StorePlaceTests {
         #expect(refusals > 0)
     }
 
-    @Test func aStoreThatCantBeWritten() async throws {
+    @Test func aReadOnlyStore() async throws {
         try await workshop.fetch().succeeded()
         try folder.write("level/file", "version 2")
         try await workshop.publish()
