@@ -1,5 +1,5 @@
 extension String {
-    /// The beginning of an attacker's text, for an error message.
+    /// The beginning of untrusted text, for errors.
     var excerpt: String {
         let shown = String(unicodeScalars.prefix(80))
         return shown.utf8.count == utf8.count ? self : shown + "…"
