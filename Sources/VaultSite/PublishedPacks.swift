@@ -63,7 +63,7 @@ extension PublishedPacks {
     /// lists no such pack, `.corrupt` when it lists several: one is the pack, the others were described once more by
     /// somebody who may sign other names.
     public func manifest(of file: PackFile, at place: String) throws(VaultError) -> PackManifest {
-        let found = listings.filter { file.isDescribed(by: $0.pack) }
+        let found = listings.filter { file.matches($0.pack) }
         guard let first = found.first else {
             throw VaultError(
                 .missing, "the site lists no pack with this file's length, header and footer", at: place,

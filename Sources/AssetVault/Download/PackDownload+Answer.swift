@@ -31,7 +31,7 @@ extension PackDownload {
         var position = range.lowerBound
         let wrong: Int
         do throws(VaultError) {
-            wrong = try await assembly.take(
+            wrong = try await assembly.receive(
                 at: position,
                 from: IncomingBytes { () async throws(VaultError) in
                     guard let bytes = try await body.next() else { return nil }

@@ -19,7 +19,7 @@ extension PackDownload {
     ) async throws(TransferFailure) -> Answer {
         var request = TransportRequest(sources.location, limit: pack.length)
         request.meter = sources.meter
-        let isForAll = assembly.isEmpty && assembly.comesAtOnce(besidesOthers: !held.isEmpty)
+        let isForAll = assembly.isEmpty && assembly.prefersSingleRequest(hasSources: !held.isEmpty)
         if sources.takesRanges, !isForAll {
             request.range = ByteRange(wanted.lowerBound...(wanted.upperBound - 1))
         }

@@ -37,7 +37,7 @@ struct Inspect: AsyncParsableCommand {
         if let source {
             report["id"] = .string(source.id.description)
             report["version"] = .integer(Int64(clamping: source.version))
-            report["openedSize"] = .integer(Int64(clamping: source.catalog.contentCount))
+            report["openedSize"] = .integer(Int64(clamping: source.catalog.contentLength))
             if json {
                 report["files"] = .array(
                     (0..<source.catalog.entryCount).compactMap { source.catalog.entry($0)?.json })

@@ -3,7 +3,7 @@ import SystemPackage
 import VaultArchive
 import VaultFileSystem
 
-/// A folder for one test, removed with all it holds.
+/// A folder for one test, removed with its content.
 final class TemporaryFolder: Sendable {
     let path: FilePath
 
