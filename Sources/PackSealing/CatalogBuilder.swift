@@ -15,7 +15,7 @@ struct CatalogBuilder {
     private var entriesEnd: UInt64 = 0
 
     /// Bytes of all files together.
-    var contentCount: UInt64 { entriesEnd }
+    var contentLength: UInt64 { entriesEnd }
 
     mutating func appendPiece(count: Int, digest: SHA256Digest) throws(VaultError) {
         guard pieceCount < FormatLimits.maximumPieces else {
@@ -43,16 +43,16 @@ struct CatalogBuilder {
         try checkSize()
     }
 
-    /// With the longest pack ID.
+    /// Assumes the longest pack ID.
     private func checkSize() throws(VaultError) {
         let count =
-            CatalogFormat.fixedCount + PackID.maximumCount + pieces.count + entries.count + paths.count
-        guard count <= FormatLimits.maximumCatalogBytes else {
+            CatalogFormat.fixedLength + PackID.maximumLength + pieces.count + entries.count + paths.count
+        guard count <= FormatLimits.maximumCatalogLength else {
             throw Self.tooLarge("the list of its files and pieces would take more than 64 MiB")
         }
     }
 
-    /// The catalog's bytes, table by table, so that no second copy of them is made.
+    /// The catalog's bytes, table by table to avoid a second copy.
     func parts(id: PackID, version: UInt64, indexDigest: SHA256Digest) -> [[UInt8]] {
         var head: [UInt8] = []
         indexDigest.append(to: &head)

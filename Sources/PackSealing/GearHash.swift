@@ -11,7 +11,7 @@ import VaultErrors
 struct GearHash: Sendable {
     static let minimumPiece = 32 << 10
     static let maximumPiece = 512 << 10
-    /// One cut in 96 KiB of content after the minimum: 128 KiB a piece on average.
+    /// One cut in 96 KiB after the minimum, 128 KiB a piece on average.
     static let threshold = UInt64.max / (96 << 10)
 
     /// `table[b]` is the first 8 bytes, big-endian, of HMAC-SHA-256(cut key, "gear" || 0x00 || b).
@@ -28,17 +28,16 @@ struct GearHash: Sendable {
         self.table = table
     }
 
-    /// How far the search for a piece's end has come.
+    /// The state of the search for a piece's end.
     struct Search {
         /// The hash depends on 64 bytes only: that many before the first possible cut are enough.
         fileprivate var position = minimumPiece - 64
         fileprivate var hash: UInt64 = 0
     }
 
-    /// The number of bytes of `content`, from its start, that make a piece; nil when the search must go on with more of
-    /// it behind what was searched.
+    /// The length of the piece at the start of `content`; nil when the search needs more bytes appended to it.
     func pieceCount(of content: Span<UInt8>, _ search: inout Search) -> Int? {
-        // Not through `self` byte by byte: that would copy the whole table each time.
+        // Accessing the table through `self` would copy it for each byte.
         let table = table.span
         let end = min(content.count, Self.maximumPiece)
         var (position, hash) = (search.position, search.hash)

@@ -3,15 +3,15 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// Reads one large file front to back and cuts it by content. A piece is read where it stays; only what was read behind
-/// its end, less than `readCount`, is copied to the next one.
+/// Reads one large file front to back and cuts it by content. Only the bytes read beyond a piece's end, less than
+/// `readLength`, are copied to the next piece.
 struct LargeFileReader: ~Copyable {
-    private static let readCount = 64 << 10
+    private static let readLength = 64 << 10
 
     private let file: OpenFile
     private let size: UInt64
     private var readEnd: UInt64 = 0
-    /// What was read and belongs to the next piece.
+    /// Bytes read that belong to the next piece.
     private var rest: [UInt8] = []
 
     init(_ file: consuming OpenFile, size: UInt64) {
@@ -19,10 +19,10 @@ struct LargeFileReader: ~Copyable {
         self.size = size
     }
 
-    /// The next piece, or nil after the last one. Throws `.io` when the file is not as long as it was when it was listed.
+    /// The next piece, or nil after the last one. Throws `.io` when the length has changed since the scan.
     mutating func next(cutBy gear: borrowing GearHash) throws(VaultError) -> [UInt8]? {
         var piece: [UInt8] = []
-        piece.reserveCapacity(3 * Self.readCount)
+        piece.reserveCapacity(3 * Self.readLength)
         piece += rest
         rest.removeAll(keepingCapacity: true)
         var search = GearHash.Search()
@@ -39,8 +39,8 @@ struct LargeFileReader: ~Copyable {
     /// False at the end of the file.
     private mutating func readOn(behind piece: inout [UInt8]) throws(VaultError) -> Bool {
         let isEnd = readEnd == size
-        let wanted = isEnd ? 1 : Int(min(UInt64(Self.readCount), size - readEnd))
-        // Whatever follows the end makes it another file.
+        let wanted = isEnd ? 1 : Int(min(UInt64(Self.readLength), size - readEnd))
+        // Bytes after the end mean that the file has changed.
         guard try file.append(to: &piece, upTo: wanted, at: readEnd) == (isEnd ? 0 : wanted) else {
             throw sourceChanged(file.path.string)
         }

@@ -24,23 +24,23 @@ struct PackWriter: ~Copyable {
     }
 
     mutating func append(_ piece: SealedPiece) throws(VaultError) {
-        try catalog.appendPiece(count: piece.plainCount, digest: piece.plainDigest)
-        IndexRecord(ciphertextCount: UInt32(piece.ciphertext.count), digest: piece.digest).append(to: &index)
+        try catalog.appendPiece(count: piece.plainLength, digest: piece.plainDigest)
+        IndexRecord(ciphertextLength: UInt32(piece.ciphertext.count), digest: piece.digest).append(to: &index)
         if piece.isReused { reusedPieces += 1 }
         if piece.isRepeated { repeatedPieces += 1 }
         if let missed = piece.missed { missedPieces.append(missed) }
         try write(piece.ciphertext.span)
     }
 
-    /// Whether the pieces, and what the catalog says, are those of `other`, byte for byte.
+    /// Whether the pieces and the catalog's tables are those of `other`, byte for byte.
     func hasSameContent(as other: OpenPack) -> Bool {
         catalog.hasSameContent(as: other.catalog) && SHA256.hash(index.span) == other.pack.footer.indexDigest
     }
 
-    /// Writes what follows the pieces and tells what has become of the pack.
+    /// Writes the parts after the pieces and returns the manifest.
     ///
-    /// - Parameter same: the same version of the same pack, whose catalog is reused: another release of libzstd may
-    ///   compress it in another way.
+    /// - Parameter same: the same version of the same pack, whose catalog is reused, as another release of libzstd may
+    ///   compress it differently.
     consuming func finish(
         id: PackID, version: UInt64, offer: PackOffer, slots: [KeySlot], repeating same: OpenPack?
     ) throws(VaultError) -> PackManifest {
@@ -53,13 +53,13 @@ struct PackWriter: ~Copyable {
                 try writeCatalog(id: id, version: version, indexDigest: indexDigest)
             }
         let layout = try PackLayout(
-            packCount: written + UInt64(PackFooter.count), pieceCount: catalog.pieceCount,
-            catalogCount: written - beforeCatalog, place: output.file.path.string)
+            packLength: written + UInt64(PackFooter.length), pieceCount: catalog.pieceCount,
+            catalogLength: written - beforeCatalog, place: output.file.path.string)
         let footer = PackFooter(layout: layout, indexDigest: indexDigest, catalogDigest: catalogDigest)
         try write(footer.bytes.span)
         return PackManifest(
             of: footer, sha256: packDigest.finalize(), id: id, version: version, contentKeyID: key.id,
-            entryCount: catalog.entryCount, openedSize: catalog.contentCount, offer: offer, slots: slots)
+            entryCount: catalog.entryCount, openedSize: catalog.contentLength, offer: offer, slots: slots)
     }
 
     private mutating func copyCatalog(of pack: PackFile) throws(VaultError) -> SHA256Digest {
@@ -74,7 +74,7 @@ struct PackWriter: ~Copyable {
         return pack.footer.catalogDigest
     }
 
-    /// Seals the catalog, and returns the digest of its ciphertext.
+    /// Returns the digest of the catalog's ciphertext.
     private mutating func writeCatalog(id: PackID, version: UInt64, indexDigest: SHA256Digest)
         throws(VaultError)
         -> SHA256Digest

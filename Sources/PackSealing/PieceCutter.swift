@@ -5,7 +5,7 @@ import VaultErrors
 import VaultFileSystem
 
 /// Cuts the stream of all files' bytes into pieces: small files are grouped, large ones are cut by content.
-/// What a piece holds depends on the files in it and next to it and on the content key, never on what stands elsewhere.
+/// A piece's content depends only on the files in it and next to it, and on the content key.
 struct PieceCutter: ~Copyable {
     private let entries: SourceFolder.Entries
     private var files: SourceReader
@@ -49,7 +49,7 @@ struct PieceCutter: ~Copyable {
         for member in group {
             let entry = entries[Int(member.entry)]
             let count = Int(member.count)
-            // One byte more than listed, to see a file that has grown.
+            // One byte more than scanned, to detect a file that has grown.
             guard try files.open(entry).append(to: &piece, upTo: count + 1, at: 0) == count else {
                 throw sourceChanged(entry.path.string)
             }

@@ -7,12 +7,11 @@ import VaultFileSystem
 /// Which version a sealed pack gets.
 public enum PackVersioning: Sendable {
     case exactly(UInt64)
-    /// The previous version's if the content is the same, else one more than it and than any number that was given
-    /// before.
+    /// The previous version if the content is the same, else one more than it and than `above`.
     case following(OpenPack, above: UInt64 = 0)
 }
 
-/// What to make of a source.
+/// How a source is sealed.
 public struct SealingRequest: Sendable {
     public var id: PackID
     public var versioning: PackVersioning
@@ -20,7 +19,7 @@ public struct SealingRequest: Sendable {
     public var slots: [KeySlot]
     public var offer: PackOffer
     public var compression: Compression
-    /// The pack whose unchanged pieces are reused. It must have been opened with the same content key.
+    /// The pack whose unchanged pieces are reused; its content key must be the same.
     public var previous: OpenPack?
 
     public init(
@@ -38,15 +37,14 @@ public struct SealingRequest: Sendable {
     }
 }
 
-/// What became of a source.
+/// The result of sealing a source.
 public struct SealingResult: Sendable {
     public let manifest: PackManifest
     /// Pieces reused from the previous version.
     public let reusedPieces: UInt32
-    /// Pieces that could not be reused, and were sealed to the same bytes once more.
+    /// Pieces that could not be reused, and were sealed again to the same bytes.
     public let repeatedPieces: UInt32
-    /// The numbers of those pieces of the previous version that could not be reused, and whose content was sealed to
-    /// other bytes.
+    /// Pieces of the previous version that could not be reused, and whose content was sealed to other bytes.
     public let missedPieces: [Int]
 
     public init(
@@ -60,8 +58,8 @@ public struct SealingResult: Sendable {
 }
 
 extension SealingRequest {
-    /// Seals `source` into `output`, front to back. The same content, order and key give the same bytes. Pieces are
-    /// compressed, encrypted and hashed on all cores. Throws `.usage` for impossible orders, `.io`.
+    /// Seals `source` into `output`, front to back; equal content, request and key give equal bytes. Pieces are
+    /// compressed, encrypted and hashed on all cores. Throws `.usage` for an impossible request, `.io`.
     public func seal(
         _ source: borrowing SourceFolder, into output: OpenFileReference,
         progress: (UInt64) -> Void = { _ in }
@@ -70,21 +68,22 @@ extension SealingRequest {
         try KeySlot.requireCount(slots.count, at: id.description)
         var cutter = try PieceCutter(source, key: key)
         var writer = try PackWriter(to: output, key: key)
-        // First: too many of them are refused at once.
+        // First, so that too many entries are refused at once.
         for index in 0..<source.entries.count {
             let entry = source.entries[index]
             try writer.catalog.appendEntry(entry.path, kind: PackEntryKind(entry.kind), size: entry.size)
         }
-        let sealer = PieceSealer(key: key, compression: compression, previous: previous.map(PieceReuse.init))
+        let sealer = PieceSealer(
+            key: key, compression: compression, previous: previous.map(PreviousPieces.init))
         var done: UInt64 = 0
         try await runInOrder(
-            next: { () throws(VaultError) in Supply(try cutter.next()) },
+            next: { () throws(VaultError) in NextInput(try cutter.next()) },
             // The piece, its compressed message and its ciphertext.
             memory: { (plain: [UInt8]) in 3 * plain.count },
             work: { (plain: [UInt8]) throws(VaultError) in try sealer.seal(plain) },
             deliver: { (piece: SealedPiece) throws(VaultError) in
                 try writer.append(piece)
-                done += UInt64(piece.plainCount)
+                done += UInt64(piece.plainLength)
                 progress(done)
             })
         let (reused, repeated, missed) = (writer.reusedPieces, writer.repeatedPieces, writer.missedPieces)
@@ -111,7 +110,7 @@ extension SealingRequest {
         }
     }
 
-    /// - Parameter isSame: whether the content, and every piece, is that of the previous version.
+    /// - Parameter isSame: whether content and pieces are those of the previous version.
     private func version(isSame: Bool) throws(VaultError) -> UInt64 {
         let version: UInt64
         switch versioning {

@@ -11,14 +11,14 @@ public struct JSONObject: Sendable {
         }
     }
 
-    /// Sorted, no key twice.
+    /// Sorted, without duplicate keys.
     private(set) var members: [Member]
 
     public init() {
         members = []
     }
 
-    /// Sorts parsed members; the first key that occurs twice makes it nil and is reported.
+    /// Sorts parsed members; nil if a key occurs twice, which is set as `duplicate`.
     init(unsorted: consuming [Member], duplicate: inout String?) {
         var members = unsorted
         let isSorted = members.indices.dropFirst().allSatisfy { index in
@@ -45,14 +45,14 @@ public struct JSONObject: Sendable {
     public var isEmpty: Bool { members.isEmpty }
     public var keys: [String] { members.map(\.key) }
 
-    /// The value of the member with exactly these key bytes; setting nil removes the member.
+    /// The value of the member with exactly these key bytes; nil removes the member.
     public subscript(key: String) -> JSONValue? {
         get {
-            let (index, isPresent) = place(of: key)
+            let (index, isPresent) = index(of: key)
             return isPresent ? members[index].value : nil
         }
         set {
-            let (index, isPresent) = place(of: key)
+            let (index, isPresent) = index(of: key)
             switch (newValue, isPresent) {
             case (let value?, true): members[index].value = value
             case (let value?, false): members.insert(Member(key: key, value: value), at: index)
@@ -63,7 +63,7 @@ public struct JSONObject: Sendable {
     }
 
     /// The index of the key, or the index where it would be inserted.
-    private func place(of key: String) -> (index: Int, isPresent: Bool) {
+    private func index(of key: String) -> (index: Int, isPresent: Bool) {
         var low = 0
         var high = members.count
         while low < high {
@@ -78,7 +78,6 @@ public struct JSONObject: Sendable {
     }
 }
 
-/// As arrays compare: two copies of one object are equal at once.
 extension JSONObject: Hashable {}
 
 extension JSONObject: ExpressibleByDictionaryLiteral {

@@ -1,32 +1,32 @@
 public import VaultErrors
 
-/// Reads a JSON text token by token and refuses whatever RFC 8259 does not allow, and floating-point
-/// numbers, integers beyond 2^53 - 1, invalid UTF-8, lone surrogates and nesting beyond a limit.
+/// Reads a JSON text token by token and refuses everything that RFC 8259 does not allow, and floating-point numbers,
+/// integers beyond 2^53 - 1, invalid UTF-8, lone surrogates and nesting beyond a limit.
 ///
-/// The reader holds a position only; every call gets the same source. It does not compare keys:
-/// duplicates are for the caller to refuse (``JSONValue/init(parsing:place:)`` does).
+/// The reader stores only a position; every call gets the same source. The caller must refuse duplicate keys, as
+/// ``JSONValue/init(parsing:place:)`` does.
 public struct JSONReader: Sendable {
     private enum Expectation {
         case value, firstElement, firstKey, key, separator, end
     }
 
-    /// The byte where the next token will be looked for.
+    /// The offset after the last token.
     public private(set) var position = 0
     private var expectation = Expectation.value
-    /// The open containers, true for an object.
+    /// The open containers; true means object.
     private var nesting: [Bool] = []
     private let depthLimit: Int
     private let place: String
 
-    /// - Parameter place: what is read, for error messages: a file, a URL, a role.
+    /// - Parameter place: the source in errors: a file, a URL, a role.
     public init(place: String, depthLimit: Int = 64) {
         self.place = place
         self.depthLimit = depthLimit
     }
 
-    /// The next token, `.end` again and again after the last.
+    /// The next token; always `.end` after the last.
     ///
-    /// - Throws: ``VaultErrors/VaultError`` of category `corrupt`, which names the byte.
+    /// - Throws: ``VaultErrors/VaultError`` of category `corrupt`, which states the byte's offset.
     public mutating func next(in source: Span<UInt8>) throws(VaultError) -> JSONToken {
         skipWhiteSpace(in: source)
         if expectation == .end {

@@ -2,23 +2,23 @@ import VaultBytes
 public import VaultErrors
 
 extension JSONSource {
-    /// The text with another value of one member; nil removes it. Objects on the way to it are made where they are absent.
-    /// Nothing but the bytes of that member changes, and what is added looks like its neighbours.
+    /// The text with a new value of one member; nil removes it. Missing objects of its path are added. Only the bytes
+    /// of that member change, and new text has the layout of its neighbours.
     ///
-    /// - Parameter path: the keys that lead to the member, from the outermost object on.
-    /// - Throws: `corrupt` where something else than an object is on the way.
+    /// - Parameter path: the keys from the outermost object to the member.
+    /// - Throws: `corrupt` if another value of the path is not an object.
     public func setting(_ path: [String], to value: JSONValue?) throws(VaultError) -> JSONSource {
         guard !path.isEmpty else { return self }
         var node = root
         for (depth, key) in path.enumerated() {
             guard case .object = node.value else {
                 throw VaultError(
-                    .corrupt, "\(node.value.kind) stands where an object belongs",
+                    .corrupt, "expected an object, found \(node.value.kind)",
                     at: place(of: node.range.lowerBound), remedy: "correct it")
             }
             guard let index = node.members.firstIndex(where: { $0.key.hasSameBytes(as: key) }) else {
                 guard let value else { return self }
-                // What is still missing of the way is part of what is added.
+                // Missing objects of the path are part of the added value.
                 let added = path[(depth + 1)...].reversed().reduce(value) { inner, key in
                     .object(JSONObject(lastWins: [(key, inner)]))
                 }
@@ -58,7 +58,7 @@ extension JSONSource {
         }
         let gap = self.gap(before: object.members.count - 1, of: object)
         let colon = Array(bytes[last.keyRange.upperBound..<last.node.range.lowerBound])
-        // It spreads over lines unless its neighbour, which has as much in it, stands on one.
+        // Uses several lines unless a neighbour with content is on one line.
         let isEmpty = last.node.members.isEmpty && last.node.elements.isEmpty
         let isFlat = !isEmpty && !bytes[last.node.range].contains(UInt8(ascii: "\n"))
         let spreads = gap.contains(UInt8(ascii: "\n")) && !isFlat
@@ -83,15 +83,15 @@ extension JSONSource {
         return try replacing(removed, with: [])
     }
 
-    /// What stands between a member and the comma or brace before it.
+    /// The whitespace between a member and the comma or brace before it.
     private func gap(before index: Int, of object: JSONNode) -> [UInt8] {
         let key = object.members[index].keyRange.lowerBound
         let gap = Array(bytes[..<key].reversed().prefix(while: Self.isWhiteSpace).reversed())
-        // A single member may stand close to the brace.
+        // A single member may have no space after the brace.
         return gap.isEmpty && index == 0 && style.colon.count > 1 ? Array(" ".utf8) : gap
     }
 
-    /// What the line of a byte begins with.
+    /// The indentation of a byte's line.
     private func indentation(at position: Int) -> [UInt8] {
         let start = bytes[..<position].lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
         return Array(bytes[start..<position].prefix { $0 == UInt8(ascii: " ") || $0 == UInt8(ascii: "\t") })

@@ -1,18 +1,17 @@
 import VaultBytes
 public import VaultErrors
 
-/// A JSON text that people write: of each value it is known where it stands, for errors that name the line and for edits
-/// that leave everything else as it is.
+/// A handwritten JSON text with the position of each value, for errors with lines and for edits that change nothing
+/// else.
 public struct JSONSource: Sendable {
-    /// The whole text.
     public let bytes: [UInt8]
-    /// What the text is called in errors.
+    /// The text's name in errors.
     let name: String
     let root: JSONNode
 
-    /// - Parameter name: the file, for messages.
-    /// - Throws: ``VaultErrors/VaultError`` of category `corrupt`, whose place is `name:LINE:COLUMN`, for what
-    ///   ``JSONValue/init(parsing:place:)`` refuses.
+    /// - Parameter name: the file's name in errors.
+    /// - Throws: ``VaultErrors/VaultError`` of category `corrupt` with the place `name:LINE:COLUMN`, for every text
+    ///   that ``JSONValue/init(parsing:place:)`` refuses.
     public init(parsing bytes: [UInt8], name: String) throws(VaultError) {
         var parser = JSONSourceParser(name: name, bytes: bytes)
         self.bytes = bytes
@@ -25,7 +24,7 @@ public struct JSONSource: Sendable {
     /// The outermost value.
     public var located: LocatedJSON { LocatedJSON(in: self, root, subject: "it", label: "") }
 
-    /// A byte's place, as compilers write it.
+    /// A byte's line and column, in the form of compilers.
     func place(of position: Int) -> String { Self.place(of: position, in: bytes, of: name) }
 
     /// Lines and columns count from 1, columns in characters (Unicode scalars).
@@ -33,26 +32,26 @@ public struct JSONSource: Sendable {
         let before = bytes.prefix(position)
         let line = before.count { $0 == UInt8(ascii: "\n") } + 1
         let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        // Bytes that go on with a character begin with 10.
+        // UTF-8 continuation bytes begin with the bits 10.
         let column = before[start...].count { $0 & 0xC0 != 0x80 } + 1
         return "\(name):\(line):\(column)"
     }
 }
 
-/// A value and where it stands.
+/// A value and its range in the text.
 struct JSONNode: Sendable {
     struct Member: Sendable {
         let key: String
-        /// With its quotes.
+        /// Including the quotes.
         let keyRange: Range<Int>
         let node: JSONNode
     }
 
     let range: Range<Int>
     let value: JSONValue
-    /// Of an object, in the order of the text.
+    /// The members of an object, in the order of the text.
     var members: [Member] = []
-    /// Of an array.
+    /// The elements of an array.
     var elements: [JSONNode] = []
 
     func member(_ key: String) -> Member? { members.first { $0.key.hasSameBytes(as: key) } }
@@ -84,7 +83,7 @@ private struct JSONSourceParser {
         }
     }
 
-    /// The reader's depth limit bounds the recursion. Its position is behind the token.
+    /// The reader's depth limit bounds the recursion. Its position is after the token.
     private mutating func node(startingWith token: JSONToken) throws(VaultError) -> JSONNode {
         let end = reader.position
         switch token {

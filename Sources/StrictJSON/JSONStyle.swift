@@ -1,15 +1,15 @@
-/// How somebody lays out a JSON text, as far as its outermost object shows.
+/// The layout of a JSON text, detected from its outermost object.
 struct JSONStyle {
-    /// What ends a line.
+    /// The line separator.
     let newline: [UInt8]
-    /// Of one level.
+    /// The indentation of one level.
     let indent: [UInt8]
-    /// Between a key and its value.
+    /// The separator of key and value.
     let colon: [UInt8]
-    /// Whether nothing but the end of the text begins a line.
+    /// Whether the text has one line.
     let isOneLine: Bool
 
-    /// A value over several lines, after a line's indentation; on one line where the text has no others.
+    /// A value on several indented lines, or on one line if the text has only one.
     func text(of value: JSONValue, on indentation: [UInt8]) -> [UInt8] {
         guard !isOneLine else { return line(of: value) }
         let inside = indentation + indent

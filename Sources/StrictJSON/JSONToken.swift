@@ -1,6 +1,6 @@
 import VaultBytes
 
-/// One step through a JSON text, as ``JSONReader`` takes it.
+/// A token of ``JSONReader``.
 public enum JSONToken: Sendable, Hashable {
     case beginObject
     /// The key of the member whose value follows.
@@ -12,16 +12,16 @@ public enum JSONToken: Sendable, Hashable {
     case integer(Int64)
     case bool(Bool)
     case null
-    /// The document is complete, and nothing but white space follows it.
+    /// The document is complete, and only white space follows.
     case end
 }
 
-/// Where a string stands in the source, between its quotes; valid UTF-8 with valid escapes.
+/// The range of a string in the source, without its quotes; valid UTF-8 with valid escapes.
 ///
-/// A secret can be taken from the source by its range without ever becoming a `String`.
+/// A secret can be read from the source by its range without becoming a `String`.
 public struct JSONText: Sendable, Hashable {
     public let range: Range<Int>
-    /// Whether the bytes of the range differ from the text they stand for.
+    /// Whether the bytes of the range contain escapes.
     public let hasEscapes: Bool
 
     public init(range: Range<Int>, hasEscapes: Bool) {
@@ -29,7 +29,7 @@ public struct JSONText: Sendable, Hashable {
         self.hasEscapes = hasEscapes
     }
 
-    /// The text, copied out of the source that the token was read from.
+    /// The text, copied from the token's source.
     public func string(in source: Span<UInt8>) -> String {
         let bytes = source.extracting(range)
         guard hasEscapes, let unescaped = Self.unescape(bytes) else {
@@ -38,7 +38,7 @@ public struct JSONText: Sendable, Hashable {
         return unescaped
     }
 
-    /// Nil never happens for a range that a reader has checked.
+    /// Never nil for a range from a reader.
     private static func unescape(_ bytes: Span<UInt8>) -> String? {
         var text: [UInt8] = []
         text.reserveCapacity(bytes.count)
@@ -58,7 +58,7 @@ public struct JSONText: Sendable, Hashable {
 }
 
 extension String {
-    /// A copy of bytes that were checked before; never fails, never traps.
+    /// A copy of validated bytes; never fails or traps.
     init(decoding bytes: Span<UInt8>) {
         if let text = try? UTF8Span(validating: bytes) {
             self.init(copying: text)
@@ -71,10 +71,10 @@ extension String {
 /// One escape sequence of a JSON string, a surrogate pair counting as one (RFC 8259, section 7).
 struct JSONEscape {
     let scalar: Unicode.Scalar
-    /// The length of the sequence in bytes, backslashes included.
+    /// The length of the sequence in bytes, including backslashes.
     let count: Int
 
-    /// Nil when the bytes at `start`, which hold a backslash, are no valid escape of a Unicode scalar.
+    /// Nil when the bytes at `start`, a backslash, are not a valid escape of a Unicode scalar.
     init?(at start: Int, in bytes: Span<UInt8>) {
         guard start + 1 < bytes.count else { return nil }
         let simple: Unicode.Scalar

@@ -1,9 +1,8 @@
 import VaultBytes
 
-/// A JSON value as signed documents use them: no floating-point numbers, no duplicate keys.
+/// A JSON value of signed documents: no floating-point numbers, no duplicate keys.
 ///
-/// Strings compare by their exact UTF-8 bytes, never by canonical equivalence, so that two texts which
-/// merely look alike are two values.
+/// Strings compare by their UTF-8 bytes, never by canonical equivalence, so that different bytes are different values.
 public enum JSONValue: Sendable {
     case null
     case bool(Bool)
@@ -12,8 +11,8 @@ public enum JSONValue: Sendable {
     case array([JSONValue])
     case object(JSONObject)
 
-    /// The integers of magnitude up to 2^53 - 1, which every JSON implementation reads exactly (RFC 8259,
-    /// section 6). Parsing refuses others.
+    /// The integers of magnitude up to 2^53 - 1, which every JSON implementation reads exactly (RFC 8259, section 6).
+    /// Parsing refuses others.
     public static let integerRange: ClosedRange<Int64> = -9_007_199_254_740_991...9_007_199_254_740_991
 }
 
@@ -56,7 +55,7 @@ extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
 }
 
 extension JSONValue {
-    /// The value as an error message names it.
+    /// The kind of the value, for errors.
     var kind: String {
         switch self {
         case .null: "null"

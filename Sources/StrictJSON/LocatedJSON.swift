@@ -1,7 +1,7 @@
 import VaultBytes
 public import VaultErrors
 
-/// A value of a ``JSONSource``. What is wrong with it is said with its line and column.
+/// A value of a ``JSONSource``, whose errors have its line and column.
 public struct LocatedJSON: Sendable {
     /// A member of an object.
     public struct Member: Sendable {
@@ -11,7 +11,7 @@ public struct LocatedJSON: Sendable {
 
     private let source: JSONSource
     private let node: JSONNode
-    /// What messages call the value.
+    /// The value's name in errors.
     private let subject: String
     private let label: String
 
@@ -21,12 +21,12 @@ public struct LocatedJSON: Sendable {
 
     public var value: JSONValue { node.value }
 
-    /// `FILE:LINE:COLUMN`, and the label if there is one.
+    /// `FILE:LINE:COLUMN`, and the label if present.
     public var place: String {
         source.place(of: node.range.lowerBound) + (label.isEmpty ? "" : ": \(label)")
     }
 
-    /// The same value; its errors, and those of what is in it, name what it is about.
+    /// The same value with a label for its errors and those of its members.
     public func labelled(_ label: String) -> LocatedJSON {
         LocatedJSON(in: source, node, subject: subject, label: label)
     }
@@ -35,7 +35,7 @@ public struct LocatedJSON: Sendable {
         VaultError(category, problem, at: place, remedy: remedy)
     }
 
-    /// Makes something of the value; what is wrong with that is wrong here.
+    /// Runs `make`; its errors get the place of this value.
     public func map<Result>(_ make: () throws(VaultError) -> Result) throws(VaultError) -> Result {
         do throws(VaultError) { return try make() } catch {
             throw self.error(error.category, error.problem, remedy: error.remedy)
@@ -77,7 +77,7 @@ public struct LocatedJSON: Sendable {
         return node.members.sorted { $0.key.bytesPrecede($1.key) }.map(member)
     }
 
-    /// Nil for a member that is absent.
+    /// Nil for a missing member.
     public subscript(key: String) -> LocatedJSON? {
         get throws(VaultError) {
             _ = try object()

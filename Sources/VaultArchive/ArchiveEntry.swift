@@ -3,26 +3,26 @@ import Glibc
 import VaultContent
 import VaultErrors
 
-/// What an archive says of one entry, as far as it matters here.
+/// The metadata of one archive entry.
 struct ArchiveEntry {
     enum Kind {
         case file(executable: Bool)
         case folder
-        /// Something that can't be packed: "a symbolic link".
+        /// The description of an unsupported kind, such as "a symbolic link".
         case other(String)
     }
 
-    /// What libarchive minded.
+    /// A warning of libarchive.
     enum Warning {
-        /// The archive's own encoding can't be turned into UTF-8.
+        /// The name can't be converted to UTF-8.
         case name
         case other(String)
     }
 
-    /// The path as it stands in the archive, unchecked.
+    /// The unchecked path in the archive.
     var path: [UInt8] = []
     let kind: Kind
-    /// Bytes of content, nil where the archive says it only afterwards.
+    /// Bytes of content, nil where the archive states it after the content.
     let size: Int64?
     let isEncrypted: Bool
     let warning: Warning?
@@ -50,11 +50,9 @@ struct ArchiveEntry {
         }
     }
 
-    /// The checked path; nil for an entry that stands for the archive's root.
+    /// The checked path, without a leading `./` and a folder's final slash; nil for the archive's root.
     ///
-    /// A leading `./` is dropped, and the slash that ends a folder's path.
-    ///
-    /// - Throws: `.corrupt` for whatever can't be packed.
+    /// - Throws: `.corrupt` for an entry that can't be packed.
     func checkedPath() throws(VaultError) -> EntryPath? {
         if case .name = warning { throw refusal("the name is not UTF-8") }
         var path = path[...]

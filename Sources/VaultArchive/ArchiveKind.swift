@@ -2,7 +2,7 @@ public import SystemPackage
 public import VaultErrors
 import VaultFileSystem
 
-/// The archives that can be a source, told by their first bytes and never by their names.
+/// The supported archive formats, detected by their first bytes, never by names.
 public enum ArchiveKind: Sendable, Hashable, CaseIterable {
     case tar, tarGzip, tarBzip2, tarXZ, tarZstd
     case zip, sevenZip
@@ -10,8 +10,7 @@ public enum ArchiveKind: Sendable, Hashable, CaseIterable {
     /// Whether it can be read front to back, from a pipe.
     public var isStream: Bool { self != .zip && self != .sevenZip }
 
-    /// What a file is, nil if it is no archive of these kinds. A compressed file counts as a tar until it
-    /// is read.
+    /// The kind of a file, nil if it is not a supported archive. A compressed file is assumed to contain a tar.
     ///
     /// - Throws: `.missing` or `.io` if the file can't be read.
     public static func of(_ path: FilePath) throws(VaultError) -> ArchiveKind? {
@@ -21,7 +20,7 @@ public enum ArchiveKind: Sendable, Hashable, CaseIterable {
         return ArchiveKind(firstBytes: start.span)
     }
 
-    /// As many bytes as ``init(firstBytes:)`` looks at: one tar header.
+    /// The bytes that ``init(firstBytes:)`` needs: one tar header.
     static let detectionByteCount = 512
 
     init?(firstBytes bytes: Span<UInt8>) {

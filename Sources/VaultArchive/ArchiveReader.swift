@@ -3,7 +3,7 @@ import Glibc
 import VaultContent
 import VaultErrors
 
-/// One of libarchive's readers, with exactly one format and at most one filter.
+/// A libarchive reader with exactly one format and at most one filter.
 ///
 /// Every call must run inside `ThreadLocale.run`.
 @safe final class ArchiveReader {
@@ -13,7 +13,7 @@ import VaultErrors
         case tar, zip, sevenZip
     }
 
-    /// Bytes of an entry's content and their place in it.
+    /// Bytes of an entry's content and their offset in it.
     @unsafe struct Block {
         let bytes: UnsafeRawBufferPointer
         let offset: Int64
@@ -23,11 +23,11 @@ import VaultErrors
     private let format: Format
     fileprivate let source: any ByteSource
     let name: String
-    /// Where in the source the last entry ended that was gone through.
+    /// The end of the last skipped entry in the source.
     private(set) var lastEntryEnd: UInt64 = 0
-    /// After a failed open libarchive's pointer to the format leads nowhere, so it must not be asked about it.
+    /// After a failed open libarchive's format pointer is invalid and must not be used.
     private var hasFormat = false
-    /// What the source threw, while libarchive was on the stack.
+    /// The error of the source, as it can't be thrown through libarchive.
     fileprivate var failure: VaultError?
 
     /// - Parameter name: The archive's, for errors.
@@ -54,7 +54,7 @@ import VaultErrors
         unsafe _ = archive_read_free(archive)
     }
 
-    /// How many bytes of the source were needed so far.
+    /// Bytes of the source consumed so far.
     var consumed: UInt64 { unsafe UInt64(clamping: archive_filter_bytes(archive, -1)) }
 
     /// The next entry; nil at the end.
@@ -66,7 +66,7 @@ import VaultErrors
         return unsafe ArchiveEntry(entry, warning: status == ARCHIVE_WARN ? warning : nil)
     }
 
-    /// The next bytes of the entry, valid until the next call; nil at its end. Holes are left out.
+    /// The next bytes of the entry, valid until the next call; nil at its end. Skips holes.
     func nextBlock() throws(VaultError) -> Block? {
         var start: UnsafeRawPointer?
         var count = 0
@@ -77,7 +77,7 @@ import VaultErrors
         return unsafe Block(bytes: UnsafeRawBufferPointer(start: start, count: count), offset: offset)
     }
 
-    /// Goes to the end of the entry, padding included.
+    /// Skips to the end of the entry, including padding.
     func skipContent() throws(VaultError) {
         try require(unsafe archive_read_data_skip(archive))
         lastEntryEnd = consumed
@@ -100,10 +100,10 @@ extension ArchiveReader {
         return unsafe String(cString: text)
     }
 
-    /// What libarchive minds of an entry.
+    /// libarchive's warning about an entry.
     private var warning: ArchiveEntry.Warning? {
         guard reason.hasSuffix("to current locale.") else { return .other(reason) }
-        // Names of tar are wanted as they stand.
+        // Names in tar are used unconverted.
         return if case .tar = format { nil } else { .name }
     }
 
@@ -115,7 +115,7 @@ extension ArchiveReader {
         if hasFormat, unsafe archive_read_has_encrypted_entries(archive) > 0 {
             return corrupt("the archive is encrypted")
         }
-        // libarchive's own words for what fails before a format is found say nothing.
+        // libarchive's errors before it has detected the format are useless.
         return switch (format, hasFormat) {
         case (.raw, false): corrupt("the compressed data is damaged")
         case (.tar, false): corrupt("there is no tar archive in it")
@@ -155,7 +155,7 @@ private func readNext(
     }
 }
 
-/// libarchive's callback for going to a place, which it names from the start or the end.
+/// libarchive's callback for seeking, relative to the start or the end.
 private func seek(
     _: OpaquePointer?, context: UnsafeMutableRawPointer?, offset: Int64, origin: Int32
 ) -> Int64 {

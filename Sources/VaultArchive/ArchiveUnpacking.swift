@@ -4,49 +4,48 @@ import VaultContent
 public import VaultErrors
 public import VaultFileSystem
 
-/// Unpacks archives that nobody vouches for: zip, 7z, and tar, plain or compressed by gzip, bzip2, xz or zstd.
+/// Unpacks untrusted archives: zip, 7z, and tar, plain or compressed by gzip, bzip2, xz or zstd.
 ///
-/// Only regular files and folders, by the rules of ``EntryPath``; everything else is refused by name, as are
-/// encrypted entries, paths that occur twice or would meet where letter case or normalisation don't
-/// count, archives that are cut short, and whatever follows their end. Memory does not grow with the
-/// files; how much a decompressor takes for its window is up to the archive.
+/// Accepts only regular files and folders, by the rules of ``EntryPath``. Refuses, by name, all other kinds, encrypted
+/// entries, and paths that are equal, or equal without letter case or normalisation; refuses truncated archives and
+/// bytes after their end. Memory does not grow with the files, but the archive determines the decompressor's window.
 ///
-/// Two limits of libarchive 3.6 remain: it gives the names of 7z normalised to NFC (those of zip and tar stay as
-/// they stand), and it does not compare gzip's checksum.
+/// Two limitations of libarchive 3.6 remain: it normalises names in 7z to NFC (not those in zip and tar), and it does
+/// not verify gzip's checksum.
 public enum ArchiveUnpacking {
     /// Archives with more entries are refused.
     public static let maximumEntryCount = 1 << 22
 
-    /// Unpacks a file into an empty folder, whose content is scrap if this throws.
+    /// Unpacks a file into an empty folder, whose content is useless if this throws.
     ///
-    /// - Parameter filter: Which of the unpacked files the result lists; every entry is unpacked and checked.
+    /// - Parameter filter: Selects the files of the result; every entry is unpacked and checked.
     /// - Returns: The unpacked folder, scanned.
     /// - Throws: `.corrupt`, naming the entry, `.missing` if there is no such file, `.io`, also beyond the limit.
     @discardableResult
     public static func unpack(
-        _ archive: FilePath, into folder: FilePath, taking filter: SourceFilter = .all,
+        _ archive: FilePath, into folder: FilePath, filter: SourceFilter = .all,
         limit: UnpackingLimit = .standard
     ) throws(VaultError) -> SourceFolder {
         try unpack(
-            FileSource(OpenFile(reading: archive), isStream: false), into: folder, taking: filter,
+            FileSource(OpenFile(reading: archive), isStream: false), into: folder, filter: filter,
             limit: limit)
     }
 
     /// Unpacks a tar archive from a stream, such as standard input, into an empty folder.
     ///
-    /// - Parameter filter: Which of the unpacked files the result lists; every entry is unpacked and checked.
+    /// - Parameter filter: Selects the files of the result; every entry is unpacked and checked.
     /// - Returns: The unpacked folder, scanned.
     /// - Throws: `.corrupt`, naming the entry, `.usage` for zip and 7z, which need a file, `.io`.
     @discardableResult
     public static func unpack(
-        stream: consuming OpenFile, into folder: FilePath, taking filter: SourceFilter = .all,
+        stream: consuming OpenFile, into folder: FilePath, filter: SourceFilter = .all,
         limit: UnpackingLimit = .standard
     ) throws(VaultError) -> SourceFolder {
-        try unpack(FileSource(stream, isStream: true), into: folder, taking: filter, limit: limit)
+        try unpack(FileSource(stream, isStream: true), into: folder, filter: filter, limit: limit)
     }
 
     private static func unpack(
-        _ source: FileSource, into folder: FilePath, taking filter: SourceFilter, limit: UnpackingLimit
+        _ source: FileSource, into folder: FilePath, filter: SourceFilter, limit: UnpackingLimit
     ) throws(VaultError) -> SourceFolder {
         let tree = UnpackedTree(
             in: try Folder(opening: folder), size: UnpackedSize(of: source, limit: limit))
@@ -61,10 +60,10 @@ public enum ArchiveUnpacking {
         case .sevenZip: try unpackSevenZip(source, into: tree)
         case nil:
             throw VaultError(
-                .corrupt, "it is no archive that can be read", at: source.name,
+                .corrupt, "unsupported archive format", at: source.name,
                 remedy: "give a folder, zip, 7z, or tar, plain or with gzip, bzip2, xz or zstd")
         }
-        return try SourceFolder(scanning: folder, taking: filter, followLinks: false, named: source.name)
+        return try SourceFolder(scanning: folder, filter: filter, followLinks: false, named: source.name)
     }
 }
 
@@ -80,7 +79,7 @@ extension ArchiveUnpacking {
             let tar = TarSource(content)
             let reader = try ArchiveReader(.tar, from: tar, name: source.name)
             try unpackEntries(of: reader, into: tree)
-            // libarchive takes the end of its input for the end of the archive, which says its own end.
+            // libarchive accepts the end of its input instead of the archive's end marker.
             guard reader.consumed > reader.lastEntryEnd else {
                 throw reader.corrupt("the archive is cut short")
             }
@@ -149,14 +148,14 @@ extension ArchiveUnpacking {
         try reader.skipContent()
     }
 
-    /// Writes an entry's content; holes stay holes.
+    /// Writes an entry's content and keeps its holes.
     private static func unpackContent(
         of entry: ArchiveEntry, at path: EntryPath, of reader: ArchiveReader, into file: borrowing OpenFile,
         counting total: UnpackedSize
     ) throws(VaultError) {
         func wrongSize() -> VaultError {
             VaultError(
-                .corrupt, "has another size than the archive says", at: "entry '\(path)'",
+                .corrupt, "has another size than the archive states", at: "entry '\(path)'",
                 remedy: "make the archive again")
         }
         var end: Int64 = 0
@@ -170,7 +169,7 @@ extension ArchiveUnpacking {
             end = blockEnd
         }
         guard let size = entry.size, size != end else { return }
-        // What lacks is a hole at the end: libarchive itself minds content that is cut short.
+        // Missing bytes are a hole at the end, as libarchive reports truncated content.
         guard size > end else { throw wrongSize() }
         try total.add(size - end)
         try file.truncate(to: UInt64(size))

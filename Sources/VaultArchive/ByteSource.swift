@@ -2,7 +2,7 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// What libarchive pulls its input from, block by block.
+/// The input of libarchive, read block by block.
 protocol ByteSource: AnyObject {
     /// The next bytes, valid until the next call; none at the end.
     func next() throws(VaultError) -> UnsafeRawBufferPointer
@@ -11,15 +11,15 @@ protocol ByteSource: AnyObject {
 /// A file, or a stream such as a pipe.
 @safe final class FileSource: ByteSource {
     private let file: OpenFile
-    /// A stream is read in order, a file at offsets.
+    /// A stream is read sequentially, a file at offsets.
     private let isStream: Bool
     private let buffer = UnsafeMutableBufferPointer<UInt8>.allocate(capacity: 256 << 10)
-    /// How many bytes wait in the buffer because they were only looked at.
-    private var waiting: Int?
-    /// Where the next read from a file begins.
+    /// Bytes in the buffer that were only peeked at.
+    private var peeked: Int?
+    /// The offset of the next read from a file.
     private var offset: UInt64 = 0
-    /// How many bytes were given out.
-    private(set) var given: UInt64 = 0
+    /// Bytes that were returned so far.
+    private(set) var delivered: UInt64 = 0
 
     init(_ file: consuming OpenFile, isStream: Bool) {
         self.file = file
@@ -37,28 +37,28 @@ protocol ByteSource: AnyObject {
         isStream ? nil : try file.status().size
     }
 
-    /// The first bytes, which ``next()`` gives again.
+    /// The first bytes, which ``next()`` returns again.
     func firstBytes(_ count: Int) throws(VaultError) -> [UInt8] {
         let filled = try fill()
-        waiting = filled
+        peeked = filled
         return unsafe Array(buffer.prefix(min(count, filled)))
     }
 
     func next() throws(VaultError) -> UnsafeRawBufferPointer {
-        let count = if let waiting { waiting } else { try fill() }
-        waiting = nil
-        given += UInt64(count)
+        let count = if let peeked { peeked } else { try fill() }
+        peeked = nil
+        delivered += UInt64(count)
         return unsafe UnsafeRawBufferPointer(rebasing: UnsafeRawBufferPointer(buffer)[..<count])
     }
 
-    /// Exactly these bytes of a file; `.corrupt` where it ends before.
+    /// Exactly these bytes of a file; `.corrupt` if it ends before.
     func bytes(_ count: Int, at offset: UInt64) throws(VaultError) -> [UInt8] {
         try file.readExactly(count, at: offset)
     }
 
-    /// Goes on at another place of a file.
+    /// Continues at another offset of a file.
     func seek(to offset: UInt64) {
-        waiting = nil
+        peeked = nil
         self.offset = offset
     }
 
@@ -76,7 +76,7 @@ final class DecompressedSource: ByteSource {
     private let file: FileSource
     private let reader: ArchiveReader
 
-    /// - Parameter filter: libarchive's code of the one filter that is undone.
+    /// - Parameter filter: libarchive's code of the filter.
     init(_ file: FileSource, filter: Int32) throws(VaultError) {
         self.file = file
         reader = try ArchiveReader(.raw(filter: filter), from: file, name: file.name)
@@ -85,19 +85,19 @@ final class DecompressedSource: ByteSource {
 
     func next() throws(VaultError) -> UnsafeRawBufferPointer {
         if let block = try unsafe reader.nextBlock() { return unsafe block.bytes }
-        // Not every filter of libarchive minds what comes after the end.
-        let isUsedUp = reader.consumed == file.given
+        // Not every filter of libarchive reports bytes after the end.
+        let isUsedUp = reader.consumed == file.delivered
         let isAtEnd = try unsafe file.next().isEmpty
         guard isUsedUp, isAtEnd else { throw reader.corrupt("something follows the compressed data") }
         return unsafe UnsafeRawBufferPointer(start: nil, count: 0)
     }
 }
 
-/// A tar archive's bytes, watched for what libarchive leaves unread: all after the end must be zeros.
+/// A tar archive's bytes; checks the part that libarchive does not read: all bytes after the end must be zeros.
 final class TarSource: ByteSource {
     private let source: any ByteSource
-    private var given: UInt64 = 0
-    /// How many of the last bytes given are zeros.
+    private var delivered: UInt64 = 0
+    /// Zeros at the end of the returned bytes.
     private var zeros: UInt64 = 0
 
     init(_ source: any ByteSource) {
@@ -108,13 +108,13 @@ final class TarSource: ByteSource {
         let block = try unsafe source.next()
         let run = unsafe block.count - ((block.lastIndex { $0 != 0 } ?? -1) + 1)
         zeros = UInt64(run) + (run == block.count ? zeros : 0)
-        given += UInt64(block.count)
+        delivered += UInt64(block.count)
         return unsafe block
     }
 
-    /// Reads to the end; whether there are only zeros after `end`.
+    /// Reads to the end and returns whether there are only zeros after `end`.
     func hasOnlyZeros(after end: UInt64) throws(VaultError) -> Bool {
         while try unsafe !next().isEmpty {}
-        return end <= given && given - end <= zeros
+        return end <= delivered && delivered - end <= zeros
     }
 }

@@ -1,11 +1,11 @@
 import VaultContent
 import VaultErrors
 
-/// Finds entries whose names differ but would meet on a file system that ignores case or normalisation.
+/// Finds entries whose different names collide on a file system that ignores case or normalisation.
 ///
-/// Folders may meet, their contents just join. Anything else may not: `Map` and `map/a` can't both exist.
+/// Only folders may collide, as their contents are merged: `Map` and `map/a` can't both exist.
 struct CollisionSearch {
-    /// A hash stands for a key; equal hashes are compared by the keys themselves.
+    /// Stores only the hash of a key; for equal hashes the keys are compared.
     private struct Candidate {
         var hash: Int
         /// An entry itself, or one of the folders above it.
@@ -14,7 +14,7 @@ struct CollisionSearch {
         var count: Int
     }
 
-    /// Throws `.corrupt`, naming both paths, if any two of the entries meet.
+    /// Throws `.corrupt`, naming both paths, if any two entries collide.
     ///
     /// - Parameter entries: Sorted by bytes, without exact duplicates.
     static func check(_ entries: SourceFolder.Entries, of folder: String) throws(VaultError) {
@@ -23,7 +23,7 @@ struct CollisionSearch {
         var previous: [UInt8] = []
         for (index, entry) in entries.enumerated() {
             let path = entry.path.utf8Bytes
-            // Sorted, so everything below a folder stands together: a folder above is new once.
+            // Sorted, so entries below a folder are adjacent, and each folder is added once.
             let common = zip(path, previous).prefix { $0 == $1 }.count
             for slash in path.indices.dropFirst(common) where path[slash] == UInt8(ascii: "/") {
                 let hash = EntryPath(checked: Array(path[..<slash])).collisionKey.hashValue

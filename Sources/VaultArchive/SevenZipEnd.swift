@@ -1,9 +1,9 @@
 import VaultBytes
 import VaultErrors
 
-/// The end of a 7z archive, which its first 32 bytes state (7zFormat.txt, "SignatureHeader").
+/// The end of a 7z archive, stated by its first 32 bytes (7zFormat.txt, "SignatureHeader").
 enum SevenZipEnd {
-    /// Throws `.corrupt` unless the file ends where the archive says it does.
+    /// Throws `.corrupt` unless the file ends at the stated end.
     static func check(_ file: FileSource) throws(VaultError) {
         guard let size = try file.size() else { throw .needsFile("7z", file.name) }
         let start = size < 32 ? [] : try file.bytes(32, at: 0)
@@ -19,14 +19,14 @@ enum SevenZipEnd {
 }
 
 extension VaultError {
-    /// The archive does not end where its file does.
+    /// The archive does not end at the end of its file.
     static func wrongEnd(_ name: String) -> VaultError {
         VaultError(
             .corrupt, "the archive is cut short, or something follows its end", at: name,
             remedy: "make the archive again")
     }
 
-    /// The format can't be read front to back.
+    /// The format can't be read sequentially.
     static func needsFile(_ format: String, _ name: String) -> VaultError {
         VaultError(
             .usage, "a \(format) archive can't be read from a stream", at: name, remedy: "give its path")

@@ -1,21 +1,20 @@
 public import VaultErrors
 
-/// Which files of a source are packed: those that an `include` pattern takes (all, if there are none) and no `exclude`
+/// Selects the files of a source: those that match an `include` pattern (all, if there are none) and no `exclude`
 /// pattern.
 ///
-/// `*` stands for any characters but `/`, `**` for any characters at all. A pattern without `/`
-/// is held against names at any depth, another against whole paths; one that matches a folder takes all in it.
+/// `*` matches any characters but `/`, `**` any characters. A pattern without `/` is matched with names at any depth,
+/// others with whole paths; one that matches a folder matches everything in it.
 public struct SourceFilter: Sendable, Hashable {
     private let include: [Pattern]
     private let exclude: [Pattern]
 
-    /// Throws `.usage` for an empty pattern, or one that could match nothing.
+    /// Throws `.usage` for an empty or unsupported pattern.
     public init(include: [String], exclude: [String]) throws(VaultError) {
         self.include = try include.map { text throws(VaultError) in try Pattern(text) }
         self.exclude = try exclude.map { text throws(VaultError) in try Pattern(text) }
     }
 
-    /// Everything.
     public static let all = SourceFilter()
 
     private init() {
@@ -23,13 +22,12 @@ public struct SourceFilter: Sendable, Hashable {
         exclude = []
     }
 
-    /// Whether what stands at `folder` (empty, or with a slash at its end) and `name` is left out, with all
-    /// that lies below it.
+    /// Whether `name` in `folder` (empty, or with a final slash) is excluded, with everything below it.
     func excludes(_ folder: [UInt8], _ name: [UInt8]) -> Bool {
         !exclude.isEmpty && exclude.contains { $0.matches(folder + name) }
     }
 
-    /// Whether a file or empty folder that is not excluded is taken.
+    /// Whether a file or empty folder that is not excluded is included.
     func includes(_ folder: [UInt8], _ name: [UInt8]) -> Bool {
         include.isEmpty || include.contains { $0.matches(folder + name) }
     }
@@ -63,7 +61,7 @@ public struct SourceFilter: Sendable, Hashable {
             return false
         }
 
-        /// Backtracks to the last star of each kind only, so the work is bounded by the product of both lengths for
+        /// Backtracks only to the last star of each kind, so the work is bounded by the product of both lengths for
         /// each `**`.
         private static func matches(_ pattern: ArraySlice<UInt8>, _ text: ArraySlice<UInt8>) -> Bool {
             var pattern = pattern

@@ -3,7 +3,7 @@ import VaultContent
 public import VaultErrors
 public import VaultFileSystem
 
-/// Opens the files of a source, best in the order of its entries.
+/// Opens the files of a source, fastest in the order of its entries.
 public struct SourceReader: ~Copyable, Sendable {
     private let root: FilePath
     private let followLinks: Bool
@@ -15,10 +15,10 @@ public struct SourceReader: ~Copyable, Sendable {
         walk = try FolderWalk(below: source.root.reopened())
     }
 
-    /// Opens a file among the entries for reading: folder by folder, through no link unless links are followed.
+    /// Opens an entry's file for reading: folder by folder, through no link unless links are followed.
     ///
-    /// - Throws: `.io` if the file's size is not that of the scan, `.corrupt` if its place was taken by
-    ///   something else, `.missing` if it is gone.
+    /// - Throws: `.io` if the file's size has changed since the scan, `.corrupt` if it is not a file any more,
+    ///   `.missing` if it was removed.
     public mutating func open(_ entry: SourceFolder.Entry) throws(VaultError) -> OpenFile {
         let file = try followLinks ? OpenFile(reading: root.appending(entry.path.string)) : find(entry.path)
         guard try file.status().size == entry.size else {

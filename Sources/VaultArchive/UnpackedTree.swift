@@ -2,11 +2,10 @@ import VaultContent
 import VaultErrors
 import VaultFileSystem
 
-/// Makes an archive's files and folders below a folder, by descriptors and through no link, so that
-/// nothing is ever made outside. All of it is for its owner alone: 0700 and 0600.
+/// Creates an archive's files and folders below a folder, by file descriptors and through no link, so that nothing is
+/// created outside. Only the owner has access: 0700 and 0600.
 struct UnpackedTree: ~Copyable {
     private let root: Folder
-    /// Of all its files.
     let size: UnpackedSize
 
     init(in root: consuming Folder, size: UnpackedSize) {
@@ -14,13 +13,13 @@ struct UnpackedTree: ~Copyable {
         self.size = size
     }
 
-    /// Makes a folder and those above it; one that is there already is fine, as its entry says nothing new.
+    /// Creates a folder and those above it, unless they exist.
     func makeFolder(_ path: EntryPath) throws(VaultError) {
         let parent = path.utf8Bytes[...]
         _ = try Self.enter(parent, in: root, of: path)
     }
 
-    /// Makes an empty file and the folders above it.
+    /// Creates an empty file and the folders above it.
     func makeFile(_ path: EntryPath, executable: Bool) throws(VaultError) -> OpenFile {
         let permissions: UInt16 = executable ? 0o700 : 0o600
         let bytes = path.utf8Bytes

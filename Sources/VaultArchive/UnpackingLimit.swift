@@ -1,14 +1,14 @@
 import VaultErrors
 
-/// How many bytes an archive may unpack to. A few kilobytes can hold what fills any disk.
+/// The most bytes that an archive may unpack to, as a few kilobytes can fill any disk.
 public struct UnpackingLimit: Sendable, Equatable {
     /// The most bytes, whatever the archive's own length.
     let total: UInt64
     /// How many times its own length an archive may unpack to; nil for any.
     let ratio: UInt64?
 
-    /// So many bytes may be made of every archive.
-    static let free: UInt64 = 256 << 20
+    /// Bytes that every archive may unpack to.
+    static let alwaysAllowed: UInt64 = 256 << 20
 
     /// 64 GiB in all, and more than 256 MiB only up to 100 times the archive's own length.
     public static let standard = UnpackingLimit(total: 64 << 30, ratio: 100)
@@ -18,7 +18,7 @@ public struct UnpackingLimit: Sendable, Equatable {
         self.ratio = ratio
     }
 
-    /// - Parameter total: what its user allows, however small the archive is.
+    /// - Parameter total: the user's limit, for archives of any length.
     public init(total: UInt64) {
         self.init(total: total, ratio: nil)
     }
@@ -27,11 +27,11 @@ public struct UnpackingLimit: Sendable, Equatable {
     func maximum(ofArchive length: UInt64) -> UInt64 {
         guard let ratio else { return total }
         let (product, overflows) = length.multipliedReportingOverflow(by: ratio)
-        return min(total, max(Self.free, overflows ? .max : product))
+        return min(total, max(Self.alwaysAllowed, overflows ? .max : product))
     }
 }
 
-/// What one archive has unpacked to so far.
+/// The bytes that one archive has unpacked to so far.
 final class UnpackedSize {
     private let limit: UnpackingLimit
     private let source: FileSource
@@ -42,12 +42,13 @@ final class UnpackedSize {
         self.limit = limit
     }
 
-    /// Counts bytes before they are made, those of holes too: they are sealed as zeros. Throws `.io` beyond the limit.
+    /// Counts bytes before they are written, and those of holes, which are sealed as zeros. Throws `.io` beyond the
+    /// limit.
     func add(_ bytes: Int64) throws(VaultError) {
         let (sum, overflows) = count.addingReportingOverflow(UInt64(clamping: bytes))
         count = overflows ? .max : sum
-        // Of a stream counts what was read.
-        let length = try source.size() ?? source.given
+        // The length of a stream is that read so far.
+        let length = try source.size() ?? source.delivered
         let maximum = limit.maximum(ofArchive: length)
         guard count <= maximum else {
             throw VaultError(

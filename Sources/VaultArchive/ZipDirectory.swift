@@ -2,25 +2,25 @@ import VaultBytes
 import VaultContent
 import VaultErrors
 
-/// The central directory of a zip archive (APPNOTE.TXT 6.3.10, 4.3.12 to 4.3.16), as far as libarchive
-/// hides it: names as they stand, the number of entries, and the end.
+/// The central directory of a zip archive (APPNOTE.TXT 6.3.10, 4.3.12 to 4.3.16), for what libarchive does not report:
+/// unchanged names, the number of entries, and the end.
 ///
-/// libarchive normalises names to NFC, cuts them at a NUL, turns some backslashes into slashes and some FIFOs
-/// into files, drops entries that share their content, and finds the directory in front of foreign bytes.
+/// libarchive normalises names to NFC, truncates them at a NUL, changes some backslashes to slashes and some FIFOs to
+/// files, drops entries that share their content, and accepts other bytes after the directory.
 struct ZipDirectory {
     private struct Record {
         var contentOffset: UInt64
         var nameStart: Int
-        var nameCount: Int
+        var nameLength: Int
         var isFIFO: Bool
     }
 
     private let file: String
     private var names: [UInt8] = []
-    /// In the order of the contents, which is that of libarchive's entries.
+    /// Sorted by content offset, like libarchive's entries.
     private var records: [Record] = []
 
-    /// Throws `.corrupt` unless the file ends with the directory of a whole archive.
+    /// Throws `.corrupt` unless the file ends with a complete directory.
     init(of file: FileSource) throws(VaultError) {
         self.file = file.name
         let end = try ZipEnd(of: file)
@@ -40,7 +40,7 @@ struct ZipDirectory {
     func path(at index: Int) throws(VaultError) -> [UInt8] {
         guard index < records.count else { throw damaged }
         let record = records[index]
-        let path = Array(names[record.nameStart..<record.nameStart + record.nameCount])
+        let path = Array(names[record.nameStart..<record.nameStart + record.nameLength])
         if record.isFIFO {
             throw VaultError(
                 .corrupt, "is a FIFO", at: "\(file): entry \(EntryPath.quoted(path.span))",
@@ -49,7 +49,7 @@ struct ZipDirectory {
         return path
     }
 
-    /// Throws `.corrupt` unless libarchive had as many entries as there are.
+    /// Throws `.corrupt` unless libarchive found this number of entries.
     func checkCount(_ count: Int) throws(VaultError) {
         guard count == records.count else { throw damaged }
     }
@@ -58,33 +58,33 @@ struct ZipDirectory {
         VaultError(.corrupt, "the central directory is damaged", at: file, remedy: "make the archive again")
     }
 
-    /// Returns where the next record begins; nil if this one is damaged.
+    /// Returns the offset of the next record; nil if this one is damaged.
     private mutating func append(recordAt start: Int, of bytes: Span<UInt8>) -> Int? {
         guard bytes.littleEndian(at: start, byteLength: 4) == 0x0201_4B50,
             let system = bytes.littleEndian(at: start + 5, byteLength: 1),
-            let nameCount = bytes.littleEndian(at: start + 28, byteLength: 2),
-            let extraCount = bytes.littleEndian(at: start + 30, byteLength: 2),
-            let commentCount = bytes.littleEndian(at: start + 32, byteLength: 2),
+            let nameLength = bytes.littleEndian(at: start + 28, byteLength: 2),
+            let extraLength = bytes.littleEndian(at: start + 30, byteLength: 2),
+            let commentLength = bytes.littleEndian(at: start + 32, byteLength: 2),
             let mode = bytes.littleEndian(at: start + 40, byteLength: 2),
             let offset = bytes.littleEndian(at: start + 42, byteLength: 4)
         else { return nil }
         let name = start + 46
-        let extra = name + Int(nameCount)
-        let comment = extra + Int(extraCount)
-        let end = comment + Int(commentCount)
+        let extra = name + Int(nameLength)
+        let comment = extra + Int(extraLength)
+        let end = comment + Int(commentLength)
         guard end <= bytes.count else { return nil }
-        let wideOffset = Self.wideOffset(of: bytes.extracting(start..<comment), extra: extra - start)
+        let zip64Offset = Self.zip64Offset(of: bytes.extracting(start..<comment), extra: extra - start)
         records.append(
             Record(
-                contentOffset: offset == 0xFFFF_FFFF ? wideOffset ?? offset : offset,
-                nameStart: names.count, nameCount: Int(nameCount),
+                contentOffset: offset == 0xFFFF_FFFF ? zip64Offset ?? offset : offset,
+                nameStart: names.count, nameLength: Int(nameLength),
                 isFIFO: system == 3 && mode & 0xF000 == 0x1000))
         for index in name..<extra { names.append(bytes[index]) }
         return end
     }
 
-    /// The offset from zip64's extra field, which holds only what the record itself has no room for.
-    private static func wideOffset(of record: Span<UInt8>, extra: Int) -> UInt64? {
+    /// The offset from zip64's extra field, which contains only values that do not fit the record.
+    private static func zip64Offset(of record: Span<UInt8>, extra: Int) -> UInt64? {
         var position = extra
         while let kind = record.littleEndian(at: position, byteLength: 2),
             let count = record.littleEndian(at: position + 2, byteLength: 2)

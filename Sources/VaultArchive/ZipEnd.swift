@@ -1,22 +1,22 @@
 import VaultBytes
 import VaultErrors
 
-/// The records at the end of a zip archive, which state where its central directory is.
+/// The records at the end of a zip archive, which locate its central directory.
 struct ZipEnd {
     let directoryOffset: UInt64
     let directoryByteCount: Int
     private let count: UInt64
     private let isZip64: Bool
 
-    /// The largest directory that is read: room for 4 million entries.
+    /// The largest directory that is read, enough for 4 million entries.
     private static let maximumDirectoryByteCount: UInt64 = 1 << 30
 
-    /// Throws `.corrupt` unless the file ends with these records, and the directory stands before them.
+    /// Throws `.corrupt` unless the file ends with the directory and these records.
     init(of file: FileSource) throws(VaultError) {
         guard let size = try file.size() else { throw .needsFile("zip", file.name) }
-        // 22 bytes, a comment of up to 65,535, and what zip64 puts in front.
-        let tailCount = Int(min(size, 20 + 22 + 65_535))
-        let tail = try file.bytes(tailCount, at: size - UInt64(tailCount))
+        // 22 bytes, a comment of up to 65,535, and zip64's 20 bytes before.
+        let tailLength = Int(min(size, 20 + 22 + 65_535))
+        let tail = try file.bytes(tailLength, at: size - UInt64(tailLength))
         guard let start = Self.start(in: tail.span),
             let count = tail.span.littleEndian(at: start + 10, byteLength: 2),
             let byteCount = tail.span.littleEndian(at: start + 12, byteLength: 4),
@@ -26,7 +26,7 @@ struct ZipEnd {
 
         let wide =
             isZip64 ? try Self.zip64(tail.span.littleEndian(at: start - 12, byteLength: 8), file, size) : nil
-        let directory = wide ?? (count, byteCount, offset, size - UInt64(tailCount - start))
+        let directory = wide ?? (count, byteCount, offset, size - UInt64(tailLength - start))
         guard directory.offset <= directory.end, directory.end - directory.offset == directory.byteCount,
             directory.byteCount <= Self.maximumDirectoryByteCount
         else { throw .wrongEnd(file.name) }
@@ -35,7 +35,7 @@ struct ZipEnd {
         directoryOffset = directory.offset
     }
 
-    /// Whether the archive says to have this many entries; without zip64 it can say only 16 bits.
+    /// Whether the archive states this number of entries, without zip64 modulo 2^16.
     func states(_ entryCount: Int) -> Bool {
         isZip64 ? count == UInt64(entryCount) : count == UInt64(entryCount) & 0xFFFF
     }
@@ -55,13 +55,13 @@ struct ZipEnd {
         return (count, byteCount, offset, place)
     }
 
-    /// Where the record begins that ends the archive, with its comment exactly at the end of the file.
+    /// The offset of the end record, whose comment ends exactly at the end of the file.
     private static func start(in tail: Span<UInt8>) -> Int? {
         var start = tail.count - 22
         while start >= 0 {
             if tail.littleEndian(at: start, byteLength: 4) == 0x0605_4B50,
-                let commentCount = tail.littleEndian(at: start + 20, byteLength: 2),
-                start + 22 + Int(commentCount) == tail.count
+                let commentLength = tail.littleEndian(at: start + 20, byteLength: 2),
+                start + 22 + Int(commentLength) == tail.count
             {
                 return start
             }

@@ -83,11 +83,11 @@ struct PackExamination {
         var position: UInt64 = 0
         var entry = 0
         var damaged = 0
-        while position < catalog.contentCount {
+        while position < catalog.contentLength {
             do throws(VaultError) {
-                try await source.read(position..<catalog.contentCount) { bytes in
+                try await source.read(position..<catalog.contentLength) { bytes in
                     position += UInt64(bytes.count)
-                    observe(progress(.opening, position, of: catalog.contentCount))
+                    observe(progress(.opening, position, of: catalog.contentLength))
                 }
             } catch {
                 guard error.category == .corrupt else { throw error }

@@ -1,32 +1,31 @@
 public import VaultErrors
 
-/// The answer to a request for the next input.
-public enum Supply<Input> {
+/// The next input of a pipeline.
+public enum NextInput<Input> {
     case input(Input)
-    /// Nothing before more has been read.
-    case later
+    /// `read` must run before the next input is available.
+    case readFirst
     case end
 
-    /// Nil is the end.
+    /// Nil means the end.
     public init(_ input: Input?) { self = input.map(Self.input) ?? .end }
 }
 
-/// Runs `work` on several inputs at once and hands its results on in the order of the inputs.
+/// Runs `work` on several inputs at once and delivers the results in the order of the inputs.
 ///
-/// At most `width` inputs are under way or waiting to be delivered, and no more than take up the budget together,
-/// but always one: so memory is bounded however uneven the work. `next`, which is not asked again after the end, and
-/// `deliver` run one at a time, in the caller's task. The first error ends everything; it is the one of the earliest input
-/// that failed.
+/// At most `width` inputs are started and not delivered, and as many as fit the budget, but at least one, so memory is
+/// bounded. `next` and `deliver` run one at a time in the caller's task; `next` is not called again after the end. The
+/// error of the earliest failed input ends the pipeline.
 ///
 /// - Parameters:
-///   - budget: the bytes that the work on all inputs may take.
-///   - read: what is done when `next` says `later`, before it is asked again: in a task of its own, so that what is done is
-///     delivered however long it takes. It is cancelled when the pipeline ends.
-///   - memory: the bytes that the work on an input takes at its most, roughly.
+///   - budget: the bytes of memory for the work on all inputs.
+///   - read: runs after `.readFirst`, before the next call of `next`, in its own task so that results are delivered
+///     meanwhile. It is cancelled when the pipeline ends.
+///   - memory: an estimate of the most bytes that the work on an input needs.
 public func runInOrder<Input: Sendable, Output: Sendable>(
     width: Int = 8, budget: Int = 48 << 20,
     read: @escaping @Sendable () async -> Void = {},
-    next: () async throws(VaultError) -> Supply<Input>,
+    next: () async throws(VaultError) -> NextInput<Input>,
     memory: (Input) -> Int,
     work: @escaping @Sendable (Input) async throws(VaultError) -> Output,
     deliver: (Output) async throws(VaultError) -> Void
@@ -47,7 +46,7 @@ public func runInOrder<Input: Sendable, Output: Sendable>(
             }
             while let result = waiting.removeValue(forKey: delivered) {
                 delivered += 1
-                budget.giveBackFirst()
+                budget.releaseFirst()
                 try await deliver(result.get())
             }
         }
@@ -58,7 +57,7 @@ public func runInOrder<Input: Sendable, Output: Sendable>(
                     if pending == nil, !isAtEnd {
                         switch try await next() {
                         case .input(let input): pending = input
-                        case .later:
+                        case .readFirst:
                             isReading = true
                             group.addTask {
                                 await read()
@@ -68,7 +67,7 @@ public func runInOrder<Input: Sendable, Output: Sendable>(
                         case .end: isAtEnd = true
                         }
                     }
-                    guard let input = pending, budget.take(memory(input)) else { break }
+                    guard let input = pending, budget.reserve(memory(input)) else { break }
                     pending = nil
                     let number = started
                     started += 1
@@ -91,26 +90,26 @@ public func runInOrder<Input: Sendable, Output: Sendable>(
     try outcome.get()
 }
 
-/// What a task of the pipeline has done.
+/// The result of a task of the pipeline.
 private enum PipelineEvent<Output: Sendable>: Sendable {
     case worked(Int, Result<Output, VaultError>)
     case read
 }
 
-/// The memory that the inputs under way take, in their order.
+/// The memory of the inputs that are not delivered, in their order.
 private struct MemoryBudget {
     private let limit: Int
-    private var taken: ArraySlice<Int> = []
+    private var reserved: ArraySlice<Int> = []
     private var total = 0
 
     init(limit: Int) { self.limit = limit }
 
-    mutating func take(_ bytes: Int) -> Bool {
-        guard taken.isEmpty || bytes <= limit - total else { return false }
-        taken.append(bytes)
+    mutating func reserve(_ bytes: Int) -> Bool {
+        guard reserved.isEmpty || bytes <= limit - total else { return false }
+        reserved.append(bytes)
         total += bytes
         return true
     }
 
-    mutating func giveBackFirst() { total -= taken.removeFirst() }
+    mutating func releaseFirst() { total -= reserved.removeFirst() }
 }

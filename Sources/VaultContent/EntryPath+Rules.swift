@@ -3,15 +3,15 @@ import VaultErrors
 extension EntryPath {
     /// The first rule that a whole path breaks, as a clause for an error; nil if it breaks none.
     ///
-    /// - Parameter known: bytes at its start that another path begins with, too, which breaks none.
-    static func brokenRule(of path: Span<UInt8>, known: Int) -> StaticString? {
+    /// - Parameter checkedPrefix: length of a prefix shared with a path that breaks no rule.
+    static func brokenRule(of path: Span<UInt8>, checkedPrefix: Int) -> StaticString? {
         if path.isEmpty { return "the path is empty" }
         if path.count > maximumByteCount { return "the path is longer than 4,096 bytes" }
         if path[0] == UInt8(ascii: "/") { return "the path is absolute" }
         var depth = 0
         var start = 0
-        // Whole segments of what is known need no second look.
-        for index in 0..<min(known, path.count) where path[index] == UInt8(ascii: "/") {
+        // Whole segments of the checked prefix are valid.
+        for index in 0..<min(checkedPrefix, path.count) where path[index] == UInt8(ascii: "/") {
             depth += 1
             start = index + 1
         }
@@ -58,7 +58,7 @@ extension EntryPath {
         return nil
     }
 
-    /// A path that may break every rule, cut and escaped for an error.
+    /// An unchecked path, truncated and escaped for an error.
     package static func quoted(_ path: Span<UInt8>) -> String {
         let shown = path.extracting(first: 200)
         let text = String(decoding: shown.indices.map { shown[$0] }, as: UTF8.self)

@@ -2,9 +2,9 @@ public import VaultErrors
 
 /// A relative path that is safe to create below any folder, on any file system.
 ///
-/// A path is made only by passing every rule: valid UTF-8, at most 4,096 bytes in at most 64 segments of
-/// at most 255 bytes, no empty, `.` or `..` segment, not absolute, no backslash, NUL or other control
-/// character (C0, DEL, C1). Equality, order and hash go by the UTF-8 bytes, never by canonical equivalence.
+/// It satisfies every rule: valid UTF-8, at most 4,096 bytes in at most 64 segments of at most 255 bytes, no empty, `.`
+/// or `..` segment, not absolute, no backslash, NUL or other control character (C0, DEL, C1). Equality, order and hash
+/// use the UTF-8 bytes, never canonical equivalence.
 public struct EntryPath: Sendable, Hashable {
     /// The most bytes a path may have.
     public static let maximumByteCount = 4_096
@@ -31,19 +31,19 @@ public struct EntryPath: Sendable, Hashable {
         try self.init(Array(path.utf8).span)
     }
 
-    /// Checks every rule and keeps nothing: for many paths, in place.
+    /// Checks every rule without copying the path.
     ///
-    /// - Parameter known: how many bytes at the start are those of another path, which was checked.
+    /// - Parameter checkedPrefix: length of a prefix shared with a checked path.
     /// - Throws: `.corrupt`, naming the entry and the rule it breaks.
-    public static func check(_ utf8: Span<UInt8>, known: Int = 0) throws(VaultError) {
-        if let rule = brokenRule(of: utf8, known: known) {
+    public static func check(_ utf8: Span<UInt8>, checkedPrefix: Int = 0) throws(VaultError) {
+        if let rule = brokenRule(of: utf8, checkedPrefix: checkedPrefix) {
             throw VaultError(
                 .corrupt, rule.description, at: "entry \(quoted(utf8))",
                 remedy: "rename the entry or leave it out")
         }
     }
 
-    /// For bytes that passed the rules before.
+    /// For bytes that are already checked.
     package init(checked bytes: [UInt8]) {
         utf8Bytes = bytes
     }
@@ -51,7 +51,7 @@ public struct EntryPath: Sendable, Hashable {
     /// The path as text.
     public var string: String { String(decoding: utf8Bytes, as: UTF8.self) }
 
-    /// The names on the way, at least one.
+    /// The segments of the path, at least one.
     public var segments: [String] {
         utf8Bytes.split(separator: UInt8(ascii: "/")).map { String(decoding: $0, as: UTF8.self) }
     }
@@ -62,7 +62,7 @@ public struct EntryPath: Sendable, Hashable {
         return String(decoding: utf8Bytes[start...], as: UTF8.self)
     }
 
-    /// The folder that holds this entry, nil at the top.
+    /// The folder of this entry, nil at the top.
     public var parent: EntryPath? {
         utf8Bytes.lastIndex(of: UInt8(ascii: "/")).map { EntryPath(checked: Array(utf8Bytes[..<$0])) }
     }

@@ -5,20 +5,20 @@ public import VaultFileSystem
 
 /// Writes a pax tar archive (POSIX.1-2001) to a file or pipe.
 ///
-/// Deterministic: no times, owner 0, modes 0755 and 0644. Extended headers stand only where a plain
-/// ustar header can't hold a path or a size.
+/// Deterministic: no times, owner 0, modes 0755 and 0644. Extended headers only where a path or size does not fit a
+/// ustar header.
 @safe public struct PaxWriter: ~Copyable {
     private let archive: OpaquePointer
     private let output: Output
-    /// Bytes of the current file that are still to come.
-    private var lacking: UInt64 = 0
+    /// Bytes of the current file that are not written yet.
+    private var remaining: UInt64 = 0
 
-    /// Where libarchive's output goes.
+    /// The output of libarchive.
     fileprivate final class Output {
         let file: OpenFile
-        /// What the file threw, while libarchive was on the stack.
+        /// The error of the file, as it can't be thrown through libarchive.
         var failure: VaultError?
-        /// Once set, libarchive's last words lead nowhere: they would make a part look whole.
+        /// Discards libarchive's final output, which would make an incomplete archive look complete.
         var isAbandoned = false
 
         init(_ file: consuming OpenFile) {
@@ -35,7 +35,7 @@ public import VaultFileSystem
 
     deinit {
         output.isAbandoned = true
-        // Runs even where the locale is missing, in which case there never was an archive.
+        // Without the locale there never was an archive.
         try? ThreadLocale.utf8.run { unsafe _ = archive_write_free(archive) }
     }
 
@@ -53,14 +53,14 @@ public import VaultFileSystem
         _ path: EntryPath, size: UInt64, executable: Bool
     ) throws(VaultError) {
         try begin(path, type: cvault_file_type_regular, permissions: executable ? 0o755 : 0o644, size: size)
-        lacking = size
+        remaining = size
     }
 
     /// Adds the next bytes of the file that was begun.
     ///
-    /// - Throws: `.io` if writing fails, `.corrupt` if they are more than announced.
+    /// - Throws: `.io` if writing fails, `.corrupt` if they are more than declared.
     public mutating func write(_ bytes: Span<UInt8>) throws(VaultError) {
-        guard bytes.count <= lacking else { throw wrongSize("more") }
+        guard bytes.count <= remaining else { throw wrongSize("more") }
         var rest = bytes
         while !rest.isEmpty {
             let written = try ThreadLocale.utf8.run { () throws(VaultError) in
@@ -69,14 +69,14 @@ public import VaultFileSystem
             guard written > 0 else { throw error() }
             rest = rest.extracting(droppingFirst: written)
         }
-        lacking -= UInt64(bytes.count)
+        remaining -= UInt64(bytes.count)
     }
 
-    /// Writes the end of the archive. Without it the output is recognisably cut short.
+    /// Writes the end of the archive, without which the output is detectably truncated.
     ///
     /// - Throws: `.io` if writing fails, `.corrupt` if the last file is not complete.
     public consuming func finish() throws(VaultError) {
-        guard lacking == 0 else { throw wrongSize("fewer") }
+        guard remaining == 0 else { throw wrongSize("fewer") }
         try require(try ThreadLocale.utf8.run { unsafe archive_write_close(archive) })
     }
 }
@@ -87,7 +87,7 @@ extension PaxWriter {
     private mutating func begin(
         _ path: EntryPath, type: UInt32, permissions: mode_t, size: UInt64
     ) throws(VaultError) {
-        guard lacking == 0 else { throw wrongSize("fewer") }
+        guard remaining == 0 else { throw wrongSize("fewer") }
         let status = try ThreadLocale.utf8.run { () throws(VaultError) in
             guard let entry = unsafe archive_entry_new() else { return ARCHIVE_FATAL }
             defer { unsafe archive_entry_free(entry) }
@@ -109,7 +109,7 @@ extension PaxWriter {
         guard let archive = unsafe archive_write_new() else { throw failure }
         let context = unsafe Unmanaged.passUnretained(output).toOpaque()
         guard unsafe archive_write_set_format_pax_restricted(archive) == ARCHIVE_OK,
-            // Records of 10,240 bytes, as tar wants them, 25 a write.
+            // Records of 10,240 bytes, as tar requires, 25 a write.
             unsafe archive_write_set_bytes_per_block(archive, 25 * 10_240) == ARCHIVE_OK,
             unsafe archive_write_set_bytes_in_last_block(archive, 10_240) == ARCHIVE_OK,
             unsafe archive_write_open2(archive, context, nil, writeNext, nil, nil) == ARCHIVE_OK
@@ -129,13 +129,13 @@ extension PaxWriter {
         return output.failure
             ?? VaultError(
                 .io, reason ?? "the archive can't be written", at: output.file.path.string,
-                remedy: "check where it is written to")
+                remedy: "check the output")
     }
 
     private func wrongSize(_ than: String) -> VaultError {
         VaultError(
-            .corrupt, "a file has \(than) bytes than were announced", at: output.file.path.string,
-            remedy: "check what it is read from")
+            .corrupt, "a file has \(than) bytes than were declared", at: output.file.path.string,
+            remedy: "check the source of the file")
     }
 }
 

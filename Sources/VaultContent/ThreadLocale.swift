@@ -2,19 +2,19 @@ import CVaultArchive
 import Glibc
 package import VaultErrors
 
-/// The character set under which every call of libarchive runs.
+/// The character set for every call of libarchive.
 ///
-/// libarchive converts names through the thread's locale. Where `LANG` is unset, as under cron and
-/// systemd, non-ASCII names of zip and 7z read as null and its pax writer crashes. Changing the
-/// process's locale would not be a library's business, so only the calling thread's is set, and set back.
+/// libarchive converts names by the thread's locale. Where `LANG` is unset, as under cron and systemd, non-ASCII names
+/// in zip and 7z are null and its pax writer crashes. A library must not change the process's locale, so the calling
+/// thread's is changed and restored.
 package enum ThreadLocale {
     /// For everything but reading tar.
     case utf8
-    /// For reading tar: where it can't convert a name, libarchive gives the bytes as they stand; where it
-    /// can, it normalises them to NFC, and an archive would no longer equal the folder it was made of.
+    /// For reading tar: libarchive returns names that it can't convert unchanged, but normalises others to NFC, so that
+    /// an archive would differ from its folder.
     case bytes
 
-    // Made once, never freed or changed.
+    // Created once, never freed or changed.
     nonisolated(unsafe) private static let utf8Locale: locale_t? = unsafe cvault_locale("C.UTF-8")
     nonisolated(unsafe) private static let byteLocale: locale_t? = unsafe cvault_locale("C")
 

@@ -4,8 +4,8 @@ public import VaultErrors
 
 /// Compression of single pieces as zstd frames (RFC 8878), through libarchive's `raw` format.
 ///
-/// One call, one frame; nothing is kept between calls. A compressor of libarchive costs about 20 µs to
-/// set up and a decompressor 10 µs, which a piece of 64 KiB outweighs five times over.
+/// Each call handles one frame, without state. Setting up a compressor takes about 20 µs and a decompressor 10 µs, a
+/// fifth of the time for a piece of 64 KiB.
 public enum Zstd {
     /// Appends `input` as one zstd frame, if that is smaller than `input` itself.
     ///
@@ -14,9 +14,9 @@ public enum Zstd {
     /// - Parameters:
     ///   - input: One piece, at most 16 MiB.
     ///   - level: libarchive's `compression-level`: 1 is fast, 3 usual, 19 slow.
-    /// - Returns: False, with nothing appended, if the frame would not be smaller, or if below level 10 a
-    ///   look at samples says so.
-    /// - Throws: `.usage` for a level that libzstd lacks, `.io` when memory runs out.
+    /// - Returns: False, with nothing appended, if the frame would not be smaller, below level 10 also if samples look
+    ///   random.
+    /// - Throws: `.usage` for an unsupported level, `.io` when memory runs out.
     public static func compress(
         _ input: Span<UInt8>, level: Int, appendingTo output: inout [UInt8]
     ) throws(VaultError) -> Bool {
@@ -26,7 +26,7 @@ public enum Zstd {
         }
     }
 
-    /// The same for an input that is given in parts, of any size; not looked at for randomness.
+    /// The same for an input in parts of any size, without the check for randomness.
     public static func compress(
         joining parts: [[UInt8]], level: Int, appendingTo output: inout [UInt8]
     ) throws(VaultError) -> Bool {
@@ -36,8 +36,7 @@ public enum Zstd {
         }
     }
 
-    /// Appends one frame of what `write` gives to the archive, if it has less than `limit` bytes. False if it has not, or
-    /// `write` could not go on for that reason.
+    /// Appends one frame of the bytes from `write` if it is smaller than `limit`, else returns false.
     private static func compress(
         upTo limit: Int, level: Int, appendingTo output: inout [UInt8], _ write: (OpaquePointer) -> Bool
     ) throws(VaultError) -> Bool {
@@ -46,7 +45,7 @@ public enum Zstd {
             let archive = try unsafe frameWriter(level: level)
             defer { unsafe _ = archive_write_free(archive) }
             var isSmaller = false
-            // A buffer too small for a frame that is not smaller makes libarchive give up early.
+            // The buffer is smaller than the input, so libarchive stops early if the frame is not smaller.
             try output.append(addingCapacity: limit - 1) { (frame) throws(VaultError) in
                 try unsafe frame.withUnsafeMutableBufferPointer { (buffer, count) throws(VaultError) in
                     var written = 0
@@ -64,20 +63,20 @@ public enum Zstd {
 
     /// The content of one zstd frame.
     ///
-    /// The frame is checked before it is decoded: exactly one, without a dictionary, with a window of at
-    /// most 16 MiB. Memory is bounded by `count` and that window, whatever the frame holds.
+    /// The frame is checked before it is decoded: exactly one, without a dictionary, with a window of at most 16 MiB.
+    /// Memory is bounded by `count` and that window.
     ///
     /// - Throws: `.corrupt` unless `frame` is such a frame and its content has exactly `count` bytes.
     public static func decompress(
         _ frame: Span<UInt8>, exactly count: Int
     ) throws(VaultError) -> [UInt8] {
-        if let flaw = ZstdFrame.flaw(in: frame, contentCount: count) { throw corrupt(flaw.description) }
-        guard count > 0 else { throw corrupt("a piece of no bytes is never compressed") }
+        if let flaw = ZstdFrame.flaw(in: frame, contentLength: count) { throw corrupt(flaw.description) }
+        guard count > 0 else { throw corrupt("an empty piece is never compressed") }
         return try ThreadLocale.utf8.run { () throws(VaultError) in
             guard let archive = unsafe archive_read_new() else { throw outOfMemory }
             defer { unsafe _ = archive_read_free(archive) }
             return try unsafe frame.withUnsafeBytes { (source) throws(VaultError) in
-                // Exactly one filter: `support_filter_*` would unpack a content that is zstd itself once more.
+                // Exactly one filter: `support_filter_*` would also decompress content that is zstd itself.
                 guard unsafe archive_read_support_format_raw(archive) == ARCHIVE_OK,
                     unsafe archive_read_append_filter(archive, ARCHIVE_FILTER_ZSTD) == ARCHIVE_OK
                 else { throw outOfMemory }
@@ -96,7 +95,7 @@ public enum Zstd {
 // MARK: Steps
 
 extension Zstd {
-    /// From here on the caller has time for every last byte.
+    /// From this level on, pieces that look random are compressed as well.
     private static let slowLevels = 10
 
     private static func frameWriter(level: Int) throws(VaultError) -> OpaquePointer {
@@ -105,14 +104,14 @@ extension Zstd {
         defer { if !isReady { unsafe _ = archive_write_free(archive) } }
         guard unsafe archive_write_set_format_raw(archive) == ARCHIVE_OK,
             unsafe archive_write_add_filter_zstd(archive) == ARCHIVE_OK,
-            // No blocks: the frame goes straight to its place.
+            // Without blocks the frame is written directly to the buffer.
             unsafe archive_write_set_bytes_per_block(archive, 0) == ARCHIVE_OK
         else { throw outOfMemory }
         let status = unsafe archive_write_set_filter_option(
             archive, "zstd", "compression-level", String(level))
         guard status == ARCHIVE_OK else {
             throw VaultError(
-                .usage, "zstd has no such compression level", at: "level \(level)", remedy: "take 1 to 19")
+                .usage, "unsupported zstd compression level", at: "level \(level)", remedy: "use 1 to 19")
         }
         isReady = true
         return unsafe archive
@@ -125,7 +124,7 @@ extension Zstd {
         guard unsafe archive_write_header(archive, entry) == ARCHIVE_OK else { throw outOfMemory }
     }
 
-    /// False if the frame does not fit where the archive writes to.
+    /// False if the frame does not fit the buffer.
     private static func write(_ input: Span<UInt8>, to archive: OpaquePointer) -> Bool {
         unsafe input.withUnsafeBytes { source in
             unsafe archive_write_data(archive, source.baseAddress, source.count) == source.count
@@ -142,11 +141,11 @@ extension Zstd {
                 filled = length
             }
         }
-        guard content.count == count else { throw corrupt("it is shorter than its catalog says") }
+        guard content.count == count else { throw corrupt("it is shorter than its catalog states") }
         var excess: UInt8 = 0
         let length = unsafe archive_read_data(archive, &excess, 1)
         guard length >= 0 else { throw unsafe failure(of: archive) }
-        guard length == 0 else { throw corrupt("it is longer than its catalog says") }
+        guard length == 0 else { throw corrupt("it is longer than its catalog states") }
         return content
     }
 }
@@ -155,7 +154,7 @@ extension Zstd {
 
 extension Zstd {
     private static let outOfMemory = VaultError(
-        .io, "libarchive can't set up zstd, probably for want of memory", at: "compressed piece",
+        .io, "libarchive can't set up zstd, probably for lack of memory", at: "compressed piece",
         remedy: "free some memory")
 
     private static func corrupt(_ problem: String) -> VaultError {

@@ -1,22 +1,22 @@
 import VaultBytes
 
-/// What must hold before a zstd decoder may see a piece (RFC 8878, section 3.1).
+/// Checks a piece before a zstd decoder reads it (RFC 8878, section 3.1).
 ///
-/// A decoder would reserve whatever window a hostile frame asks for, go on with a second frame, and skip
-/// skippable ones; so the frame is walked first, header by header, without decoding anything.
+/// A decoder would reserve any window that a hostile frame requests, continue with a second frame, and skip skippable
+/// ones; so all headers of the frame are checked first, without decoding.
 struct ZstdFrame {
-    /// The largest window that is accepted, 16 MiB: that of the largest piece.
+    /// The largest accepted window, 16 MiB, the size of the largest piece.
     static let maximumWindow: UInt64 = 16 << 20
 
-    /// What is wrong with `piece` as exactly one frame of `count` bytes of content, nil if nothing is.
-    static func flaw(in piece: Span<UInt8>, contentCount count: Int) -> StaticString? {
+    /// The error if `piece` is not exactly one frame of `count` bytes of content, else nil.
+    static func flaw(in piece: Span<UInt8>, contentLength count: Int) -> StaticString? {
         guard let magic = piece.littleEndian(at: 0, byteLength: 4),
             let descriptor = piece.littleEndian(at: 4, byteLength: 1)
         else { return cutShort }
         // Skippable frames have other magic numbers.
         guard magic == 0xFD2F_B528 else { return "it is not a zstd frame" }
         guard descriptor & 0x08 == 0 else { return "a reserved bit of the zstd frame is set" }
-        guard descriptor & 0x03 == 0 else { return "the zstd frame wants a dictionary" }
+        guard descriptor & 0x03 == 0 else { return "the zstd frame requires a dictionary" }
 
         let isSingleSegment = descriptor & 0x20 != 0
         var position = 5
@@ -35,7 +35,7 @@ struct ZstdFrame {
             return "the zstd frame declares another length"
         }
         if isSingleSegment { window = declared }
-        guard window <= maximumWindow else { return "the zstd frame wants a window of more than 16 MiB" }
+        guard window <= maximumWindow else { return "the zstd frame requires a window of more than 16 MiB" }
         return flaw(
             inBlocksOf: piece, from: position, largest: min(window, 128 << 10),
             checksumByteCount: descriptor & 0x04 != 0 ? 4 : 0)

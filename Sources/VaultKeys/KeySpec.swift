@@ -2,8 +2,8 @@ import Glibc
 public import SystemPackage
 public import VaultErrors
 
-/// How a key is named on a command line: `env:NAME`, `file:PATH`, `fd:N`, `dir:PATH` or `exec:COMMAND`, never by
-/// the key itself, which others could read there.
+/// A key source on a command line: `env:NAME`, `file:PATH`, `fd:N`, `dir:PATH` or `exec:COMMAND`, never the key itself,
+/// which other users could read there.
 ///
 /// `exec:` is split at spaces; there is no shell and no quoting.
 public struct KeySpec: Sendable {
@@ -27,7 +27,7 @@ public struct KeySpec: Sendable {
         self.source = source
     }
 
-    /// - Throws: ``VaultErrors/VaultError`` of category `key` when a descriptor was not handed over.
+    /// - Throws: ``VaultErrors/VaultError`` of category `key` when a file descriptor was not inherited.
     public func provider() throws(VaultError) -> any KeyProvider {
         switch source {
         case .environment(let name): return EnvironmentKeyProvider(variable: name)
@@ -36,8 +36,8 @@ public struct KeySpec: Sendable {
         case .command(let executable, let arguments):
             return CommandKeyProvider(executable: executable, arguments: arguments)
         case .descriptor(let number):
-            // What this program opened itself closes on exec, what it was started with does not.
-            guard fcntl(number, F_GETFD) & FD_CLOEXEC == 0 else { throw .notHandedOver(number) }
+            // Inherited descriptors do not close on exec; those that this program opened do.
+            guard fcntl(number, F_GETFD) & FD_CLOEXEC == 0 else { throw .notInherited(number) }
             return try FileDescriptorKeyProvider(descriptor: number)
         }
     }
@@ -80,7 +80,7 @@ public struct KeySpec: Sendable {
         }
     }
 
-    /// JSON, or 32 bytes in base64, base64url or hexadecimal digits: no name that a person gives.
+    /// JSON, or 32 bytes in base64, base64url or hexadecimal digits.
     private static func isLikelyKey(_ text: String) -> Bool {
         if text.utf8.first == UInt8(ascii: "{") || text.contains("\"k\"") { return true }
         let alphabet = text.utf8.allSatisfy { byte in
@@ -102,15 +102,15 @@ extension VaultError {
 
     fileprivate static let unknownSpec = VaultError(
         .usage, "unknown key source", at: "key source",
-        remedy: "use \(kinds); a key itself never belongs there")
+        remedy: "use \(kinds); never the key itself")
 
     fileprivate static let literalKey = VaultError(
         .usage, "this looks like a key on the command line, where other users can read it", at: "key source",
         remedy: "put it into a file with mode 600 and use \(kinds); replace the key if it was a real one")
 
-    fileprivate static func notHandedOver(_ number: Int32) -> VaultError {
+    fileprivate static func notInherited(_ number: Int32) -> VaultError {
         VaultError(
-            .key, "was not handed over to this program", at: "file descriptor \(number)",
+            .key, "was not inherited by this program", at: "file descriptor \(number)",
             remedy: "open it in the shell, as in: \(number)< key-file")
     }
 }

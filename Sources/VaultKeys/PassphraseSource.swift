@@ -5,41 +5,40 @@ public import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 
-/// Where the passphrase of an encrypted signing key comes from: `env:NAME`, `file:PATH` or `fd:N`, never a command line
-/// itself. What it gives is the passphrase, without a line feed at its end. It is read once, however many keys need it: a
-/// pipe gives it once only.
+/// The source of an encrypted signing key's passphrase: `env:NAME`, `file:PATH` or `fd:N`, never the passphrase itself.
+/// A line feed at its end is removed. It is read once for all keys, as a pipe can be read only once.
 public struct PassphraseSource: Sendable {
-    private enum Place: Sendable {
+    private enum Source: Sendable {
         case environment(String)
         case file(FilePath)
         case descriptor(Int32)
     }
 
-    private let place: Place
-    private let known = KnownPassphrase()
+    private let source: Source
+    private let cache = PassphraseCache()
 
     /// - Throws: `usage`, which never repeats the text: it might be the passphrase.
     public init(parsing text: String) throws(VaultError) {
         let parts = text.split(separator: ":", maxSplits: 1).map(String.init)
         switch (parts.first, parts.count == 2 ? parts[1] : "") {
-        case ("env", let name) where !name.isEmpty: place = .environment(name)
-        case ("file", let path) where !path.isEmpty: place = .file(FilePath(path))
+        case ("env", let name) where !name.isEmpty: source = .environment(name)
+        case ("file", let path) where !path.isEmpty: source = .file(FilePath(path))
         case ("fd", let text):
             guard let number = Int32(text), number >= 0, number != 1, number != 2 else {
                 throw .noPassphraseSource
             }
-            place = .descriptor(number)
+            source = .descriptor(number)
         default: throw .noPassphraseSource
         }
     }
 
     /// - Throws: `key` when it can't be read, is empty or may be read by others.
     public func passphrase() throws(VaultError) -> SecretBytes {
-        try known.get { () throws(VaultError) in try read() }
+        try cache.get { () throws(VaultError) in try read() }
     }
 
     private func read() throws(VaultError) -> SecretBytes {
-        switch place {
+        switch source {
         case .environment(let name):
             let value = ProcessEnvironment.withValue(of: name) { SecretBytes(copying: $0) }
             guard let text = value else {
@@ -64,7 +63,7 @@ public struct PassphraseSource: Sendable {
             let duplicate = fcntl(number, F_DUPFD_CLOEXEC, 0)
             guard duplicate >= 0 else {
                 throw VaultError(
-                    .key, "is not open", at: name, remedy: "hand over the passphrase, as in: command 3< file")
+                    .key, "is not open", at: name, remedy: "redirect the passphrase, as in: command 3< file")
             }
             let file = OpenFile(takingOwnershipOf: duplicate, named: FilePath(name))
             let text = try VaultError.aboutKeys { () throws(VaultError) in try SecretBytes(readingAll: file) }
@@ -86,13 +85,13 @@ public struct PassphraseSource: Sendable {
     }
 }
 
-/// What was read, for the copies of a source.
-private final class KnownPassphrase: Sendable {
+/// The passphrase, shared by the copies of a source.
+private final class PassphraseCache: Sendable {
     private let secret = Mutex<SecretBytes?>(nil)
 
     func get(_ read: () throws(VaultError) -> SecretBytes) throws(VaultError) -> SecretBytes {
         try secret.withLock { secret throws(VaultError) in
-            if let known = secret?.copy() { return known }
+            if let cached = secret?.copy() { return cached }
             let fresh = try read()
             secret = fresh.copy()
             return fresh
@@ -102,6 +101,6 @@ private final class KnownPassphrase: Sendable {
 
 extension VaultError {
     fileprivate static let noPassphraseSource = VaultError(
-        .usage, "that is no way to give a passphrase", at: "passphrase source",
-        remedy: "use env:NAME, file:PATH or fd:N; the passphrase itself never belongs there")
+        .usage, "unknown passphrase source", at: "passphrase source",
+        remedy: "use env:NAME, file:PATH or fd:N; never the passphrase itself")
 }

@@ -7,13 +7,12 @@ public import VaultFileSystem
 
 /// The file that `assetvault keygen` makes: a JWK Set (RFC 7517, section 5) with one fresh vault key.
 public enum VaultKeyFile {
-    /// Makes a 256-bit key and writes it with mode 0600, durably; gives its ID.
+    /// Generates a 256-bit key and writes it durably with mode 0600; returns its ID.
     ///
-    /// The ID is random: metadata names it in public, and a thumbprint would be a hash of the secret there. It
-    /// begins with no `-`, so that commands take it as an argument.
+    /// The ID is random, as it is public in metadata, where a thumbprint would be a hash of the secret. It does not
+    /// begin with `-`, so that commands accept it as an argument.
     ///
-    /// - Throws: ``VaultErrors/VaultError`` of category `unwritable` when anything has that name already, or when
-    ///   it can't be made; `io`.
+    /// - Throws: ``VaultErrors/VaultError`` of category `unwritable` when the name exists or can't be created; `io`.
     @discardableResult
     public static func generate(at path: FilePath) throws(VaultError) -> KeyID {
         let key = try freshKey()
@@ -24,7 +23,7 @@ public enum VaultKeyFile {
         return key.id
     }
 
-    /// Makes a 256-bit key and writes the same bytes to a pipe, such as a secret store's client; gives its ID.
+    /// Generates a 256-bit key and writes the same format to a pipe, such as a secret store's client; returns its ID.
     @discardableResult
     public static func generate(into pipe: borrowing OpenFile) throws(VaultError) -> KeyID {
         let key = try freshKey()
@@ -35,7 +34,7 @@ public enum VaultKeyFile {
 
     private static func freshKey() throws(VaultError) -> VaultKey {
         let id = try freshID()
-        return try VaultKey(id: id, secret: SecretBytes(randomCount: VaultKey.byteCount))
+        return try VaultKey(id: id, secret: SecretBytes(randomLength: VaultKey.byteCount))
     }
 
     private static func freshID() throws(VaultError) -> KeyID {
@@ -57,7 +56,7 @@ extension VaultKey {
 }
 
 extension InjectedContentKey {
-    /// The JWK that opens this one pack for whoever gets it, and a newline.
+    /// The JWK of this content key, and a newline.
     ///
     /// - Throws: never in practice.
     public func jwk() throws(VaultError) -> SecretBytes {
@@ -69,13 +68,13 @@ extension InjectedContentKey {
 }
 
 extension SecretBytes {
-    /// Puts base64url between two texts.
+    /// Encodes the secret as base64url between two texts.
     fileprivate init(jwkBefore before: String, secret: borrowing SecretBytes, after: String)
         throws(VaultError)
     {
         let encoded = try SecretBytes(capacity: Base64URL.encodedLength(of: secret.count)) {
-            (room) throws(VaultError) in
-            secret.withBytes { Base64URL.encode($0, into: &room) } ?? 0
+            (buffer) throws(VaultError) in
+            secret.withBytes { Base64URL.encode($0, into: &buffer) } ?? 0
         }
         self = try SecretBytes(copying: Array(before.utf8).span).appending(encoded)
             .appending(SecretBytes(copying: Array(after.utf8).span))

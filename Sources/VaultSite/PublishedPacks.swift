@@ -62,7 +62,7 @@ extension PublishedPacks {
     /// The manifest of a pack file, found by its length, header and footer. Throws `.missing` when the site lists no
     /// such pack, `.corrupt` when it lists several: only one is legitimate.
     public func manifest(of file: PackFile, at place: String) throws(VaultError) -> PackManifest {
-        let found = listings.filter { file.isDescribed(by: $0.pack) }
+        let found = listings.filter { file.matches($0.pack) }
         guard let first = found.first else {
             throw VaultError(
                 .missing, "the site lists no pack with this file's length, header and footer", at: place,

@@ -6,7 +6,7 @@ import VaultErrors
 @testable import PackSealing
 @testable import SealedPack
 
-/// What a client could not hold in memory is not sealed.
+/// A catalog too large for a client's memory is not sealed.
 @Suite struct CatalogSizeTests {
     /// 16 segments of 255 bytes or fewer, 4,096 bytes in all.
     private func path(_ number: Int) throws -> EntryPath {
@@ -16,7 +16,7 @@ import VaultErrors
                 + [String](repeating: String(repeating: "n", count: 255), count: 15)).joined(separator: "/"))
     }
 
-    @Test func moreThan64MiBOfPathsAreRefusedAtOnce() throws {
+    @Test func morePathsThan64MiBAreRefused() throws {
         var catalog = CatalogBuilder()
         let error = #expect(throws: VaultError.self) {
             for number in 0..<(1 << 14) { try catalog.appendEntry(try path(number), kind: .file, size: 0) }
@@ -28,7 +28,7 @@ import VaultErrors
         #expect(catalog.entryCount > 16_200)
     }
 
-    @Test func soAreTooManyPieces() throws {
+    @Test func tooManyPiecesAreRefused() throws {
         var catalog = CatalogBuilder()
         let digest = SHA256.hash([UInt8]().span)
         #expect(throws: VaultError.self) {

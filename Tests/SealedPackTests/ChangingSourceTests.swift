@@ -31,12 +31,12 @@ import VaultFileSystem
         } catch {
             return error
         }
-        throw SealedAllTheSame()
+        throw SealedDespiteChange()
     }
 
-    private struct SealedAllTheSame: Error {}
+    private struct SealedDespiteChange: Error {}
 
-    @Test(arguments: ["a", "large", "z"]) func sizeChanged(_ name: String) async throws {
+    @Test(arguments: ["a", "large", "z"]) func changedSizeIsReported(_ name: String) async throws {
         for change in [-1, 1] {
             try? FileManager.default.removeItem(atPath: folder.path.appending("pack").string)
             let error = try await sealAfter { path in
@@ -48,14 +48,14 @@ import VaultFileSystem
         }
     }
 
-    @Test func fileGone() async throws {
+    @Test func removedFileIsReported() async throws {
         let error = try await sealAfter { path in
             try FileManager.default.removeItem(atPath: path.appending("z").string)
         }
         #expect(error.category == .missing)
     }
 
-    @Test func fileReplacedByALink() async throws {
+    @Test func linkInsteadOfFileIsReported() async throws {
         try folder.write("secret", prose(100))
         let error = try await sealAfter { path in
             try FileManager.default.removeItem(atPath: path.appending("z").string)
@@ -66,8 +66,10 @@ import VaultFileSystem
         #expect(error.category == .corrupt)
     }
 
-    /// While its pieces are sealed, a large file is cut short or grows.
-    @Test(arguments: [3_000_000, 20_000_001]) func sizeChangesWhileSealing(_ size: UInt64) async throws {
+    /// A large file is truncated or extended while its pieces are sealed.
+    @Test(arguments: [3_000_000, 20_000_001]) func sizeChangeWhileSealingIsReported(_ size: UInt64)
+        async throws
+    {
         let path = try Source(files: ["large": try noise(20_000_000)]).write(to: folder, as: "source")
         let file = try OpenFile(updating: path.appending("large"))
         var hasChanged = false
@@ -84,8 +86,8 @@ import VaultFileSystem
         #expect(hasChanged)
     }
 
-    /// Bytes that change without their size: what is sealed is what was read, once, and it opens.
-    @Test func contentChangesWhileSealing() async throws {
+    /// Each byte is read once, so a change without a new size gives a pack that opens.
+    @Test func contentChangeWhileSealingGivesASoundPack() async throws {
         let path = try Source(files: ["large": try noise(20_000_000)]).write(to: folder, as: "source")
         let file = try OpenFile(updating: path.appending("large"))
         let sealed = try await seal(folder: path, key: key) { done in

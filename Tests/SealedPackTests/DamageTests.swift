@@ -4,7 +4,7 @@ import Testing
 import VaultErrors
 import VaultFileSystem
 
-/// What a host, a disk or a network can do to a pack: it never opens, and never gives a false byte.
+/// A pack that a host, disk or network damaged does not open, and yields no wrong byte.
 @Suite struct DamageTests {
     private let key: ContentKey
     private let other: ContentKey
@@ -20,7 +20,7 @@ import VaultFileSystem
         place = try PackPlace()
     }
 
-    @Test func whatIsDamagedBelowOpensWhole() async throws {
+    @Test func undamagedPackOpens() async throws {
         #expect(sealed.parts.pieces.count >= 3)
         let codecs = try sealed.parts.pieces.map { piece in
             try TestKey().opened(piece, context: Array("assetvault/v1/piece".utf8), under: "piece").first
@@ -33,7 +33,7 @@ import VaultFileSystem
         }
     }
 
-    @Test func everyByteChanged() async throws {
+    @Test func everyChangedByteIsRefused() async throws {
         for index in sealed.bytes.indices {
             var bytes = sealed.bytes
             bytes[index] ^= 1 << UInt8(index % 8)
@@ -45,7 +45,7 @@ import VaultFileSystem
         }
     }
 
-    @Test func truncatedAtEveryLength() async throws {
+    @Test func everyTruncationIsRefused() async throws {
         for count in sealed.bytes.indices {
             let bytes = Array(sealed.bytes.prefix(count))
             await place.expectRefusal(bytes, with: key, content: content, .corrupt, "\(count) bytes")
@@ -55,7 +55,7 @@ import VaultFileSystem
     }
 
     @Test(arguments: [1, 36, 127, 128, 4_096])
-    func extended(by count: Int) async throws {
+    func extendedFilesAreRefused(by count: Int) async throws {
         for bytes in [
             sealed.bytes + [UInt8](repeating: 0, count: count), sealed.bytes + sealed.bytes.suffix(count),
             sealed.bytes.prefix(count) + sealed.bytes,
@@ -70,7 +70,7 @@ import VaultFileSystem
         (15, "reserved"),
         (32, "reserved"), (63, "reserved"),
     ])
-    func theErrorNamesWhatIsWrongInTheHeader(byte: Int, word: String) throws {
+    func headerErrorNamesTheProblem(byte: Int, word: String) throws {
         var bytes = sealed.bytes
         bytes[byte] ^= 0x82
         let error = #expect(throws: VaultError.self) { try place.open(bytes, with: key) }
@@ -78,13 +78,13 @@ import VaultFileSystem
         #expect(error?.problem.contains(word) == true, "\(error?.problem ?? "")")
     }
 
-    @Test func anotherKeyIsRefusedAsKey() async throws {
+    @Test func wrongKeyIsAKeyError() async throws {
         await place.expectRefusal(sealed.bytes, with: other, .key)
         await place.expectRefusal(sealed.bytes, as: sealed.manifest.json, with: other, .key)
     }
 
-    /// A pack that vanishes from under its reader gives an error, not a trap.
-    @Test func cutShortWhileItIsRead() async throws {
+    /// Truncating a file under its reader must not trap.
+    @Test func truncationWhileReadingIsAnError() async throws {
         let pack = try place.open(sealed.bytes, with: key)
         let file = try OpenFile(updating: place.path)
         for count in stride(from: sealed.bytes.count - 1, through: 0, by: -97) {

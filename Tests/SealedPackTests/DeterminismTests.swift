@@ -18,20 +18,20 @@ import VaultErrors
         self.source = source
     }
 
-    @Test func sealedTwice() async throws {
+    @Test func sealingTwiceGivesEqualBytes() async throws {
         let first = try await seal(source, key: key)
         for _ in 0..<3 {
             let again = try await seal(source, key: key)
             #expect(again.bytes == first.bytes)
             #expect(again.manifest == first.manifest)
         }
-        // Not because nothing matters.
+        // Other keys, versions and IDs give other bytes.
         #expect(try await seal(source, key: try await TestKey(8).contentKey()).bytes != first.bytes)
         #expect(try await seal(source, key: key, .exactly(2)).bytes != first.bytes)
         #expect(try await seal(source, key: key, id: "levels/two").bytes != first.bytes)
     }
 
-    @Test func orderAndTimesOfTheFilesDoNotMatter() async throws {
+    @Test func orderAndTimesOfFilesDoNotMatter() async throws {
         let paths = source.files.keys.sorted()
         let folder = try TemporaryFolder()
         let forwards = try source.write(to: folder, as: "one", order: paths)
@@ -53,14 +53,14 @@ import VaultErrors
         #expect(plain.manifest != slotted.manifest)
     }
 
-    @Test func modeIsContent() async throws {
+    @Test func modeIsPartOfTheContent() async throws {
         var changed = source
         changed.executables = []
         #expect(try await seal(changed, key: key).bytes != (try await seal(source, key: key).bytes))
     }
 
-    /// Equal pieces are equal ciphertexts, and different ones share no salt: their first 24 bytes.
-    @Test func salts() async throws {
+    /// Equal pieces have equal ciphertexts; different ones have different salts, the first 24 bytes.
+    @Test func differentMessagesHaveDifferentSalts() async throws {
         var source = source
         source.files["large2"] = source.files["large"]
         let pieces = try await seal(source, key: key).parts.pieces

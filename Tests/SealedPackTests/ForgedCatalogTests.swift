@@ -3,7 +3,7 @@ import Testing
 import VaultContent
 import VaultErrors
 
-/// Catalogs made by someone who holds the content key: encrypted and hashed as they should be, and hostile.
+/// Hostile catalogs of an attacker with the content key: encrypted and hashed correctly.
 @Suite struct ForgedCatalogTests {
     struct Forgery: CustomTestStringConvertible, Sendable {
         let testDescription: String
@@ -50,8 +50,8 @@ import VaultErrors
         await place.expectRefusal(bytes, as: try pack.manifest, with: key, content: pack.content)
     }
 
-    /// Else every refusal below could have another reason.
-    @Test func whatIsForgedHonestlyOpens() async throws {
+    /// Shows that the refusals below have the intended reason.
+    @Test func honestForgeryOpens() async throws {
         let pack = honest()
         for manifest in [nil, try pack.manifest] {
             let entries = try await place.read(try pack.parts.bytes, as: manifest, with: key)
@@ -86,11 +86,11 @@ import VaultErrors
         var pack = honest()
         forgery.forge(&pack)
         try await expectRefusal(of: pack)
-        // By the catalog itself, before any of its paths is used.
+        // Refused by the catalog, before any of its paths is used.
         try expectImpossibleCatalog(pack)
     }
 
-    /// A catalog is refused when it is read, whatever the pieces hold.
+    /// A catalog is refused when it is read, whatever the pieces contain.
     private func expectImpossibleCatalog(
         _ pack: ForgedPack, saying problem: String = "the catalog ",
         sourceLocation: SourceLocation = #_sourceLocation
@@ -104,8 +104,8 @@ import VaultErrors
             sourceLocation: sourceLocation)
     }
 
-    /// Memory for a piece is taken as the catalog states it.
-    @Test func piecesOf16MiBAtMost() throws {
+    /// The catalog's lengths determine the memory for a piece.
+    @Test func pieceLengthIsLimited() throws {
         var pack = honest()
         pack.pieces[2].end = 5 + 16 << 20
         for index in 2...3 { pack.entries[index].end = pack.pieces[2].end }
@@ -116,8 +116,8 @@ import VaultErrors
         try expectImpossibleCatalog(pack, saying: "piece 2 has an impossible length")
     }
 
-    /// Memory for a catalog, too: 64 MiB is the most, however much was downloaded.
-    @Test func compressedCatalogsOf64MiBAtMost() throws {
+    /// A catalog needs at most 64 MiB of memory, however much was downloaded.
+    @Test func compressedCatalogLengthIsLimited() throws {
         for (more, problem) in [(0, "zstd"), (1, "it states an impossible length")] {
             var pack = honest()
             pack.packing = { _ in
@@ -166,7 +166,7 @@ import VaultErrors
         Forgery("a path ends at the end of the world") { $0.entries[1].pathEnd = .max },
         Forgery("a path left over") { pack in
             pack.behind = [0x7B]
-            pack.pathCount = 5
+            pack.pathLength = 5
         },
     ]) func records(_ forgery: Forgery) async throws {
         var pack = honest()
@@ -185,16 +185,16 @@ import VaultErrors
         Forgery("one entry more") { $0.entryCount = 5 }, Forgery("one entry less") { $0.entryCount = 3 },
         Forgery("no entry") { $0.entryCount = 0 }, Forgery("2^32 - 1 entries") { $0.entryCount = .max },
         Forgery("2^22 + 1 entries") { $0.entryCount = 1 << 22 + 1 },
-        Forgery("paths one longer") { $0.pathCount = 5 }, Forgery("paths one shorter") { $0.pathCount = 3 },
-        Forgery("paths of 4 GiB") { $0.pathCount = .max },
+        Forgery("paths one longer") { $0.pathLength = 5 }, Forgery("paths one shorter") { $0.pathLength = 3 },
+        Forgery("paths of 4 GiB") { $0.pathLength = .max },
         Forgery("all counts") { pack in
             pack.pieceCount = .max
             pack.entryCount = .max
-            pack.pathCount = .max
-            pack.idCount = .max
+            pack.pathLength = .max
+            pack.idLength = .max
         },
-        Forgery("ID one longer") { $0.idCount = 11 }, Forgery("ID one shorter") { $0.idCount = 9 },
-        Forgery("ID of 64 KiB") { $0.idCount = .max }, Forgery("no ID") { $0.id = [] },
+        Forgery("ID one longer") { $0.idLength = 11 }, Forgery("ID one shorter") { $0.idLength = 9 },
+        Forgery("ID of 64 KiB") { $0.idLength = .max }, Forgery("no ID") { $0.id = [] },
         Forgery("ID goes up") { $0.id = Array("levels/..".utf8) },
         Forgery("ID in capitals") { $0.id = Array("Levels".utf8) },
         Forgery("reserved ID") { $0.id = Array("levels/current".utf8) },
@@ -210,15 +210,15 @@ import VaultErrors
         forgery.forge(&pack)
         let bytes = try pack.parts.bytes
         await place.expectRefusal(bytes, with: key, content: pack.content)
-        // The manifest of an honest maker, as far as it can fit.
+        // A manifest that matches as far as possible.
         let parts = try pack.parts
         let honest = parts.manifest(id: "levels/one", version: 1, openedSize: 105, entries: 4)
         await place.expectRefusal(bytes, as: honest, with: key, content: pack.content)
     }
 
-    /// What a later release made is not damaged.
+    /// A pack of a newer release is not reported as damaged.
     @Test(arguments: [Forgery("codec 2") { $0.codec = 2 }, Forgery("kind 3") { $0.entries[1].kind = 3 }])
-    func aLaterFormatIsNotDamage(_ forgery: Forgery) async throws {
+    func newerFormatIsNotDamage(_ forgery: Forgery) async throws {
         var pack = honest()
         forgery.forge(&pack)
         let error = await #expect(throws: VaultError.self) {
@@ -238,7 +238,7 @@ import VaultErrors
         return message + behind
     }
 
-    @Test func aCompressedCatalogOpens() async throws {
+    @Test func compressedCatalogOpens() async throws {
         var pack = honest()
         pack.packing = { try Self.compressed($0) }
         let entries = try await place.read(try pack.parts.bytes, with: key)
@@ -257,7 +257,7 @@ import VaultErrors
         Forgery("cut short") { $0.packing = { try Self.compressed($0).dropLast() } },
         Forgery("no frame") { $0.packing = { [1, 0, 0, 0, UInt8(truncatingIfNeeded: $0.count)] + $0 } },
         Forgery("no length") { $0.packing = { _ in [1, 0, 0] } },
-        // Megabytes of zeros in a few hundred bytes: refused for what it states.
+        // Megabytes of zeros in a few hundred bytes: refused for the stated length.
         Forgery("expands too far") {
             $0.packing = { catalog in
                 try Self.compressed(catalog + [UInt8](repeating: 0, count: 16 << 20))
@@ -269,8 +269,8 @@ import VaultErrors
         try await expectRefusal(of: pack)
     }
 
-    /// What a reader reserves follows from what was downloaded: a catalog is refused before it expands too far.
-    @Test func expandsMoreThan16Times() async throws {
+    /// A catalog that expands too far is refused before memory is reserved.
+    @Test func catalogExpansionIsLimited() async throws {
         var pack = ForgedPack(key: TestKey(), files: [("a", [1, 2, 3])])
         for number in 1000..<2000 {
             let path = String(repeating: "d", count: 250) + "/\(number)"
@@ -286,13 +286,14 @@ import VaultErrors
         try await expectRefusal(of: pack)
     }
 
-    /// A forger without a signed manifest to match: authentic for another pack, another version, another size.
+    /// Authentic catalogs of another pack, version or size do not match the manifest.
     @Test(arguments: [
         ("levels/two", 1, 105, 4), ("levels/one", 2, 105, 4), ("levels/one", 0, 105, 4),
         ("levels/one", 1, 104, 4),
         ("levels/one", 1, 105, 3), ("levels/one", 1, 105, 5),
     ])
-    func differsFromTheDescriptor(id: String, version: UInt64, openedSize: UInt64, entries: Int) async throws
+    func mismatchWithManifestIsRefused(id: String, version: UInt64, openedSize: UInt64, entries: Int)
+        async throws
     {
         let parts = try honest().parts
         let manifest = parts.manifest(id: id, version: version, openedSize: openedSize, entries: entries)
@@ -302,8 +303,8 @@ import VaultErrors
             with: key)
     }
 
-    /// Another catalog, as long as the one that was signed, and as authentic.
-    @Test func isNotTheOneOfTheDescriptor() async throws {
+    /// Another authentic catalog of the same length as the signed one.
+    @Test func catalogOfAnotherManifestIsRefused() async throws {
         let (pack, parts) = (honest(), try honest().parts)
         var other = honest()
         other.entries[2].path = Array("d".utf8)
@@ -311,13 +312,13 @@ import VaultErrors
         forged.catalog = try other.parts.catalog
         try #require(forged.catalog.count == parts.catalog.count && forged.catalog != parts.catalog)
         forged.footer = Array(parts.bytes.suffix(128))
-        // Without the manifest's footer it opens, so it is refused for its digest.
+        // It opens without the manifest, so it is refused for its digest.
         _ = try await place.read(forged.refooted, with: key)
         await place.expectRefusal(forged.bytes, as: try pack.manifest, with: key, content: pack.content)
         await place.expectRefusal(forged.bytes, with: key, content: pack.content)
     }
 
-    /// The tallest and the widest that is allowed is not refused.
+    /// Paths of the largest depth and length are allowed.
     @Test func largestPathsOpen() async throws {
         let tall = [String](repeating: "d", count: 64).joined(separator: "/")
         let wide = longPath(last: 254)

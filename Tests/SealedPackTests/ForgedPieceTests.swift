@@ -4,7 +4,7 @@ import Testing
 import VaultContent
 import VaultErrors
 
-/// Pieces and indexes made by someone who holds the content key, below a catalog that looks right.
+/// Hostile pieces and indexes of an attacker with the content key, with a matching catalog.
 @Suite struct ForgedPieceTests {
     private let key: ContentKey
     private let place: PackPlace
@@ -43,7 +43,7 @@ import VaultErrors
         }
     }
 
-    @Test func wrongMessages() async throws {
+    @Test func wrongMessagesAreRefused() async throws {
         try await expectRefusal([2] + text, "codec 2")
         try await expectRefusal([255] + text, "codec 255")
         try await expectRefusal([1] + text, "no frame")
@@ -56,8 +56,8 @@ import VaultErrors
         try await expectRefusal([], "not even a codec")
     }
 
-    /// What a later release made is not damaged: nobody is to fetch it again.
-    @Test func aLaterCodecIsNotDamage() async throws {
+    /// A pack of a newer release must not be fetched again.
+    @Test func newerCodecIsNotDamage() async throws {
         let error = await #expect(throws: VaultError.self) {
             _ = try await place.read(try pack([2] + text).parts.bytes, with: key)
         }
@@ -66,8 +66,8 @@ import VaultErrors
         #expect(error?.description.contains("damaged") == false, "\(error?.description ?? "")")
     }
 
-    /// A piece of no bytes is seen even by who has no key.
-    @Test func emptyPiecesAreImpossible() async throws {
+    /// Empty pieces are refused without any key.
+    @Test func emptyPiecesAreRefused() async throws {
         for message: [UInt8] in [[], [0]] {
             try place.store(try pack(message).parts.bytes)
             let pack = try PackFile(opening: place.path, as: nil)
@@ -76,7 +76,7 @@ import VaultErrors
         }
     }
 
-    @Test func wrongFrames() async throws {
+    @Test func wrongFramesAreRefused() async throws {
         try await expectRefusal([1] + frame + frame, "two frames")
         let half = 1_500
         var parts: [UInt8] = [1]
@@ -98,14 +98,14 @@ import VaultErrors
         try await expectRefusal(shorter, "less than the catalog says")
     }
 
-    /// A frame header that asks for a window of 2^(10 + exponent) bytes, then the text as one raw block.
+    /// A frame header that requests a window of 2^(10 + exponent) bytes, then the text as one raw block.
     private func rawFrame(windowExponent: UInt8) -> [UInt8] {
         let block = text.count << 3 | 1
         let size = (0..<3).map { UInt8(truncatingIfNeeded: block >> (8 * $0)) }
         return [0x28, 0xB5, 0x2F, 0xFD, 0, windowExponent << 3] + size + text
     }
 
-    @Test func windows() async throws {
+    @Test func windowSizeIsLimited() async throws {
         let largest = try await place.read(
             try pack([1] + rawFrame(windowExponent: 14)).parts.bytes, with: key)
         #expect(largest.map(\.bytes) == [text])
@@ -115,7 +115,7 @@ import VaultErrors
     }
 
     /// 64 KiB that would expand to 2 GiB: run-length blocks of 128 KiB, 4 bytes each.
-    @Test func aBombStaysSmall() async throws {
+    @Test func zstdBombUsesLittleMemory() async throws {
         let run: [UInt8] = [0x02, 0x00, 0x10, 0x00]
         var bomb: [UInt8] = [0x28, 0xB5, 0x2F, 0xFD, 0, 14 << 3]
         for _ in 0..<16_384 { bomb += run }
@@ -130,8 +130,8 @@ import VaultErrors
         return try #require(Int(line.filter(\.isNumber))) * 1024
     }
 
-    /// 16 MiB are a piece, a byte more is none, however small it was made.
-    @Test func largestPiece() async throws {
+    /// A piece of 16 MiB opens; one byte more is refused, however well it is compressed.
+    @Test func pieceOf16MiBOpens() async throws {
         for excess in [0, 1] {
             let zeros = [UInt8](repeating: 0, count: 16 << 20 + excess)
             var message: [UInt8] = [1]
@@ -146,8 +146,8 @@ import VaultErrors
         }
     }
 
-    /// The piece of another context, of another key, of another name.
-    @Test func messagesOfOtherPurposes() async throws {
+    /// Messages with another context, key or key name.
+    @Test func messagesOfOtherContextsAreRefused() async throws {
         var forged = pack([0] + text)
         for message in [
             try TestKey().message([0] + text, context: Array("assetvault/v1/catalog".utf8), under: "piece"),
@@ -168,7 +168,7 @@ import VaultErrors
         UInt32(0), 1, 55, 56, 71, 72, 73, 74, 16_456, 16_455, 3_071, 3_074, 16_793_657, 16_793_658, .max / 2,
         .max,
     ])
-    func indexLengths(_ count: UInt32) async throws {
+    func impossibleIndexLengthsAreRefused(_ count: UInt32) async throws {
         var forged = pack([0] + text)
         let truth = try forged.parts.index
         #expect(truth.integer(UInt32.self, at: 0) == 3_073)
@@ -180,8 +180,8 @@ import VaultErrors
         }
     }
 
-    /// Index lengths that are possible one by one, and sum up to less or more than the pieces.
-    @Test func indexSums() async throws {
+    /// Each length is possible, but their sum is less or more than the pieces.
+    @Test func wrongIndexSumsAreRefused() async throws {
         var forged = ForgedPack(key: TestKey(), files: [("a", [1, 2, 3]), ("b", [4, 5, 6])])
         let parts = try forged.parts
         for change in [-1, 1] {
@@ -190,7 +190,7 @@ import VaultErrors
             forged.index = index + parts.index.dropFirst(4)
             await place.expectRefusal(try forged.parts.bytes, with: key, content: forged.content)
         }
-        // Both change, the sum stays.
+        // Two lengths change, their sum does not.
         var index: [UInt8] = []
         index.appendInteger(UInt32(parts.pieces[0].count + 1))
         index += parts.index[4..<36]
@@ -200,7 +200,7 @@ import VaultErrors
     }
 
     /// Footers with numbers that overflow when they are added up.
-    @Test func footers() async throws {
+    @Test func overflowingFootersAreRefused() async throws {
         let parts = try pack([0] + text).parts
         let footer = Array(parts.bytes.suffix(128))
         for offset in [0, 16, 24] {

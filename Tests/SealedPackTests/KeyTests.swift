@@ -7,7 +7,7 @@ import VaultCrypto
 import VaultErrors
 import VaultKeys
 
-/// A pack opens with a key that is its own, however that comes, and with no other.
+/// A pack opens only with its own key, from any source.
 @Suite struct KeyTests {
     private let key: ContentKey
     private let first: VaultKey
@@ -56,7 +56,7 @@ import VaultKeys
         }
     }
 
-    @Test func nobodySealsForMoreKeysThanADescriptorHolds() async throws {
+    @Test func sealingForTooManyKeysIsRefused() async throws {
         let slot = sealed.manifest.slots[0]
         let error = await #expect(throws: VaultError.self) {
             _ = try await seal(
@@ -68,8 +68,8 @@ import VaultKeys
         #expect(most.manifest.slots.count == 64)
     }
 
-    /// Slots may repeat an ID as often as they like.
-    @Test func aKeyIDIsAskedForOnce() async throws {
+    /// Several slots may have the same key ID.
+    @Test func eachKeyIDIsLookedUpOnce() async throws {
         let asked = Mutex<[String]>([])
         let provider = ClosureKeyProvider { id throws(VaultError) in
             asked.withLock { $0.append(id?.description ?? "all") }
@@ -83,11 +83,11 @@ import VaultKeys
         #expect(asked.withLock { $0 } == [key.id.description, "first", "second"])
     }
 
-    @Test func wrongKeys() async throws {
+    @Test func wrongKeysAreRefused() async throws {
         let stranger = try vaultKey("stranger", seed: 3)
-        // The right name, other bytes.
+        // The right ID, other bytes.
         let impostor = try vaultKey("first", seed: 3)
-        // The right bytes, another name: slots are found by name.
+        // The right bytes, another ID: slots are found by ID.
         let renamed = try vaultKey("renamed", seed: 1)
         for key in [stranger, impostor, renamed] {
             await expectKeyError { try await open(slots: sealed.manifest.slots, [key]) }
@@ -97,18 +97,18 @@ import VaultKeys
         await expectKeyError { try await open(nil, InMemoryKeyProvider(KeyRing(vaultKeys: [first]))) }
     }
 
-    @Test func aWrongContentKeyUnderTheRightName() async throws {
+    @Test func wrongContentKeyWithTheRightIDIsIgnored() async throws {
         let other = TestKey(8)
         let liar = try InjectedContentKey(
             contentKeyID: key.id.bytes, secret: SecretBytes(copying: other.secret.span))
         let provider = InMemoryKeyProvider(KeyRing(contentKeys: [liar]))
         await expectKeyError { try await open(nil, provider) }
-        // It doesn't stand in the way of the right one.
+        // The right one is still found.
         let chain = ChainedKeyProvider([provider, InMemoryKeyProvider(KeyRing(vaultKeys: [second]))])
         #expect(try await open(sealed.manifest, chain).version == 1)
     }
 
-    @Test func everyByteOfASlotChanged() async throws {
+    @Test func changedSlotsAreRefused() async throws {
         let slot = sealed.manifest.slots[0]
         for index in slot.wrapped.indices {
             var wrapped = slot.wrapped
@@ -117,7 +117,7 @@ import VaultKeys
             json["wrapped"] = .string(Base64URL.encode(wrapped.span))
             let tampered = try #require(try KeySlot(parsing: json, place: "test"))
             await expectKeyError { try await open(slots: [tampered], [first, second]) }
-            // The other slot still opens, wherever it stands.
+            // The other slot still opens, before or after it.
             let last = sealed.manifest.slots[1]
             for slots in [[tampered, last], [last, tampered]] {
                 _ = try await open(slots: slots, [first, second])
@@ -125,13 +125,13 @@ import VaultKeys
         }
     }
 
-    @Test func exchangedSlots() async throws {
-        // Of another pack under the same vault key: it unwraps, but gives another content key.
+    @Test func slotsOfAnotherPackAreRefused() async throws {
+        // A slot of another pack under the same vault key unwraps to another content key.
         let other = try await TestKey(8).contentKey()
         let foreign = try KeySlot(wrapping: other, under: first)
         await expectKeyError { try await open(slots: [foreign], [first]) }
         _ = try await open(slots: [foreign] + sealed.manifest.slots, [first])
-        // Under each other's names.
+        // With exchanged key IDs.
         let names = try sealed.manifest.slots.enumerated().map { index, slot in
             var json = slot.json
             json["kid"] = .string(index == 0 ? "second" : "first")
@@ -141,7 +141,7 @@ import VaultKeys
     }
 
     /// The manifest of another pack, with slots that open that one.
-    @Test func aDescriptorOfAnotherPack() async throws {
+    @Test func manifestOfAnotherPackIsRefused() async throws {
         let other = try await TestKey(8).contentKey()
         let theirs = try await seal(
             try Source.small(), key: other, slots: [try KeySlot(wrapping: other, under: first)])
@@ -151,7 +151,7 @@ import VaultKeys
         #expect(error?.category == .corrupt)
     }
 
-    @Test func slotForms() throws {
+    @Test func invalidSlotsAreRefused() throws {
         let json = sealed.manifest.slots[0].json
         func refused(_ member: String, _ value: JSONValue?) {
             var changed = json
@@ -171,14 +171,14 @@ import VaultKeys
         ] {
             if text != wrapped { refused("wrapped", .string(text)) }
         }
-        // A kind of slot that is not known yet is passed over.
+        // An unknown kind of slot is skipped.
         var later = json
         later["alg"] = "X-LATER"
         later["wrapped"] = nil
         #expect(try KeySlot(parsing: later, place: "test") == nil)
     }
 
-    @Test func theKeysNameIsDerivedAsThePageSays() throws {
+    @Test func contentKeyIDIsDerivedAsSpecified() throws {
         #expect(key.id.bytes == (try TestKey().derive("key-id", 16)))
         #expect(try ContentKey.generate().id != ContentKey.generate().id)
     }

@@ -3,7 +3,7 @@ import SealedPack
 import Testing
 import VaultErrors
 
-/// Parts of a pack in the wrong place, and parts of other packs: each authentic, but not here.
+/// Authentic parts of a pack at wrong offsets, and parts of other packs.
 @Suite struct MixedPartTests {
     private let key: ContentKey
     private let sealed: Sealed
@@ -17,7 +17,7 @@ import VaultErrors
         place = try PackPlace()
     }
 
-    /// Refused with the footer that it has and with one that fits, with a manifest and without.
+    /// Expects refusal with its own and with a matching footer, with and without a manifest.
     private func expectRefusal(
         _ parts: PackParts, _ category: VaultError.Category = .corrupt, _ comment: Comment? = nil,
         sourceLocation: SourceLocation = #_sourceLocation
@@ -31,7 +31,7 @@ import VaultErrors
         }
     }
 
-    @Test func piecesSwapped() async throws {
+    @Test func swappedPiecesAreRefused() async throws {
         var parts = sealed.parts
         parts.pieces.swapAt(0, 1)
         await expectRefusal(parts)
@@ -39,7 +39,7 @@ import VaultErrors
         await expectRefusal(parts)
     }
 
-    @Test func piecesDropped() async throws {
+    @Test func missingPiecesAreRefused() async throws {
         for number in sealed.parts.pieces.indices {
             var parts = sealed.parts
             parts.pieces.remove(at: number)
@@ -49,7 +49,7 @@ import VaultErrors
         }
     }
 
-    @Test func piecesRepeated() async throws {
+    @Test func repeatedPiecesAreRefused() async throws {
         for number in sealed.parts.pieces.indices {
             var parts = sealed.parts
             parts.pieces.insert(parts.pieces[number], at: number)
@@ -59,7 +59,7 @@ import VaultErrors
         }
     }
 
-    @Test func partsDroppedRepeatedAndSwapped() async throws {
+    @Test func missingRepeatedAndSwappedPartsAreRefused() async throws {
         let parts = sealed.parts
         let footer = try #require(parts.footer)
         let whole = [parts.header, parts.pieces.flatMap { $0 }, parts.index, parts.catalog, footer]
@@ -81,10 +81,10 @@ import VaultErrors
         }
     }
 
-    /// Every mixture of the parts of two packs: the next version, another pack under the same content key, and
-    /// another pack under another key.
+    /// Every mixture of the parts of two packs: the next version, another pack with the same content key, another pack
+    /// with another key.
     @Test(arguments: ["version", "id", "content", "key"])
-    func partsOfAnotherPack(_ difference: String) async throws {
+    func partsOfAnotherPackAreRefused(_ difference: String) async throws {
         let otherKey = difference == "key" ? try await TestKey(8).contentKey() : key
         let other = try await seal(
             difference == "content" ? try Source.small(text: "other") : try Source.small(), key: otherKey,
@@ -107,13 +107,13 @@ import VaultErrors
                     bytes, as: sealed.manifest.json, with: key, content: content, .corrupt, "\(choice)")
             }
         }
-        // All of it is another pack: that it is not the one wanted, only the manifest can tell.
+        // A complete other pack is refused only by the manifest.
         await place.expectRefusal(other.bytes, as: sealed.manifest.json, with: key, content: content)
         if difference != "key" { _ = try await place.read(other.bytes, with: key) }
     }
 
-    /// One piece of the next version in the place of its predecessor, with everything else as it was.
-    @Test func aPieceOfAnotherVersion() async throws {
+    /// One piece of the next version instead of the previous one.
+    @Test func pieceOfAnotherVersionIsRefused() async throws {
         let next = try await seal(try Source.small(text: "next!"), key: key, .exactly(2))
         let number = try #require(
             zip(sealed.parts.pieces, next.parts.pieces).enumerated().first { $1.0 != $1.1 }?.offset)

@@ -35,11 +35,11 @@ import VaultErrors
         "", "packs/", ".avpack", "packs/.avpack", "packs.avpack", "Packs/a.avpack", "packs/a", "a.avpack",
         "x/packs/a.avpack",
     ])
-    func pathsOfNoPack(_ path: String) {
+    func otherTargetPathsHaveNoID(_ path: String) {
         #expect(PackID(targetPath: path) == nil)
     }
 
-    @Test func orderIsThatOfBytes() throws {
+    @Test func orderIsByteOrder() throws {
         let sorted = try ["a", "a-b", "a.b", "a/b", "a0", "a_b", "b"].map { try PackID($0) }
         #expect(sorted.reversed().sorted() == sorted)
     }

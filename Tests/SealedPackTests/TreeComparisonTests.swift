@@ -7,7 +7,7 @@ import VaultContent
 import VaultErrors
 import VaultFileSystem
 
-/// A tree that was opened from a pack, and what somebody may have made of it.
+/// A tree that was opened from a pack and changed afterwards.
 struct TreeComparisonTests {
     private let place: PackPlace
     private let pack: OpenPack
@@ -37,14 +37,14 @@ struct TreeComparisonTests {
         }
     }
 
-    @Test func theSame() async { #expect(await isSame()) }
+    @Test func equalTreePasses() async { #expect(await isSame()) }
 
     enum Change: CaseIterable {
         case byte, longer, gone, oneMore, folderMore, folderGone, link, folderByALink, folderAsAFile
         case writable, folderWritable, executable, secondName
     }
 
-    @Test(arguments: Change.allCases) func another(change: Change) async throws {
+    @Test(arguments: Change.allCases) func changedTreeIsFound(change: Change) async throws {
         let file = tree.appending("levels/1")
         let root = try Folder(opening: tree)
         switch change {

@@ -8,50 +8,50 @@ import VaultErrors
 
     init() throws { packs = try PackFolder() }
 
-    @Test func withNothingHeld() throws {
+    @Test func costWithoutSources() throws {
         let small = try packs.pack("small", [try noise(200_000)])
-        let whole = try UpdateCost(of: small.file, holding: [])
+        let whole = try UpdateCost(of: small.file, reusing: [])
         #expect(whole.bytes == small.file.length && whole.requests == 1)
         #expect(whole.pieces == 1 && whole.reusedPieces == 0)
         let large = try packs.pack("large", try (0..<4).map { try noise(100_000, seed: $0) })
-        let parts = try UpdateCost(of: large.file, holding: [])
+        let parts = try UpdateCost(of: large.file, reusing: [])
         // The tail, then all pieces in one request; header and footer are known.
         #expect(parts.bytes == large.file.length - 64 - 128 && parts.requests == 2)
         #expect(parts.length == large.file.length && parts.pieces == 4 && parts.reusedPieces == 0)
     }
 
-    @Test func oneChangedPiece() throws {
+    @Test func costOfOneChangedPiece() throws {
         let old = try (0..<8).map { try noise(100_000, seed: $0) }
         var new = old
         new[5] = try noise(90_000, seed: 99)
         let (held, file) = (try packs.pack("old", old).file, try packs.pack("new", new))
-        let cost = try UpdateCost(of: file.file, holding: [held])
-        #expect(cost.bytes == UInt64(file.parts.tailCount + file.parts.pieces[5].count))
+        let cost = try UpdateCost(of: file.file, reusing: [held])
+        #expect(cost.bytes == UInt64(file.parts.tailLength + file.parts.pieces[5].count))
         #expect(cost.requests == 2 && cost.pieces == 8 && cost.reusedPieces == 7)
-        // Nothing but the tail.
-        let same = try UpdateCost(of: file.file, holding: [held, file.file])
-        #expect(same.bytes == UInt64(file.parts.tailCount) && same.requests == 1 && same.reusedPieces == 8)
+        // Only the tail.
+        let same = try UpdateCost(of: file.file, reusing: [held, file.file])
+        #expect(same.bytes == UInt64(file.parts.tailLength) && same.requests == 1 && same.reusedPieces == 8)
     }
 
     /// A small gap costs less than another request, a larger one more.
-    @Test func neighboursAreJoined() throws {
+    @Test func nearbyPiecesShareARequest() throws {
         let gaps = [1_000, 100_000, 2_000, 1_500]
         let old = try gaps.enumerated().map { try noise($1, seed: UInt8($0)) }
         var new: [[UInt8]] = [try noise(50_000, seed: 40)]
         new += [old[0], try noise(50_000, seed: 41), old[1], try noise(50_000, seed: 42)]
-        // Two small ones, together cheaper than a request; then one behind the last that is missing.
+        // Two small gaps, together cheaper than a request; then present pieces after the last missing one.
         new += [old[2], old[3], try noise(50_000, seed: 43), old[0]]
         let (held, file) = (try packs.pack("old", old).file, try packs.pack("new", new))
-        let cost = try UpdateCost(of: file.file, holding: [held])
+        let cost = try UpdateCost(of: file.file, reusing: [held])
         let ranges = [(0, 2), (4, 7)].map {
             file.parts.place($0).lowerBound..<file.parts.place($1).upperBound
         }
-        #expect(cost.bytes == UInt64(file.parts.tailCount + ranges.reduce(0) { $0 + $1.count }))
+        #expect(cost.bytes == UInt64(file.parts.tailLength + ranges.reduce(0) { $0 + $1.count }))
         #expect(cost.requests == 3 && cost.reusedPieces == 5)
     }
 
-    /// Digests that begin alike can only be made up: looking for each among all others would take days.
-    @Test(arguments: [8, 9]) func digestsThatBeginAlike(count: Int) throws {
+    /// Crafted collisions would make the search quadratic.
+    @Test(arguments: [8, 9]) func craftedPrefixCollisionsAreRefused(count: Int) throws {
         var parts = try packs.pack("honest", try (0..<count).map { try noise(9_000, seed: UInt8($0)) }).parts
         for number in 0..<count {
             parts.index.replaceSubrange(
@@ -59,23 +59,23 @@ import VaultErrors
         }
         let file = try packs.file("made up", parts.refooted)
         if count == 8 {
-            #expect(try UpdateCost(of: file, holding: [file]).reusedPieces == 8)
+            #expect(try UpdateCost(of: file, reusing: [file]).reusedPieces == 8)
         } else {
-            let error = #expect(throws: VaultError.self) { try UpdateCost(of: file, holding: [file]) }
+            let error = #expect(throws: VaultError.self) { try UpdateCost(of: file, reusing: [file]) }
             #expect(error?.category == .corrupt)
         }
     }
 
-    @Test func equalPiecesComeOnce() throws {
+    @Test func duplicatePiecesCostOnce() throws {
         let twin = try noise(120_000)
         let file = try packs.pack("new", [twin, try noise(120_000, seed: 2), twin, twin])
-        let cost = try UpdateCost(of: file.file, holding: [])
-        #expect(cost.bytes == UInt64(file.parts.tailCount + file.parts.place(1).upperBound - 64))
+        let cost = try UpdateCost(of: file.file, reusing: [])
+        #expect(cost.bytes == UInt64(file.parts.tailLength + file.parts.place(1).upperBound - 64))
         #expect(cost.requests == 2 && cost.reusedPieces == 2)
     }
 
-    /// What is damaged in the index of an old pack gives nothing, and stops nobody.
-    @Test func aDamagedIndex() throws {
+    /// Records before the damage are used.
+    @Test func damagedIndexOfASourceIsTolerated() throws {
         let old = try (0..<4).map { try noise(100_000, seed: $0) }
         var parts = try packs.pack("old", old).parts
         parts.index[36 * 2 + 10] ^= 1
@@ -83,8 +83,8 @@ import VaultErrors
         parts.index.replaceSubrange(36 * 2..<36 * 2 + 4, with: [0xFF, 0xFF, 0xFF, 0xFF])
         let broken = try packs.file("broken", parts.bytes)
         let new = try packs.pack("new", old + [try noise(100_000, seed: 9)]).file
-        #expect(try UpdateCost(of: new, holding: [damaged]).reusedPieces == 3)
-        #expect(try UpdateCost(of: new, holding: [broken]).reusedPieces == 2)
-        #expect(throws: VaultError.self) { try UpdateCost(of: broken, holding: []) }
+        #expect(try UpdateCost(of: new, reusing: [damaged]).reusedPieces == 3)
+        #expect(try UpdateCost(of: new, reusing: [broken]).reusedPieces == 2)
+        #expect(throws: VaultError.self) { try UpdateCost(of: broken, reusing: []) }
     }
 }

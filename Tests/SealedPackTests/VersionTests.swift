@@ -4,7 +4,7 @@ import SealedPack
 import Testing
 import VaultErrors
 
-/// Sealing one version after another: what stays is taken over, and only what changed is new.
+/// Sealing one version after another: unchanged pieces are reused.
 @Suite struct VersionTests {
     private let key: ContentKey
     private let place: PackPlace
@@ -14,7 +14,7 @@ import VaultErrors
         place = try PackPlace()
     }
 
-    /// Opens what was sealed, as a previous version.
+    /// Opens a sealed pack as the previous version.
     private func previous(_ sealed: Sealed) throws -> OpenPack {
         try place.open(sealed.bytes, as: sealed.manifest.json, with: key)
     }
@@ -24,7 +24,7 @@ import VaultErrors
         return second.parts.pieces.count { !old.contains($0) }
     }
 
-    @Test func backToTheFirstVersion() async throws {
+    @Test func piecesAreReusedAcrossVersions() async throws {
         var source = try Source.small(text: "first")
         source.files["large"] = try noise(900_000)
         let first = try await seal(source, key: key)
@@ -41,7 +41,7 @@ import VaultErrors
         #expect(back.bytes == first.bytes)
     }
 
-    @Test func nothingChanged() async throws {
+    @Test func unchangedContentKeepsTheVersion() async throws {
         let source = try Source.small()
         let first = try await seal(source, key: key, .exactly(7))
         let again = try await seal(
@@ -51,8 +51,8 @@ import VaultErrors
         #expect(again.result.reusedPieces == first.manifest.pieceCount)
     }
 
-    /// Whatever is said of the content counts as change.
-    @Test func everyKindOfChangeIsANewVersion() async throws {
+    /// Paths, modes and bytes are part of the content.
+    @Test func everyChangeMakesANewVersion() async throws {
         let source = try Source.small()
         let first = try await seal(source, key: key)
         let versions = [
@@ -73,8 +73,8 @@ import VaultErrors
         }
     }
 
-    /// The small files of one piece, and no others.
-    @Test func oneSmallFileChanged() async throws {
+    /// Only the piece of that small file changes.
+    @Test func changedSmallFileChangesOnePiece() async throws {
         var source = Source()
         for number in 0..<400 {
             source.files["maps/\(number)/info"] = prose(2_000 + number % 3_000, seed: number)
@@ -93,7 +93,7 @@ import VaultErrors
         }
     }
 
-    @Test func oneKilobyteInsertedIntoALargeFile() async throws {
+    @Test func insertionIntoALargeFileChangesFewPieces() async throws {
         let megabytes = Sampling.isWhole ? 60 : 12
         var source = Source(files: ["title": prose(200), "world.pak": try noise(megabytes * 1_000_000)])
         let first = try await seal(source, key: key)
@@ -104,9 +104,8 @@ import VaultErrors
         #expect(second.result.reusedPieces >= first.manifest.pieceCount - 3)
     }
 
-    /// A previous pack made by someone who holds the key: its catalog says what we are about to seal, its piece is
-    /// something else.
-    @Test func aLyingPieceIsNotTakenOver() async throws {
+    /// A previous pack of an attacker with the key: its catalog matches the source, its piece does not.
+    @Test func forgedPieceIsNotReused() async throws {
         // Up to 32 KiB a file alone is one piece, so that the forged one is looked at.
         let source = Source(files: ["file": try noise(30_000)])
         let honest = try await seal(source, key: key)
@@ -116,14 +115,14 @@ import VaultErrors
         let sealed = try await seal(source, key: key, previous: liar)
         #expect(sealed.result.reusedPieces == 0)
         #expect(sealed.bytes == honest.bytes)
-        // The same pack, honest, is taken over.
+        // The pieces of the same pack without the forgery are reused.
         forged.pieces[0].message = [0] + (source.files["file"] ?? [])
         let friend = try place.open(try forged.parts.bytes, with: key)
         #expect(try await seal(source, key: key, previous: friend).result.reusedPieces == 1)
     }
 
-    /// The same content stays the same pack, also where another release would have compressed its catalog in another way.
-    @Test func aCatalogInOtherWordsIsTakenOver() async throws {
+    /// Unchanged content keeps the pack's bytes, even if libzstd compresses the catalog differently.
+    @Test func catalogOfTheSameContentIsReused() async throws {
         var source = Source()
         var forged = ForgedPack(key: TestKey())
         var content: [UInt8] = []
@@ -147,8 +146,8 @@ import VaultErrors
         #expect(next.manifest.version == 2)
     }
 
-    /// A piece of the previous pack that has rotted is sealed anew.
-    @Test func aRottenPieceIsNotTakenOver() async throws {
+    /// A damaged piece of the previous pack is sealed again.
+    @Test func damagedPieceIsNotReused() async throws {
         let source = try Source.small()
         let first = try await seal(source, key: key)
         var bytes = first.bytes
@@ -159,7 +158,7 @@ import VaultErrors
         #expect(again.bytes == first.bytes)
     }
 
-    @Test func previousPacksThatAreNone() async throws {
+    @Test func unrelatedPreviousPacksAreRefused() async throws {
         let source = try Source.small()
         let first = try await seal(source, key: key)
         let otherID = try await #require(throws: VaultError.self) {
@@ -173,14 +172,16 @@ import VaultErrors
         #expect(otherKey.category == .key)
     }
 
-    @Test(arguments: [0, 1 << 53, UInt64.max]) func versionsOutOfRange(_ version: UInt64) async throws {
+    @Test(arguments: [0, 1 << 53, UInt64.max]) func versionsOutOfRangeAreRefused(_ version: UInt64)
+        async throws
+    {
         let error = try await #require(throws: VaultError.self) {
             try await seal(Source(), key: key, .exactly(version))
         }
         #expect(error.category == .usage)
     }
 
-    @Test func theLastVersion() async throws {
+    @Test func versionAfterTheLargestIsRefused() async throws {
         let last = try await seal(Source(), key: key, .exactly(1 << 53 - 1))
         _ = try previous(last)
         let error = try await #require(throws: VaultError.self) {

@@ -2,7 +2,7 @@ import StrictJSON
 import Testing
 import VaultErrors
 
-/// Edits of texts that people wrote: what is not edited stays byte for byte.
+/// Edits of handwritten texts keep all other bytes.
 @Suite struct JSONEditingTests {
     private func edit(_ text: String, _ path: [String], _ value: JSONValue?) throws -> String {
         let source = try JSONSource(parsing: Array(text.utf8), name: "vault.json")
@@ -19,7 +19,7 @@ import VaultErrors
         }
         """
 
-    /// A changed value, an added one, a removed first, middle and last one.
+    /// Changes and adds a value, removes the first, middle and last one.
     @Test(
         arguments: [
             (["packs", "b", "source"], "y", #""x","#, #""y","#),
@@ -33,14 +33,14 @@ import VaultErrors
             (["zebra"], nil, "\"zebra\" : [1,2],\n\t", ""), (["format"], nil, ",   \"format\" : 1", ""),
             (["format"], 1, "", ""), (["absent", "too"], nil, "", ""),
         ] as [([String], JSONValue?, String, String)])
-    func oneMemberChanges(path: [String], value: JSONValue?, old: String, new: String) throws {
+    func onlyOneMemberChanges(path: [String], value: JSONValue?, old: String, new: String) throws {
         #expect(
             try edit(Self.written, path, value)
                 == (old.isEmpty ? Self.written : Self.written.replacing(old, with: new)))
     }
 
-    /// Line ends, indentation and the end of the text are those that were found.
-    @Test(arguments: ["\n", "\r\n"], ["", "\n", "\n\n"]) func linesEndAsTheyDid(newline: String, end: String)
+    /// Line ends, indentation and the end of the text are kept.
+    @Test(arguments: ["\n", "\r\n"], ["", "\n", "\n\n"]) func lineEndsAreKept(newline: String, end: String)
         throws
     {
         let lines = ["{", "    \"format\": 1,", "    \"packs\": {}", "}"]
@@ -65,17 +65,17 @@ import VaultErrors
         (#"{"packs": {"b":1,"c":2}}"#, #"{"packs": {"b":1,"c":2,"a":{"source": "x"}}}"#),
         (#"{"packs": {"\u0061": {}}}"#, #"{"packs": {"\u0061": {"source": "x"}}}"#),
         ("{\"packs\": {\n}}\n", "{\"packs\": {\n  \"a\": {\n    \"source\": \"x\"\n  }\n}}\n"),
-    ]) func aTextOnOneLineStaysSo(text: String, wanted: String) throws {
+    ]) func oneLineTextsStayOnOneLine(text: String, wanted: String) throws {
         #expect(try edit(text, ["packs", "a", "source"], "x") == wanted)
     }
 
-    @Test func nothingIsPutIntoWhatIsNoObject() throws {
+    @Test func otherValuesThanObjectsAreRefused() throws {
         let error = #expect(throws: VaultError.self) { try edit("{\n \"packs\": []}", ["packs", "a"], 1) }
         #expect(error?.place == "vault.json:2:11")
     }
 }
 
-/// Each error names the line and the column of what is wrong.
+/// Each error has the line and column of the wrong value.
 @Suite struct JSONPlaceTests {
     private func place(in text: String, _ read: (LocatedJSON) throws -> Void) -> String? {
         do {
@@ -88,11 +88,11 @@ import VaultErrors
         ("{\n \"a\" 1}", "f:2:6"), ("{\"a\": 1,\r\n  \"b\": 1.5}", "f:2:9"), ("", "f:1:1"),
         ("{}\n}", "f:2:1"),
         ("{\"ä\": 1, \"ä\": 2}", "f:1:10"), ("{\"a\": {\n\"b\": 1,\n\t\"\\u0062\": 1}}", "f:3:2"),
-    ]) func whatIsNoJSON(text: String, place: String) {
+    ]) func invalidJSONHasAPlace(text: String, place: String) {
         #expect(self.place(in: text) { _ in } == place)
     }
 
-    @Test func whatIsNotAsExpected() {
+    @Test func unexpectedValuesHaveAPlace() {
         let text = "{\n  \"name\": 12,\n  \"list\": [\"é\", \"a\", true, null],\n  \"o\": {\"x\": -1}\n}"
         #expect(place(in: text) { _ = try $0.required("name").string() } == "f:2:11")
         #expect(place(in: text) { _ = try $0.required("list").strings() } == "f:3:22")

@@ -16,7 +16,7 @@ import VaultErrors
         #expect(object == ["c": "x", "b": 3])
     }
 
-    @Test func accessorsGiveValues() throws {
+    @Test func accessorsReturnValues() throws {
         let object = try parse(#"{"s":"x","i":5,"b":true,"a":[1],"o":{"k":"v"}}"#).asObject(at: "test")
         #expect(try object.string("s", at: "test") == "x")
         #expect(try object.integer("i", at: "test") == 5)
@@ -26,7 +26,7 @@ import VaultErrors
         #expect(try object.optionalString("none", at: "test") == nil)
     }
 
-    @Test func accessorsNameWhatIsWrong() throws {
+    @Test func accessorErrorsNameTheMember() throws {
         let object: JSONObject = ["i": 5, "n": .null]
         #expect(throws: problem("\"i\" is an integer, not a string")) { try object.string("i", at: "there") }
         #expect(throws: problem("\"none\" is missing")) { try object.integer("none", at: "there") }

@@ -16,7 +16,7 @@ func refusal(of bytes: [UInt8]) -> VaultError? {
 }
 
 @Suite struct JSONParsingTests {
-    @Test func everyKindOfValue() throws {
+    @Test func allKindsOfValuesAreParsed() throws {
         let text =
             #" {"b":[1,-2,0,-0,9007199254740991,-9007199254740991], "a":{"x":null,"y":true},"":false, "s":"é\n"} "#
         let expected: JSONValue = [
@@ -49,7 +49,7 @@ func refusal(of bytes: [UInt8]) -> VaultError? {
         "{,}",
         "{\"a\":1 \"b\":2}", "{\"a\"::1}",
     ])
-    func notStrict(_ text: String) {
+    func invalidTextsAreRefused(_ text: String) {
         #expect(refusal(of: Array(text.utf8))?.category == .corrupt)
     }
 
@@ -99,7 +99,7 @@ func refusal(of bytes: [UInt8]) -> VaultError? {
         }
     }
 
-    @Test func errorsNameThePlaceAndTheByte() {
+    @Test func errorsStatePlaceAndByte() {
         let error = refusal(of: Array("[1,x]".utf8))
         #expect(error?.place == "test.json")
         #expect(error?.problem.contains("byte 3") == true)

@@ -21,7 +21,7 @@ import Testing
         #expect(try reader.next(in: source.span) == .end)
     }
 
-    @Test func aStringIsReachedByItsRange() throws {
+    @Test func stringsAreReadByRange() throws {
         let source = Array(#"{"k":"c2VjcmV0"}"#.utf8)
         var reader = JSONReader(place: "test")
         _ = try reader.next(in: source.span)

@@ -36,12 +36,12 @@ import Testing
         #expect(try JSONValue(parsing: value.pretty().span, place: "test") == value)
     }
 
-    /// What a terminal obeys is escaped; what is signed stays as it is.
+    /// Terminal controls are escaped, except in signed bytes.
     @Test(arguments: [
         "\u{7F}", "\u{80}", "\u{9B}", "\u{9F}", "\u{61C}", "\u{200E}", "\u{200F}", "\u{2028}", "\u{2029}",
         "\u{202A}", "\u{202E}", "\u{2066}", "\u{2069}",
     ])
-    func terminalsSeeEscapes(text: String) throws {
+    func terminalControlsAreEscaped(text: String) throws {
         let value = JSONValue.object(["a\(text)": .string("ö\(text)\\😀")])
         let number = try #require(text.unicodeScalars.first).value
         let digits = String(number, radix: 16)

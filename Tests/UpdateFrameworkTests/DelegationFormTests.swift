@@ -64,15 +64,15 @@ import VaultErrors
         try await expectRefusalOfRole(saying: "twice") { $0["keyids"] = ["a", "a"] }
         try await expectRefusal(saying: "\"keys\" is missing") { $0["keys"] = nil }
         try await expectRefusal(saying: "not ") { $0["roles"] = [:] }
-        try await expectRefusal(saying: "where an object") { $0["roles"] = ["team"] }
+        try await expectRefusal(saying: "expected an object") { $0["roles"] = ["team"] }
     }
 
     @Test func aRoleHasPathsOrHashPrefixes() async throws {
         let text = "one of the members \"paths\" and \"path_hash_prefixes\", not both"
         try await expectRefusalOfRole(saying: text) { $0["path_hash_prefixes"] = ["0"] }
         try await expectRefusalOfRole(saying: text) { $0["paths"] = nil }
-        try await expectRefusalOfRole(saying: "where a string") { $0["paths"] = [1] }
-        try await expectRefusalOfRole(saying: "where a string") {
+        try await expectRefusalOfRole(saying: "expected a string") { $0["paths"] = [1] }
+        try await expectRefusalOfRole(saying: "expected a string") {
             $0["paths"] = nil
             $0["path_hash_prefixes"] = [1]
         }

@@ -19,7 +19,7 @@ import VaultErrors
             try await changeRoles(saying: "twice") {
                 $0[role.name] = ["keyids": ["a", "a"], "threshold": 1]
             }
-            try await changeRoles(saying: "where a string") {
+            try await changeRoles(saying: "expected a string") {
                 $0[role.name] = ["keyids": [1], "threshold": 1]
             }
         }
@@ -68,7 +68,7 @@ import VaultErrors
             (["length": 1, "hashes": ["sha256": hash, "sha512": hash]], "128 lowercase"),
             (["length": 1, "hashes": ["sha256": "00"]], "64 lowercase"),
             (["length": 1, "hashes": ["sha256": hash], "custom": 1], "not an object"),
-            (1, "where an object belongs"),
+            (1, "expected an object"),
         ]
         for (value, text) in cases {
             try await expectRefusalOfEntry(.targets, text) { $0["targets"] = ["p": value] }

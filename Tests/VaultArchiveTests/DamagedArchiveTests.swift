@@ -25,18 +25,18 @@ import VaultErrors
         return zip
     }
 
-    @Test func tarCutShort() throws {
+    @Test func truncatedTar() throws {
         // 512 + 1,536 + 512 + 512 bytes, and the end.
         let bytes = tar().finished
         #expect(bytes.count == 3_072 + 1_024)
         for count in [1, 511, 512, 513, 1_000, 2_048, 2_100, 2_560, 2_561, 3_072, 3_100] {
             expectCorrupt(Array(bytes.prefix(count)))
         }
-        // GNU tar, too, is content with one block of zeros.
+        // GNU tar also accepts one block of zeros.
         #expect(try Unpacked(Array(bytes.prefix(3_584))).entries.count == 2)
     }
 
-    @Test func tarExtended() throws {
+    @Test func bytesAfterTar() throws {
         let bytes = tar().finished
         #expect(try Unpacked(bytes + [UInt8](repeating: 0, count: 300_000)).entries.count == 2)
         expectCorrupt(bytes + [1])
@@ -49,7 +49,7 @@ import VaultErrors
         #expect(try Unpacked(HandmadeZip().finished).entries.isEmpty)
     }
 
-    @Test func tarWithAnAbsurdSize() {
+    @Test func tarWithHugeSize() {
         for size in [0o7_777_777_7777, 5_000] {
             var tar = HandmadeTar()
             tar.add(Array("a".utf8), [1], size: size)
@@ -64,21 +64,21 @@ import VaultErrors
         expectCorrupt(tar.finished)
     }
 
-    @Test func zipCutShort() {
+    @Test func truncatedZip() {
         let bytes = zip().finished
         for count in Sampling.numbers(5...bytes.count - 1, each: 3, for: "zipCutShort") {
             expectCorrupt(Array(bytes.prefix(count)))
         }
     }
 
-    @Test func zipExtended() {
+    @Test func bytesAfterZip() {
         let bytes = zip().finished
         expectCorrupt(bytes + [0])
         expectCorrupt(bytes + bytes)
         expectCorrupt(Array(bytes.prefix(30)) + bytes)
     }
 
-    @Test func zipWithAWrongCount() {
+    @Test func zipWithWrongEntryCount() {
         for count in [0, 1, 3, 0xFFFF] { expectCorrupt(zip().finished(count: count)) }
     }
 
@@ -98,7 +98,7 @@ import VaultErrors
         for index in Sampling.numbers(0...bytes.count - 1, each: 3, for: "zipFlippedBits") {
             var damaged = bytes
             damaged[index] ^= 1
-            // Times, versions and the like don't matter; what is unpacked must be the same or refused.
+            // Times and versions may change; the content must be the same or refused.
             guard let unpacked = try? Unpacked(damaged) else { continue }
             #expect(unpacked.entries.count == 2)
             if unpacked.entries.first?.hasPrefix("a ") == true {

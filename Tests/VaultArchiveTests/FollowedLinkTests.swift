@@ -32,7 +32,7 @@ import VaultFileSystem
         return error?.problem
     }
 
-    @Test func toFilesAndFolders() throws {
+    @Test func linksToFilesAndFolders() throws {
         let outside = try TemporaryFolder()
         try outside.write("there", [9, 9])
         try link("b", to: "a")
@@ -50,24 +50,24 @@ import VaultFileSystem
     }
 
     @Test(arguments: [".", "..", "../a", "loop"])
-    func cycles(target: String) throws {
+    func cyclesAreRefused(target: String) throws {
         try link("a/loop", to: target)
         #expect(problem() != nil)
     }
 
-    @Test func longCycles() throws {
+    @Test func longCyclesAreRefused() throws {
         try folder.write("b/file", [])
         try link("a/to b", to: "../b")
         try link("b/to a", to: "../a")
-        #expect(problem()?.contains("a folder that holds it") == true)
+        #expect(problem()?.contains("a folder that contains it") == true)
     }
 
-    @Test func toNowhere() throws {
+    @Test func brokenLinksAreRefused() throws {
         try link("broken", to: "nothing")
-        #expect(problem()?.contains("leads nowhere") == true)
+        #expect(problem()?.contains("broken symbolic link") == true)
     }
 
-    @Test func toADevice() throws {
+    @Test func linksToDevicesAreRefused() throws {
         try link("null", to: "/dev/null")
         #expect(problem()?.contains("is a device") == true)
     }

@@ -1,4 +1,4 @@
-/// A tar archive made by hand, so that it can hold what no honest tool writes (POSIX.1-2001, pax).
+/// A tar archive built by the tests, which can contain invalid entries (POSIX.1-2001, pax).
 struct HandmadeTar {
     private(set) var bytes: [UInt8] = []
 

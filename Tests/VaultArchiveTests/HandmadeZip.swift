@@ -1,4 +1,4 @@
-/// A zip archive of stored entries made by hand (APPNOTE.TXT 6.3.10).
+/// A zip archive of stored entries built by the tests (APPNOTE.TXT 6.3.10).
 struct HandmadeZip {
     private var contents: [UInt8] = []
     private var directory: [UInt8] = []
@@ -6,7 +6,7 @@ struct HandmadeZip {
 
     /// - Parameters:
     ///   - mode: The Unix mode with its type bits.
-    ///   - isAlias: Stores no content: the name stands for that of the first entry.
+    ///   - isAlias: Stores no content, but refers to that of the first entry.
     mutating func add(
         _ name: [UInt8], _ content: [UInt8] = [], mode: Int = 0o100644, flags: Int = 0, isAlias: Bool = false
     ) {
@@ -36,7 +36,7 @@ struct HandmadeZip {
             + number(directory.count, 4) + number(contents.count, 4) + number(0, 2)
     }
 
-    /// The same with zip64's end records, which alone state where the directory is.
+    /// The same with zip64's end records, which alone locate the directory.
     var finishedZip64: [UInt8] {
         let end = contents.count + directory.count
         let record =

@@ -37,7 +37,7 @@ import VaultErrors
         Bad(Array(repeating: "d", count: 65).joined(separator: "/"), "64 levels"),
     ]
 
-    /// What is thrown, after checking that nothing was made but below the folder.
+    /// The error, after checking that nothing was created outside the folder.
     private func refusal(
         of archive: [UInt8], _ location: SourceLocation = #_sourceLocation
     ) throws -> VaultError? {
@@ -59,7 +59,7 @@ import VaultErrors
     }
 
     @Test(arguments: badNames)
-    func names(bad: Bad) throws {
+    func badNamesAreRefused(bad: Bad) throws {
         var zip = HandmadeZip()
         zip.add("first", [1])
         zip.add(bad.name, [1])
@@ -72,7 +72,7 @@ import VaultErrors
     }
 
     @Test(arguments: badNames.filter(\.isPossibleInTar))
-    func paxNames(bad: Bad) throws {
+    func badPaxNamesAreRefused(bad: Bad) throws {
         var tar = HandmadeTar()
         tar.addAttributes([("path", bad.name)])
         tar.add("harmless", [1])
@@ -82,7 +82,7 @@ import VaultErrors
     @Test(arguments: [
         ("1", "a hard link"), ("2", "a symbolic link"), ("3", "a device"), ("4", "a device"), ("6", "a FIFO"),
     ])
-    func kindsInTar(type: String, problem: String) throws {
+    func otherKindsInTarAreRefused(type: String, problem: String) throws {
         for target in ["first", "/etc/passwd", "../../../x"] {
             var tar = HandmadeTar()
             tar.add("first", [1])
@@ -98,7 +98,7 @@ import VaultErrors
         (0o120777, "a symbolic link"), (0o010644, "a FIFO"), (0o020644, "a device"), (0o060644, "a device"),
         (0o140644, "a socket"),
     ])
-    func kindsInZip(mode: Int, problem: String) throws {
+    func otherKindsInZipAreRefused(mode: Int, problem: String) throws {
         var zip = HandmadeZip()
         zip.add("bad", Array("/etc/passwd".utf8), mode: mode)
         zip.add("bad/x", [1])
@@ -112,7 +112,7 @@ import VaultErrors
         (["straße", "STRASSE"], "letter case"),
         (["A", "a/b"], "letter case"),
     ])
-    func meetings(names: [String], problem: String) throws {
+    func collisionsAreRefused(names: [String], problem: String) throws {
         var tar = HandmadeTar()
         var zip = HandmadeZip()
         for name in names {

@@ -33,7 +33,7 @@ import VaultFileSystem
         try writer.finish()
     }
 
-    @Test func comesBack() throws {
+    @Test func contentIsUnchanged() throws {
         try writeTree("tree.tar")
         let unpacked = try Unpacked(try folder.bytes("tree.tar"))
         #expect(
@@ -47,7 +47,7 @@ import VaultFileSystem
         #expect(try unpacked.folder.bytes(longName) == noise(700_000))
     }
 
-    @Test func deterministic() throws {
+    @Test func outputIsDeterministic() throws {
         try writeTree("one.tar")
         try writeTree("other.tar")
         let bytes = try folder.bytes("one.tar")
@@ -61,7 +61,7 @@ import VaultFileSystem
         #expect(try Unpacked(try folder.bytes("empty.tar")).entries.isEmpty)
     }
 
-    @Test func abandonedArchiveIsCutShort() throws {
+    @Test func abandonedArchiveIsTruncated() throws {
         do {
             var writer = try writer("part.tar")
             try writer.beginFile(EntryPath("a"), size: 300_000, executable: false)
@@ -72,7 +72,7 @@ import VaultFileSystem
         #expect(throws: VaultError.self) { try Unpacked(bytes) }
     }
 
-    @Test func sizesMustBeKept() throws {
+    @Test func declaredSizesAreEnforced() throws {
         var writer = try writer("sizes.tar")
         try writer.beginFile(EntryPath("a"), size: 2, executable: false)
         let more = #expect(throws: VaultError.self) { try writer.write([1, 2, 3].span) }
@@ -94,7 +94,7 @@ import VaultFileSystem
         }
     }
 
-    @Test func aFullDiskIsReported() throws {
+    @Test func fullDiskIsReported() throws {
         let descriptor = try FileDescriptor.open(FilePath("/dev/full"), .writeOnly)
         var writer = try PaxWriter(to: OpenFile(takingOwnershipOf: descriptor.rawValue, named: "/dev/full"))
         try writer.beginFile(EntryPath("a"), size: 1_000_000, executable: false)

@@ -1,6 +1,6 @@
 import Foundation
 
-/// Archives as real tools made them (GNU tar 1.34, gzip 1.12, bzip2 1.0.8, xz 5.4.1, zstd 1.5.4, 7-Zip 22.01).
+/// Archives made by real tools (GNU tar 1.34, gzip 1.12, bzip2 1.0.8, xz 5.4.1, zstd 1.5.4, 7-Zip 22.01).
 enum RealArchives {
     /// One tree in every format: `run.sh` executable, `zero` empty, `long.txt` "level " 500 times,
     /// `é/ñ.txt` "hola\n", `empty/inner` a folder.
@@ -82,7 +82,7 @@ enum RealArchives {
         ),
     ]
 
-    /// Each holds one file under a password; the last hides even its name.
+    /// Each contains one file with a password; the last one also encrypts the name.
     static let encrypted: [(name: String, bytes: [UInt8])] = [
         (
             "e.zip",

@@ -22,12 +22,12 @@ import VaultErrors
 
     private func taken(include: [String] = [], exclude: [String] = []) throws -> [String] {
         let filter = try SourceFilter(include: include, exclude: exclude)
-        return try SourceFolder(scanning: folder.path, taking: filter).entries.map(\.path.string)
+        return try SourceFolder(scanning: folder.path, filter: filter).entries.map(\.path.string)
     }
 
-    @Test func everything() throws {
+    @Test func allFilesByDefault() throws {
         #expect(try taken().count == 8)
-        #expect(try SourceFolder(scanning: folder.path, taking: .all).entries.count == 8)
+        #expect(try SourceFolder(scanning: folder.path, filter: .all).entries.count == 8)
     }
 
     @Test(arguments: [
@@ -37,17 +37,17 @@ import VaultErrors
         (["drafts/**/e.png"], ["drafts/x/e.png"]), (["raw/"], ["art/raw/c.psd"]), (["empty"], ["art/empty"]),
         (["*.jpg"], []),
     ])
-    func includes(patterns: [String], expected: [String]) throws {
+    func includePatternsSelectFiles(patterns: [String], expected: [String]) throws {
         #expect(try taken(include: patterns) == expected)
     }
 
-    @Test func excludes() throws {
+    @Test func excludePatternsSkipFiles() throws {
         #expect(
             try taken(exclude: ["*.psd", "drafts"]) == ["a.png", "art/b.png", "art/empty"])
         #expect(try taken(include: ["art"], exclude: ["raw", "empty"]) == ["art/b.png", "art/b.psd"])
     }
 
-    @Test func whatIsExcludedMayBeAnything() throws {
+    @Test func excludedEntriesMayBeOfAnyKind() throws {
         try FileManager.default.createSymbolicLink(
             atPath: folder.path.appending("drafts/link").string, withDestinationPath: "/")
         try folder.write("drafts/bad\\name", [])
@@ -56,23 +56,23 @@ import VaultErrors
         #expect(try taken(exclude: ["drafts"]).count == 6)
     }
 
-    @Test func aFolderThatOnlyHoldsExcludedFilesIsNoEmptyFolder() throws {
+    @Test func folderOfExcludedFilesIsNotAnEmptyFolder() throws {
         #expect(try taken(exclude: ["*.png"]).contains("drafts") == false)
     }
 
-    @Test func archivesToo() throws {
+    @Test func filterAppliesToArchives() throws {
         var tar = HandmadeTar()
         tar.add("a.png", [1])
         tar.add("drafts/a.psd", [1])
         let file = try folder.write("drafts.tar", tar.finished)
         let target = try TemporaryFolder()
         let filter = try SourceFilter(include: [], exclude: ["*.psd"])
-        let entries = try ArchiveUnpacking.unpack(file, into: target.path, taking: filter).entries
+        let entries = try ArchiveUnpacking.unpack(file, into: target.path, filter: filter).entries
         #expect(entries.map(\.path.string) == ["a.png"])
     }
 
     @Test(arguments: ["", "/", "/a"])
-    func patternsThatMatchNothing(pattern: String) {
+    func unsupportedPatternsAreRefused(pattern: String) {
         let error = #expect(throws: VaultError.self) { try SourceFilter(include: [pattern], exclude: []) }
         #expect(error?.category == .usage)
     }

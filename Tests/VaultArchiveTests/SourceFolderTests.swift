@@ -49,7 +49,7 @@ import VaultFileSystem
         }
     }
 
-    @Test func aFileThatChangedItsSizeIsNotOpened() throws {
+    @Test func fileWithChangedSizeIsNotOpened() throws {
         let folder = try TemporaryFolder()
         try folder.write("file", [1, 2, 3])
         let source = try SourceFolder(scanning: folder.path)
@@ -60,8 +60,8 @@ import VaultFileSystem
         #expect(error?.problem.contains("changed its size") == true)
     }
 
-    /// Whoever changes the tree while it is read leads nobody astray, and what can't be entered keeps nothing else out.
-    @Test func aFolderThatBecomesALinkMeanwhileIsNotEntered() throws {
+    /// Concurrent changes of the tree can't lead outside, and a folder that can't be entered does not affect others.
+    @Test func folderReplacedByALinkIsNotEntered() throws {
         let folder = try TemporaryFolder()
         for name in ["a/1", "a/3", "b/2", "b/4", "elsewhere/3"] { try folder.write(name, Array(name.utf8)) }
         let source = try SourceFolder(scanning: folder.path)
@@ -80,7 +80,7 @@ import VaultFileSystem
         #expect(try read("b/4") == Array("b/4".utf8))
     }
 
-    @Test func aPlaceThatBecameALinkIsNotOpened() throws {
+    @Test func fileReplacedByALinkIsNotOpened() throws {
         let folder = try TemporaryFolder()
         try folder.write("a/file", [1, 2, 3])
         try folder.write("elsewhere/file", [4, 5, 6])
@@ -93,7 +93,7 @@ import VaultFileSystem
         #expect(error?.category == .corrupt)
     }
 
-    @Test func missingFolder() throws {
+    @Test func missingFolderIsReported() throws {
         let folder = try TemporaryFolder()
         let error = #expect(throws: VaultError.self) {
             _ = try SourceFolder(scanning: folder.path.appending("none"))
@@ -101,7 +101,7 @@ import VaultFileSystem
         #expect(error?.category == .missing)
     }
 
-    @Test func manyFilesStaySorted() throws {
+    @Test func manyFilesAreSorted() throws {
         let folder = try TemporaryFolder()
         for number in 0..<2_000 { try folder.write("group \(number % 7)/\(number)", []) }
         let source = try SourceFolder(scanning: folder.path)

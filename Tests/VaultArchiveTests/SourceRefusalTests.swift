@@ -68,7 +68,7 @@ import VaultErrors
     @Test(arguments: [
         ("a\\b", "a\\b", "backslash"), ("a\nb", "a\\nb", "control"), ("\u{85}", "\\u{0085}", "control"),
     ])
-    func names(name: String, shown: String, problem: String) throws {
+    func badNamesAreRefused(name: String, shown: String, problem: String) throws {
         try folder.write(name, [])
         expectRefusal(of: shown, problem)
     }
@@ -108,7 +108,7 @@ import VaultErrors
         expectRefusal(of: "a/file", "differs from 'A/FILE'")
     }
 
-    @Test func foldersMayMeet() throws {
+    @Test func foldersMayCollide() throws {
         try folder.write("A/other", [])
         #expect(try SourceFolder(scanning: folder.path).entries.map(\.path.string) == ["A/other", "a/file"])
     }

@@ -6,7 +6,7 @@ import VaultArchive
 import VaultErrors
 import VaultFileSystem
 
-/// What an archive unpacks to is bounded.
+/// The unpacked size is limited.
 @Suite struct UnpackingLimitTests {
     private let workspace: TemporaryFolder
 
@@ -25,7 +25,7 @@ import VaultFileSystem
         #expect(error?.hint == .unpackingLimit)
     }
 
-    /// A file of nothing but a hole (GNU tar's sparse format 1.0).
+    /// A file with only a hole (GNU tar's sparse format 1.0).
     private func sparse(_ size: Int) -> [UInt8] {
         var tar = HandmadeTar()
         tar.addAttributes([
@@ -37,7 +37,7 @@ import VaultFileSystem
         return tar.finished
     }
 
-    @Test func inAll() throws {
+    @Test func totalSizeIsLimited() throws {
         var tar = HandmadeTar()
         tar.add("one", [UInt8](repeating: 1, count: 600))
         tar.add("two", [UInt8](repeating: 2, count: 400))
@@ -47,20 +47,20 @@ import VaultFileSystem
         expectRefusal("more than 1000 bytes") { _ = try unpack(tar.finished, limit) }
     }
 
-    /// A few kilobytes that declare 40 GiB; what a hole is, is sealed as zeros.
-    @Test func holesCount() throws {
+    /// A few kilobytes that declare 40 GiB of holes, which are sealed as zeros.
+    @Test func holesAreCounted() throws {
         expectRefusal("times its own length") { _ = try unpack(sparse(40 << 30)) }
         expectRefusal("times its own length") { _ = try unpack(sparse(256 << 20 + 1)) }
         #expect(try unpack(sparse(256 << 20)).entries.first?.size == 256 << 20)
-        // Whoever trusts it says so.
+        // A larger limit allows it.
         #expect(try unpack(sparse(40 << 30), UnpackingLimit(total: 40 << 30)).entries.first?.size == 40 << 30)
         expectRefusal("more than \(40 << 30) bytes") {
             _ = try unpack(sparse(40 << 30 + 1), UnpackingLimit(total: 40 << 30))
         }
     }
 
-    /// The same from a pipe, whose length nobody knows.
-    @Test func streams() throws {
+    /// The same from a pipe, whose length is unknown.
+    @Test func streamsAreLimited() throws {
         let file = try workspace.write("stream.tar", sparse(40 << 30))
         let folder = try workspace.makeFolder("out")
         expectRefusal("times its own length") {

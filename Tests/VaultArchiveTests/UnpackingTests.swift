@@ -30,7 +30,7 @@ struct Unpacked {
     ]
 
     @Test(arguments: RealArchives.sameTree.map(\.name))
-    func everyFormat(name: String) throws {
+    func everyFormatIsUnpacked(name: String) throws {
         let archive = try #require(RealArchives.sameTree.first { $0.name == name })
         let unpacked = try Unpacked(archive.bytes)
         #expect(unpacked.entries == tree)
@@ -41,7 +41,7 @@ struct Unpacked {
     }
 
     @Test(arguments: RealArchives.sameTree.map(\.name))
-    func everyFormatCutShortOrExtended(name: String) throws {
+    func truncatedOrExtendedArchivesAreRefused(name: String) throws {
         let bytes = try #require(RealArchives.sameTree.first { $0.name == name }).bytes
         for count in [1, 2, 4, 8, 9, 16, bytes.count / 2, bytes.count - 40] {
             let error = #expect(throws: VaultError.self) { try Unpacked(Array(bytes.dropLast(count))) }
@@ -61,21 +61,21 @@ struct Unpacked {
     }
 
     @Test(arguments: ["a.zip", "a.7z"])
-    func streamsOfKindsThatNeedAFile(name: String) throws {
+    func zipAndSevenZipNeedAFile(name: String) throws {
         let bytes = try #require(RealArchives.sameTree.first { $0.name == name }).bytes
         let error = #expect(throws: VaultError.self) { try Unpacked(bytes, isStream: true) }
         #expect(error?.category == .usage)
     }
 
     @Test(arguments: [[], Array("no archive".utf8), [UInt8](repeating: 0x41, count: 2_000)])
-    func noArchive(bytes: [UInt8]) {
+    func otherFilesAreRefused(bytes: [UInt8]) {
         let error = #expect(throws: VaultError.self) { try Unpacked(bytes) }
         #expect(error?.category == .corrupt)
-        #expect(error?.problem.contains("no archive") == true)
+        #expect(error?.problem.contains("unsupported archive format") == true)
     }
 
-    @Test func namesStayAsTheyStand() throws {
-        // Decomposed in the pax header, in the plain header, and in a zip that says that it is UTF-8.
+    @Test func namesAreUnchanged() throws {
+        // Decomposed in the pax header, in the plain header, and in a zip with the UTF-8 flag.
         let name = "e\u{301}/" + String(repeating: "n\u{303}", count: 50)
         var tar = HandmadeTar()
         tar.add(name, [1])
@@ -90,7 +90,7 @@ struct Unpacked {
         }
     }
 
-    @Test func leadingDots() throws {
+    @Test func leadingDotSegmentIsDropped() throws {
         var tar = HandmadeTar()
         tar.add("./", type: "5")
         tar.add(".", type: "5")
@@ -101,7 +101,7 @@ struct Unpacked {
             try Unpacked(tar.finished).entries == ["a/b file(executable: false) 1", "c emptyFolder 0"])
     }
 
-    @Test func foldersMayRepeatAndComeLate() throws {
+    @Test func foldersMayRepeatOrFollowTheirFiles() throws {
         var tar = HandmadeTar()
         tar.add("a/b/c", [1])
         tar.add("a/b/", type: "5")
@@ -110,7 +110,7 @@ struct Unpacked {
         #expect(try Unpacked(tar.finished).entries == ["a/b/c file(executable: false) 1"])
     }
 
-    @Test func unpackedFilesAreForTheOwnerAlone() throws {
+    @Test func unpackedFilesArePrivateToTheOwner() throws {
         var tar = HandmadeTar()
         tar.add("a/plain", [1], mode: 0o666)
         tar.add("a/run", [1], mode: 0o7777)
@@ -123,8 +123,8 @@ struct Unpacked {
         #expect(try folder.status(of: "group")?.permissions == 0o600)
     }
 
-    @Test func sparseFiles() throws {
-        // GNU 1.0: the map stands before the data. 1 MiB: 3 bytes at 512 Ki, a hole to the end.
+    @Test func sparseFilesAreUnpacked() throws {
+        // GNU 1.0: the map is before the data. 1 MiB: 3 bytes at 512 Ki, a hole to the end.
         let map = Array("1\n524288\n3\n".utf8)
         var tar = HandmadeTar()
         tar.addAttributes([

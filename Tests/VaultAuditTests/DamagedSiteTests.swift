@@ -13,7 +13,7 @@ import VaultTransport
         case header, firstPiece, lastPiece, index, catalog, footer
 
         func offset(in pack: PackManifest) -> UInt64 {
-            let catalog = pack.length - 128 - pack.catalogCount
+            let catalog = pack.length - 128 - pack.catalogLength
             let index = catalog - 36 * UInt64(pack.pieceCount)
             return switch self {
             case .header: 20

@@ -27,7 +27,7 @@ import VaultKeys
             let swapped = try sealer.seal(TestVault.noise(1000, seed: number == 2 ? 99 : number * 10))
             try writer.append(
                 SealedPiece(
-                    ciphertext: swapped.ciphertext, digest: swapped.digest, plainCount: piece.plainCount,
+                    ciphertext: swapped.ciphertext, digest: swapped.digest, plainLength: piece.plainLength,
                     plainDigest: piece.plainDigest, isReused: false))
         }
         // The wrong piece ends `b`, holds `c` and `d`, and begins `f`; `e` is empty.

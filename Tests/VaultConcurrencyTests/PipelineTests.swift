@@ -5,17 +5,17 @@ import VaultErrors
 
 @testable import VaultConcurrency
 
-/// Parallel work whose order, memory and errors are those of work one after the other.
+/// Order, memory and errors of parallel work.
 @Suite struct PipelineTests {
     private static let megabyte = 1 << 20
 
-    /// What the pipeline was seen to do.
+    /// Records what the pipeline does.
     private final class Watch: Sendable {
         struct Counts {
             var taken = 0
             var started = 0
             var delivered: [Int] = []
-            /// Inputs that were taken, or begun, and not yet delivered: the most of each.
+            /// The most inputs that were requested, or started, and not delivered.
             var mostTaken = 0
             var mostStarted = 0
         }
@@ -40,7 +40,7 @@ import VaultErrors
         func deliver(_ number: Int) { counts.withLock { $0.delivered.append(number) } }
     }
 
-    /// Runs inputs that take so much memory each, and are named by their number.
+    /// Runs numbered inputs with the given memory sizes.
     private func run(
         _ memory: [Int], width: Int = 8,
         work: @escaping @Sendable (Int) throws(VaultError) -> Void = { _ in }
@@ -57,7 +57,7 @@ import VaultErrors
         var numbers = memory.indices.makeIterator()
         try await runInOrder(
             width: width,
-            next: { () throws(VaultError) -> Supply<Int> in
+            next: { () throws(VaultError) -> NextInput<Int> in
                 guard let number = numbers.next() else { return .end }
                 watch.take()
                 return .input(number)
@@ -71,22 +71,22 @@ import VaultErrors
             deliver: { (number: Int) throws(VaultError) in watch.deliver(number) })
     }
 
-    @Test(arguments: [1, 3, 8]) func smallInputsRunUpToTheWidth(width: Int) async throws {
+    @Test(arguments: [1, 3, 8]) func inputsRunInParallelUpToTheWidth(width: Int) async throws {
         let seen = try await run([Int](repeating: 1, count: 100), width: width)
         #expect(seen.delivered == Array(0..<100))
         #expect(seen.mostTaken == width)
     }
 
-    @Test func nothingIsFineToo() async throws {
+    @Test func noInputsFinish() async throws {
         #expect(try await run([]).delivered == [])
     }
 
-    /// Whoever has said that there is no more is not asked again, however much is still under way.
-    @Test(arguments: [0, 1, 3, 8, 20]) func theEndIsTheEnd(count: Int) async throws {
+    /// `next` is not called again after the end, while work is running.
+    @Test(arguments: [0, 1, 3, 8, 20]) func nextIsNotCalledAfterTheEnd(count: Int) async throws {
         var asked = 0
         var delivered: [Int] = []
         try await runInOrder(
-            next: { () throws(VaultError) -> Supply<Int> in
+            next: { () throws(VaultError) -> NextInput<Int> in
                 asked += 1
                 return asked <= count ? .input(asked) : .end
             },
@@ -96,17 +96,17 @@ import VaultErrors
         #expect(delivered == Array(1..<(count + 1)))
     }
 
-    /// While the next input is waited for, what is done is delivered: whoever looks on sees how far it is.
-    @Test func whatIsDoneDoesNotWaitForMore() async throws {
+    /// Results are delivered while the next input is awaited, so that progress is visible.
+    @Test func resultsAreDeliveredWhileNextWaits() async throws {
         var inputs = 0
         var delivered: [Int] = []
         var waits = 0
         try await runInOrder(
-            next: { () throws(VaultError) -> Supply<Int> in
-                // Many moments, as the work takes some time; at last the other inputs come all the same.
+            next: { () throws(VaultError) -> NextInput<Int> in
+                // Waits long enough for the work; the other inputs follow anyway.
                 if delivered.count < inputs, inputs < 4, waits < 1_000_000 {
                     waits += 1
-                    return .later
+                    return .readFirst
                 }
                 guard inputs < 4 else { return .end }
                 inputs += 1
@@ -115,14 +115,14 @@ import VaultErrors
             memory: { _ in 1 }, work: { (number: Int) throws(VaultError) -> Int in number },
             deliver: { (number: Int) throws(VaultError) in
                 delivered.append(number)
-                // None is waited for by the one before it but the last.
+                // Only the last one is not awaited by `next`.
                 if number < 4 { #expect(inputs == number) }
             })
         #expect(delivered == [1, 2, 3, 4])
     }
 
-    /// The same while a host stands still: nothing but a delivery lets the reading go on here.
-    @Test(.timeLimit(.minutes(1))) func whatIsDoneDoesNotWaitForTheReading() async throws {
+    /// The same for a stalled host: reading continues only after a delivery.
+    @Test(.timeLimit(.minutes(1))) func resultsAreDeliveredWhileReadWaits() async throws {
         let (deliveries, note) = AsyncStream.makeStream(of: Int.self)
         var inputs = 0
         var delivered: [Int] = []
@@ -130,15 +130,15 @@ import VaultErrors
             read: {
                 for await _ in deliveries { return }
             },
-            next: { () throws(VaultError) -> Supply<Int> in
-                if delivered.count < inputs { return .later }
+            next: { () throws(VaultError) -> NextInput<Int> in
+                if delivered.count < inputs { return .readFirst }
                 guard inputs < 4 else { return .end }
                 inputs += 1
                 return .input(inputs)
             },
             memory: { _ in 1 },
             work: { (number: Int) throws(VaultError) -> Int in
-                // Over only when the pipeline reads, and stands still.
+                // Ends only when the pipeline reads and waits.
                 usleep(20_000)
                 return number
             },
@@ -149,15 +149,15 @@ import VaultErrors
         #expect(delivered == [1, 2, 3, 4])
     }
 
-    /// What ends the pipeline ends a reading that would last for ever.
-    @Test(.timeLimit(.minutes(1))) func anErrorEndsTheReading() async throws {
+    /// An error ends a read that would never return.
+    @Test(.timeLimit(.minutes(1))) func errorsCancelRead() async throws {
         var inputs = 0
         let error = await #expect(throws: VaultError.self) {
             try await runInOrder(
                 read: { try? await Task.sleep(for: .seconds(3600)) },
-                next: { () throws(VaultError) -> Supply<Int> in
+                next: { () throws(VaultError) -> NextInput<Int> in
                     inputs += 1
-                    return inputs == 1 ? .input(1) : .later
+                    return inputs == 1 ? .input(1) : .readFirst
                 },
                 memory: { _ in 1 },
                 work: { (number: Int) throws(VaultError) -> Int in
@@ -167,26 +167,26 @@ import VaultErrors
         #expect(error?.problem == "bad")
     }
 
-    /// A piece of 16 MiB takes three times as much: as ciphertext, frame and plaintext.
-    @Test func theLargestRunAlone() async throws {
+    /// A piece of 16 MiB needs three times its size: ciphertext, frame and plaintext.
+    @Test func inputsOverTheBudgetRunAlone() async throws {
         for memory in [3 * 16 * Self.megabyte, 3 * 17 * Self.megabyte, .max] {
             let seen = try await run([Int](repeating: memory, count: 40))
             #expect(seen.delivered == Array(0..<40))
             #expect(seen.mostStarted == 1)
-            // The next one is known, and waits.
+            // The next one was requested, but is not started.
             #expect(seen.mostTaken == 2)
         }
     }
 
-    /// However large and small ones alternate, the sum stays below the budget.
-    @Test func theSumIsBounded() async throws {
+    /// The sum stays below the budget for any order of large and small inputs.
+    @Test func memoryStaysBelowTheBudget() async throws {
         let memory = (0..<200).map { ($0 * 7 % 13 + 1) * 3 * Self.megabyte }
         let live = Mutex(0)
         let most = Mutex(0)
         let watch = Watch()
         var numbers = memory.indices.makeIterator()
         try await runInOrder(
-            next: { () throws(VaultError) -> Supply<Int> in Supply(numbers.next()) },
+            next: { () throws(VaultError) -> NextInput<Int> in NextInput(numbers.next()) },
             memory: { memory[$0] },
             work: { (number: Int) throws(VaultError) -> Int in
                 let now = live.withLock { live in
@@ -204,8 +204,8 @@ import VaultErrors
         #expect(most.withLock { $0 } <= 48 * Self.megabyte)
     }
 
-    /// Whichever fails first, the error is that of the earliest input; what came before it is delivered.
-    @Test(arguments: [1, 24 << 20, 48 << 20]) func theFirstErrorWins(memory: Int) async throws {
+    /// Earlier inputs are delivered, whichever fails first.
+    @Test(arguments: [1, 24 << 20, 48 << 20]) func earliestInputsErrorIsThrown(memory: Int) async throws {
         for _ in 0..<50 {
             let watch = Watch()
             let error = await #expect(throws: VaultError.self) {

@@ -37,8 +37,8 @@ import VaultErrors
         #expect(error?.problem == "the name is not UTF-8")
     }
 
-    /// What another path begins with, too, needs no second look, and changes no verdict.
-    @Test func known() throws {
+    /// Skipping a checked prefix does not change the result.
+    @Test func checkedPrefixDoesNotChangeTheResult() throws {
         let segments = ["a", "..", ".", "", "b\\", "c\u{1}", "é", "日本", "a\u{80}"]
         var paths = segments + ["a/b", "a/b/c", "é/b", String(repeating: "d/", count: 63) + "d"]
         for start in ["a", "é", "a/b", String(repeating: "d/", count: 63) + "d"] {
@@ -56,7 +56,9 @@ import VaultErrors
     }
 
     private func problem(of path: [UInt8], known: Int) -> String? {
-        do throws(VaultError) { try EntryPath.check(path.span, known: known) } catch { return error.problem }
+        do throws(VaultError) { try EntryPath.check(path.span, checkedPrefix: known) } catch {
+            return error.problem
+        }
         return nil
     }
 
@@ -93,7 +95,7 @@ import VaultErrors
         #expect(paths.sorted().map(\.string) == ["B", "a", "a-b", "a.b", "a/b", "\u{FB00}", "\u{1F600}"])
     }
 
-    @Test func parts() throws {
+    @Test func segmentsNameAndParent() throws {
         let path = try EntryPath("a/b/c.txt")
         #expect(path.segments == ["a", "b", "c.txt"])
         #expect(path.name == "c.txt")
@@ -105,12 +107,12 @@ import VaultErrors
         ("A/B", "a/b"), ("\u{E9}", "e\u{301}"), ("\u{C9}", "e\u{301}"), ("STRASSE", "straße"), ("ẞ", "ß"),
         ("Σ", "ς"), ("\u{212A}", "k"), ("ſ", "S"), ("ΐ", "\u{1FD3}"), ("ﬀ", "FF"), ("Å", "å"),
     ])
-    func collides(one: String, other: String) throws {
+    func collisionsAreFound(one: String, other: String) throws {
         #expect(try EntryPath(one).collisionKey == EntryPath(other).collisionKey)
     }
 
     @Test(arguments: [("a", "b"), ("e", "é"), ("a/b", "a-b"), ("1", "１")])
-    func doesNotCollide(one: String, other: String) throws {
+    func differentPathsDoNotCollide(one: String, other: String) throws {
         #expect(try EntryPath(one).collisionKey != EntryPath(other).collisionKey)
     }
 }

@@ -14,7 +14,7 @@ import VaultErrors
     }
 
     @Test(arguments: [100, 1_000, 65_536, 131_072, 131_073, 200_000, 524_288, 3_000_000])
-    func comesBack(count: Int) throws {
+    func contentIsUnchanged(count: Int) throws {
         for level in [1, 3, 12] {
             let input = prose(count)
             let frame = try #require(try compress(input, level: level))
@@ -23,7 +23,7 @@ import VaultErrors
         }
     }
 
-    @Test func appends() throws {
+    @Test func frameIsAppended() throws {
         let input = prose(10_000)
         var output: [UInt8] = [1, 2, 3]
         #expect(try Zstd.compress(input.span, level: 3, appendingTo: &output))
@@ -38,7 +38,7 @@ import VaultErrors
     }
 
     @Test(arguments: [0, 1, 2, 3, 20, 1_000, 32_768, 131_072, 300_000])
-    func whatDoesNotShrinkIsLeft(count: Int) throws {
+    func incompressibleInputIsNotCompressed(count: Int) throws {
         for level in [3, 12] {
             var output: [UInt8] = [9]
             #expect(try !Zstd.compress(noise(count).span, level: level, appendingTo: &output))
@@ -46,15 +46,15 @@ import VaultErrors
         }
     }
 
-    @Test func aFrameOfEqualSizeIsLeft() throws {
-        // The shortest run that a frame makes smaller; one byte less and it would be as long.
+    @Test func frameOfEqualSizeIsNotUsed() throws {
+        // The shortest run that a frame makes smaller; with one byte less the sizes are equal.
         let shortest = try #require(
             try (1...100).first { try compress([UInt8](repeating: 7, count: $0)) != nil })
         let frame = try #require(try compress([UInt8](repeating: 7, count: shortest)))
         #expect(frame.count == shortest - 1)
     }
 
-    @Test func oneCompressiblePartOfNoiseIsEnough() throws {
+    @Test func noiseWithOneCompressiblePartIsCompressed() throws {
         let input = noise(100_000) + prose(20_000) + noise(20_000)
         let frame = try #require(try compress(input))
         #expect(frame.count < 130_000)
@@ -67,8 +67,8 @@ import VaultErrors
         #expect(frame.count < 70_000)
     }
 
-    @Test func contentThatIsZstdItself() throws {
-        // Wrapped noise stays noise: only the many small frames compress.
+    @Test func contentMayBeZstd() throws {
+        // Noise in frames stays noise; only many small frames compress.
         let inner = try #require(try compress(prose(2_000)))
         let input = Array(repeatElement(inner, count: 50).joined())
         let frame = try #require(try compress(input))
@@ -76,7 +76,7 @@ import VaultErrors
     }
 
     @Test(arguments: [-999_999, 23, 1_000_000])
-    func unknownLevels(level: Int) {
+    func unsupportedLevelsAreRefused(level: Int) {
         let error = #expect(throws: VaultError.self) { try compress(prose(1_000), level: level) }
         #expect(error?.category == .usage)
     }

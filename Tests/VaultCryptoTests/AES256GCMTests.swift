@@ -33,19 +33,19 @@ import VaultErrors
             message.span, nonce: nonce.span, authenticating: associated.span, key: secret(key))
     }
 
-    @Test func publishedVector() throws {
+    @Test func matchesPublishedVector() throws {
         #expect(try Self.seal(Self.plaintext) == Self.sealed)
         #expect(try Self.open(Self.sealed) == Self.plaintext)
     }
 
-    @Test(arguments: [0, 1, 15, 16, 17, 100_000]) func opensWhatItSealed(count: Int) throws {
+    @Test(arguments: [0, 1, 15, 16, 17, 100_000]) func sealedMessagesOpen(count: Int) throws {
         let bytes = message(count)
         let sealed = try Self.seal(bytes)
         #expect(sealed.count == count + 16)
         #expect(try Self.open(sealed) == bytes)
     }
 
-    @Test func everyFlippedBitIsNoticed() throws {
+    @Test func everyFlippedBitIsDetected() throws {
         for bit in 0..<8 * Self.sealed.count {
             var changed = Self.sealed
             changed[bit / 8] ^= 1 << (bit % 8)
@@ -66,14 +66,14 @@ import VaultErrors
         }
     }
 
-    @Test(arguments: [0, 11, 13, 16]) func otherNoncesAreRefused(count: Int) {
+    @Test(arguments: [0, 11, 13, 16]) func otherNonceSizesAreRefused(count: Int) {
         let nonce = message(count)
         #expect(failure { () throws(VaultError) in _ = try Self.open(Self.sealed, nonce: nonce) } == .usage)
         #expect(
             failure { () throws(VaultError) in _ = try Self.seal(Self.plaintext, nonce: nonce) } == .usage)
     }
 
-    @Test(arguments: [0, 16, 24, 31, 33]) func otherKeysAreRefused(count: Int) {
+    @Test(arguments: [0, 16, 24, 31, 33]) func otherKeySizesAreRefused(count: Int) {
         let key = message(count)
         #expect(failure { () throws(VaultError) in _ = try Self.open(Self.sealed, key: key) } == .key)
         #expect(failure { () throws(VaultError) in _ = try Self.seal(Self.plaintext, key: key) } == .key)

@@ -13,18 +13,18 @@ import VaultErrors
         try AESKeyWrap.unwrap(wrapped.span, under: secret(key)).exposed
     }
 
-    @Test func publishedVector() throws {
+    @Test func matchesPublishedVector() throws {
         #expect(try AESKeyWrap.wrap(secret(Self.key), under: secret(Self.wrappingKey)) == Self.wrapped)
         #expect(try Self.unwrap(Self.wrapped) == Self.key)
     }
 
-    @Test(arguments: [16, 24, 32, 64, 512]) func unwrapsWhatItWrapped(count: Int) throws {
+    @Test(arguments: [16, 24, 32, 64, 512]) func wrappedKeysUnwrap(count: Int) throws {
         let wrapped = try AESKeyWrap.wrap(secret(message(count)), under: secret(Self.wrappingKey))
         #expect(wrapped.count == count + 8)
         #expect(try Self.unwrap(wrapped) == message(count))
     }
 
-    @Test func everyFlippedBitIsNoticed() {
+    @Test func everyFlippedBitIsDetected() {
         for bit in 0..<8 * Self.wrapped.count {
             var changed = Self.wrapped
             changed[bit / 8] ^= 1 << (bit % 8)
@@ -32,24 +32,24 @@ import VaultErrors
         }
     }
 
-    @Test func anotherKeyDoesNotUnwrap() {
+    @Test func wrongKeyDoesNotUnwrap() {
         let other = [UInt8](1..<33)
         #expect(failure { () throws(VaultError) in _ = try Self.unwrap(Self.wrapped, under: other) } == .key)
     }
 
-    @Test(arguments: [0, 1, 8, 16, 23, 25, 39, 41]) func otherSizesAreRefused(count: Int) {
+    @Test(arguments: [0, 1, 8, 16, 23, 25, 39, 41]) func otherWrappedSizesAreRefused(count: Int) {
         let wrapped = message(count)
         #expect(failure { () throws(VaultError) in _ = try Self.unwrap(wrapped) } == .key)
     }
 
-    @Test(arguments: [0, 8, 15, 17, 31]) func otherSizesOfKeyAreRefused(count: Int) {
+    @Test(arguments: [0, 8, 15, 17, 31]) func otherKeySizesAreRefused(count: Int) {
         let category = failure { () throws(VaultError) in
             _ = try AESKeyWrap.wrap(secret(message(count)), under: secret(Self.wrappingKey))
         }
         #expect(category == .key)
     }
 
-    @Test(arguments: [0, 16, 24, 31, 33]) func otherSizesOfWrappingKeyAreRefused(count: Int) {
+    @Test(arguments: [0, 16, 24, 31, 33]) func otherWrappingKeySizesAreRefused(count: Int) {
         let key = message(count)
         #expect(failure { () throws(VaultError) in _ = try Self.unwrap(Self.wrapped, under: key) } == .key)
         let category = failure { () throws(VaultError) in

@@ -1,7 +1,7 @@
 import VaultCrypto
 import VaultErrors
 
-/// The bytes that hexadecimal digits stand for; published vectors are written so.
+/// Decodes hexadecimal digits, the form of published vectors.
 func hex(_ digits: String) -> [UInt8] {
     let digits = Array(digits.filter { !$0.isWhitespace })
     return stride(from: 0, to: digits.count, by: 2).map { UInt8(String(digits[$0...$0 + 1]), radix: 16)! }
@@ -18,7 +18,7 @@ extension SecretBytes {
     }
 }
 
-/// A message without any period that a misplaced chunk could hide behind.
+/// A message without a period, so that misplaced chunks are detected.
 func message(_ count: Int) -> [UInt8] {
     var state: UInt64 = 0x9E37_79B9_7F4A_7C15
     return (0..<count).map { _ in
@@ -29,7 +29,7 @@ func message(_ count: Int) -> [UInt8] {
     }
 }
 
-/// The category that a piece of work fails with; nil when it succeeds.
+/// The category of the error; nil without an error.
 func failure(of work: () throws(VaultError) -> Void) -> VaultError.Category? {
     do throws(VaultError) {
         try work()

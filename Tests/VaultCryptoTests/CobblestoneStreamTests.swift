@@ -7,7 +7,7 @@ import VaultErrors
     static let context = Array("assetvault/v1/piece".utf8)
 
     @Test(arguments: sizesAroundChunks, [1_000, 16_383, 16_384, 16_385, 100_000])
-    func partsOfAnySizeGiveTheSameBytes(count: Int, part: Int) throws {
+    func partsGiveTheSameBytes(count: Int, part: Int) throws {
         let bytes = message(count)
         let whole = try Cobblestone256.seal(
             bytes.span, salt: CobblestoneTests.salt, context: Self.context, key: secret(Self.key))
@@ -36,7 +36,7 @@ import VaultErrors
         }
     }
 
-    @Test func aChunkOpensOnlyAtItsPlace() throws {
+    @Test func chunksOpenOnlyAtTheirNumber() throws {
         let sealed = try CobblestoneTests.seal(message(2 * 16_384), context: Self.context)
         var opener = try Cobblestone256.Opener(
             header: sealed.span.extracting(..<56), context: Self.context, key: secret(Self.key))
@@ -54,13 +54,13 @@ import VaultErrors
             #expect(category == .corrupt)
         }
         #expect(output == [9])
-        // A failure spoils nothing.
+        // A failure does not affect later chunks.
         try opener.openChunk(first.span, number: 0, isLast: false, appendingTo: &output)
         try opener.openChunk(sealed.span.extracting(last: 16), number: 2, isLast: true, appendingTo: &output)
         #expect(output == [9] + message(2 * 16_384)[..<16_384])
     }
 
-    @Test func aChangedHeaderIsNoticedBeforeAnyChunk() throws {
+    @Test func changedHeaderIsDetectedBeforeAnyChunk() throws {
         let sealed = try CobblestoneTests.seal([], context: Self.context)
         for place in 0..<56 {
             var header = Array(sealed[..<56])
@@ -81,8 +81,8 @@ import VaultErrors
         }
     }
 
-    /// Chunk numbers end before 2^38. These chunks are made by hand from the specification's words.
-    @Test func aGenuineChunkOverTheLimitIsRefused() throws {
+    /// Chunk numbers are less than 2^38. The test computes these chunks from the specification.
+    @Test func chunkNumbersOverTheLimitAreRefused() throws {
         let sealed = try CobblestoneTests.seal([], context: Self.context)
         let info =
             Array("c2sp.org/chunked-encryption@v1+AEAD_AES_256_GCM\0".utf8) + sealed[..<24] + Self.context

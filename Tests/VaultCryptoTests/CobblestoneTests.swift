@@ -2,7 +2,7 @@ import Testing
 import VaultCrypto
 import VaultErrors
 
-/// Sizes where chunking can go wrong.
+/// Sizes around the ends of chunks.
 let sizesAroundChunks = [
     0, 1, 15, 16, 17, 16_367, 16_368, 16_369, 16_383, 16_384, 16_385, 16_400, 32_767, 32_768, 32_769, 49_152,
     131_072, 131_073,
@@ -48,7 +48,7 @@ let sizesAroundChunks = [
             """
         ),
     ])
-    func publishedVectors(message: String, context: String, sealed: String) throws {
+    func matchesPublishedVectors(message: String, context: String, sealed: String) throws {
         let message = Array(message.utf8)
         let context = Array(context.utf8)
         let sealed = hex(sealed)
@@ -58,17 +58,17 @@ let sizesAroundChunks = [
         #expect(again == sealed)
     }
 
-    @Test(arguments: sizesAroundChunks) func opensWhatItSealed(count: Int) throws {
+    @Test(arguments: sizesAroundChunks) func sealedMessagesOpen(count: Int) throws {
         let bytes = message(count)
         let sealed = try Self.seal(bytes)
-        #expect(Cobblestone256.sealedCount(ofMessage: UInt64(count)) == UInt64(sealed.count))
-        #expect(Cobblestone256.messageCount(ofSealed: UInt64(sealed.count)) == UInt64(count))
+        #expect(Cobblestone256.sealedLength(ofMessage: UInt64(count)) == UInt64(sealed.count))
+        #expect(Cobblestone256.messageLength(ofSealed: UInt64(sealed.count)) == UInt64(count))
         #expect(sealed.prefix(24) == Self.salt[...])
         #expect(try Self.open(sealed) == bytes)
     }
 
-    /// The whole of the first chunk's and the last chunk's tags, and a byte here and there between.
-    @Test func everyFlippedByteIsNoticed() throws {
+    /// All bytes of the first and last chunk's tags, and some bytes between.
+    @Test func flippedBytesAreDetected() throws {
         let sealed = try Self.seal(message(16_384 + 100))
         let places =
             Array(0..<200) + Array(stride(from: 200, to: 16_400, by: 613)) + Array(16_400..<sealed.count)
@@ -79,7 +79,7 @@ let sizesAroundChunks = [
         }
     }
 
-    @Test func everyTruncationAndExtensionIsNoticed() throws {
+    @Test func truncationAndExtensionAreDetected() throws {
         let sealed = try Self.seal(message(2 * 16_384 + 20))
         let lengths =
             Array(0...100) + Array(16_384...16_500) + Array(32_768..<sealed.count)
@@ -93,7 +93,7 @@ let sizesAroundChunks = [
         }
     }
 
-    @Test func swappedRepeatedAndDroppedChunksAreNoticed() throws {
+    @Test func swappedRepeatedAndDroppedChunksAreDetected() throws {
         let sealed = try Self.seal(message(2 * 16_384 + 20))
         let header = sealed[..<56]
         let first = sealed[56..<16_456]
@@ -107,7 +107,7 @@ let sizesAroundChunks = [
         }
     }
 
-    @Test func anotherContextOrKeyDoesNotOpen() throws {
+    @Test func wrongContextOrKeyDoesNotOpen() throws {
         let sealed = try Self.seal(message(10), context: [1])
         var otherKey = Self.key
         otherKey[31] ^= 1
@@ -117,14 +117,14 @@ let sizesAroundChunks = [
                 == .corrupt)
     }
 
-    @Test(arguments: [0, 16, 31, 33]) func otherSizesOfKeyAreRefused(count: Int) throws {
+    @Test(arguments: [0, 16, 31, 33]) func otherKeySizesAreRefused(count: Int) throws {
         let key = message(count)
         let sealed = try Self.seal([])
         #expect(failure { () throws(VaultError) in _ = try Self.seal([], key: key) } == .key)
         #expect(failure { () throws(VaultError) in _ = try Self.open(sealed, key: key) } == .key)
     }
 
-    @Test(arguments: [0, 23, 25]) func otherSizesOfSaltAreRefused(count: Int) {
+    @Test(arguments: [0, 23, 25]) func otherSaltSizesAreRefused(count: Int) {
         let empty: [UInt8] = []
         let category = failure { () throws(VaultError) in
             _ = try Cobblestone256.seal(empty.span, salt: message(count), context: [], key: secret(Self.key))
@@ -132,7 +132,7 @@ let sizesAroundChunks = [
         #expect(category == .usage)
     }
 
-    @Test func aFailureAppendsNothing() throws {
+    @Test func failuresAppendNothing() throws {
         var sealed = try Self.seal(message(40_000))
         sealed[sealed.count - 1] ^= 1
         var output: [UInt8] = [1, 2, 3]

@@ -1,14 +1,14 @@
 import Testing
 import VaultCrypto
 
-/// One key is shared by all tasks that seal, open and sign; run this under the thread sanitizer.
+/// All tasks share one key; run this under the thread sanitizer.
 @Suite struct ConcurrencyTests {
     private final class Keys: Sendable {
-        let message = SecretBytes(randomCount: 32)
+        let message = SecretBytes(randomLength: 32)
         let signing = Ed25519PrivateKey()
     }
 
-    @Test func keysServeManyTasksAtOnce() async throws {
+    @Test func keysAreSharedByConcurrentTasks() async throws {
         let keys = Keys()
         let info = message(5)
         let expected = try HKDF.expandSHA512(keys.message, info: info.span, count: 76).exposed

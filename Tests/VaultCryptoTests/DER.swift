@@ -1,6 +1,6 @@
 import Foundation
 
-/// Just enough of DER (X.690) to write keys and signatures in unusual ways.
+/// A minimal DER encoder (X.690) for unusual keys and signatures.
 enum DER {
     static func value(_ tag: UInt8, _ content: [UInt8]) -> [UInt8] {
         let count: [UInt8] =

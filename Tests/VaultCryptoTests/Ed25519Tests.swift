@@ -40,7 +40,7 @@ import VaultErrors
     }
 
     @Test(arguments: vectors)
-    func publishedVectors(seed: String, publicKey: String, message: String, signature: String) throws {
+    func matchesPublishedVectors(seed: String, publicKey: String, message: String, signature: String) throws {
         let key = try Ed25519PrivateKey(pem: Self.pem(seed: hex(seed)))
         let signed = try key.sign(hex(message).span)
         let own = key.publicKey
@@ -50,7 +50,7 @@ import VaultErrors
         #expect(Ed25519PublicKey(raw: hex(publicKey).span) == own)
     }
 
-    @Test func everyFlippedBitIsNoticed() throws {
+    @Test func everyFlippedBitIsDetected() throws {
         let key = Ed25519PrivateKey()
         let publicKey = key.publicKey
         let bytes = message(100)
@@ -69,11 +69,11 @@ import VaultErrors
         }
     }
 
-    @Test(arguments: [0, 31, 33]) func onlyThirtyTwoBytesAreAPublicKey(count: Int) {
+    @Test(arguments: [0, 31, 33]) func otherPublicKeySizesAreRefused(count: Int) {
         #expect(Ed25519PublicKey(raw: message(count).span) == nil)
     }
 
-    @Test func keysSurviveTheirText() throws {
+    @Test func keysAreReadFromTheirPEM() throws {
         let key = Ed25519PrivateKey()
         let text = try key.pem()
         let again = try Ed25519PrivateKey(pem: text)
@@ -84,7 +84,7 @@ import VaultErrors
         #expect(Ed25519PrivateKey().publicKey != key.publicKey)
     }
 
-    /// An X25519 key, an encrypted Ed25519 key (nobody is asked for its passphrase), and no key at all.
+    /// An X25519 key, an encrypted Ed25519 key (without a prompt for its passphrase), and other text.
     @Test(arguments: [
         "", "-----BEGIN PRIVATE KEY-----\n-----END PRIVATE KEY-----\n", "no key",
         """

@@ -4,7 +4,7 @@ import VaultErrors
 
 @Suite struct EncryptedKeyTests {
     @Test(arguments: [EncryptedKeys.pbkdf2, EncryptedKeys.scrypt])
-    func opensKeysOfOpenSSL(text: String) throws {
+    func keysOfOpenSSLOpen(text: String) throws {
         let pem = secret(Array(text.utf8))
         let encrypted = Ed25519PrivateKey.isEncrypted(pem: pem)
         #expect(encrypted)
@@ -13,15 +13,15 @@ import VaultErrors
         #expect(key.publicKey.raw == hex(EncryptedKeys.publicKey))
     }
 
-    @Test func tellsAWrongPassphrase() throws {
+    @Test func wrongPassphraseIsReported() throws {
         for wrong in ["correct hors", "correct horse\n", "Correct horse", "x"] {
             let problem = Self.problem(opening: EncryptedKeys.pbkdf2, with: wrong)
             #expect(problem == "the passphrase does not open the private key")
         }
     }
 
-    /// About one in 256 wrong passphrases happens on a right padding, and shows only in what is decrypted.
-    @Test func tellsEveryWrongPassphrase() throws {
+    /// About one in 256 wrong passphrases gives valid padding, and is detected only in the plaintext.
+    @Test func everyWrongPassphraseIsReported() throws {
         for number in 0..<1_000 {
             let problem = Self.problem(opening: EncryptedKeys.pbkdf2, with: "\(number)")
             #expect(problem == "the passphrase does not open the private key")
@@ -29,7 +29,7 @@ import VaultErrors
     }
 
     @Test(arguments: ["", "no key", EncryptedKeys.pbes1, EncryptedKeys.des, EncryptedKeys.x25519] + damaged)
-    func tellsOtherFiles(text: String) {
+    func otherFilesAreRefused(text: String) {
         let problem = Self.problem(opening: text, with: EncryptedKeys.passphrase)
         #expect(problem == "no encrypted Ed25519 private key in PKCS#8 PEM with PBES2")
     }
@@ -41,7 +41,7 @@ import VaultErrors
         "-----BEGIN ENCRYPTED PRIVATE KEY-----\n-----END ENCRYPTED PRIVATE KEY-----\n",
     ]
 
-    @Test func refusesAPassphraseForAnOpenKey() throws {
+    @Test func passphraseForAnUnencryptedKeyIsRefused() throws {
         let pem = try Ed25519PrivateKey().pem()
         let encrypted = Ed25519PrivateKey.isEncrypted(pem: pem)
         #expect(!encrypted)
@@ -49,7 +49,7 @@ import VaultErrors
         #expect(problem == "the private key is not encrypted, though a passphrase was given")
     }
 
-    @Test func refusesAnEmptyPassphrase() {
+    @Test func emptyPassphraseIsRefused() {
         let key = Ed25519PrivateKey()
         let none = secret([])
         #expect(failure { () throws(VaultError) in _ = try key.pem(encryptedWith: none) } == .key)
@@ -61,7 +61,7 @@ import VaultErrors
         [0xff, 0xfe],
         message(5_000),
     ])
-    func keysSurviveEncryption(passphrase: [UInt8]) throws {
+    func encryptedKeysOpen(passphrase: [UInt8]) throws {
         let key = Ed25519PrivateKey()
         let passphrase = secret(passphrase)
         let text = try key.pem(encryptedWith: passphrase)
@@ -75,7 +75,7 @@ import VaultErrors
     }
 
     /// PBES2, PBKDF2 with 16 bytes of salt, 600,000 iterations and HMAC-SHA-256, AES-256-CBC.
-    @Test func encryptsAsDocumented() throws {
+    @Test func encryptionHasDocumentedParameters() throws {
         let key = Ed25519PrivateKey()
         let texts = try [
             key.pem(encryptedWith: secret([1])).exposed, key.pem(encryptedWith: secret([1])).exposed,
@@ -94,12 +94,12 @@ import VaultErrors
     }
 
     @Test(arguments: ["", "no key", SignatureVectors.ed25519, UnsupportedKeys.certificate])
-    func onlyPrivateKeysAreEncrypted(text: String) {
+    func otherTextsAreNotEncryptedKeys(text: String) {
         let encrypted = Ed25519PrivateKey.isEncrypted(pem: secret(Array(text.utf8)))
         #expect(!encrypted)
     }
 
-    /// What opening complains about, always as `.key`; nil if it succeeds.
+    /// The problem of the error, which must be `.key`; nil if the key opens.
     private static func problem(opening text: String, with passphrase: String) -> String? {
         do throws(VaultError) {
             _ = try Ed25519PrivateKey(

@@ -2,7 +2,7 @@
 enum EncryptedKeys {
     static let passphrase = "correct horse"
 
-    /// What all but the last hold.
+    /// The key in all but the last.
     static let publicKey = "beb5da29051a79d88e87982687709b9c6a108e6603f4f2f0afa2c8a39a5236d4"
 
     /// `genpkey -algorithm ed25519 -aes-256-cbc`.
@@ -25,7 +25,7 @@ enum EncryptedKeys {
         -----END ENCRYPTED PRIVATE KEY-----
         """
 
-    /// `pkcs8 -topk8 -v1 PBE-SHA1-3DES`, which is no PBES2.
+    /// `pkcs8 -topk8 -v1 PBE-SHA1-3DES`, which is not PBES2.
     static let pbes1 = """
         -----BEGIN ENCRYPTED PRIVATE KEY-----
         MFgwHAYKKoZIhvcNAQwBAzAOBAiQTNW0UJ4ArAICCAAEOBMUpK4AxZqkj0Ppw4z4
@@ -33,7 +33,7 @@ enum EncryptedKeys {
         -----END ENCRYPTED PRIVATE KEY-----
         """
 
-    /// `pkcs8 -topk8 -v2 des-cbc -provider legacy`, for which OpenSSL has no cipher otherwise.
+    /// `pkcs8 -topk8 -v2 des-cbc -provider legacy`, whose cipher OpenSSL has only in the legacy provider.
     static let des = """
         -----BEGIN ENCRYPTED PRIVATE KEY-----
         MIGHMEsGCSqGSIb3DQEFDTA+MCkGCSqGSIb3DQEFDDAcBAgY3IyGZFovcgICCAAw

@@ -8,7 +8,7 @@ import VaultErrors
         try HKDF.expandSHA512(secret([UInt8](0..<32)), info: info.span, count: count).exposed
     }
 
-    @Test func expandsOverBlocks() throws {
+    @Test func outputSpansBlocks() throws {
         #expect(
             try Self.expand(Array("assetvault".utf8), count: 76)
                 == hex(
@@ -19,7 +19,7 @@ import VaultErrors
     }
 
     /// OpenSSL 3.0's own HKDF takes 1,024 bytes of info.
-    @Test func expandsToTheLimitWithLongInfo() throws {
+    @Test func limitAndLongInfoAreSupported() throws {
         let info = (0..<3_000).map { UInt8($0 % 251) }
         let derived = try Self.expand(info, count: 255 * 64)
         #expect(
@@ -28,12 +28,12 @@ import VaultErrors
     }
 
     @Test(arguments: [0, 1, 63, 64, 65, 128, 129])
-    func shorterOutputsAreTheBeginningOfLongerOnes(count: Int) throws {
+    func shorterOutputsArePrefixesOfLongerOnes(count: Int) throws {
         #expect(try Self.expand([], count: count) == Array(Self.expand([], count: 200).prefix(count)))
     }
 
     @Test(arguments: [-1, 255 * 64 + 1, Int.max])
-    func impossibleCountsAreRefused(count: Int) {
+    func impossibleLengthsAreRefused(count: Int) {
         let category = failure { () throws(VaultError) in
             _ = try Self.expand([], count: count)
         }

@@ -20,7 +20,7 @@ import VaultCrypto
     ]
 
     @Test(arguments: vectors)
-    func publishedVectors(key: [UInt8], message: [UInt8], tag: String) {
+    func matchesPublishedVectors(key: [UInt8], message: [UInt8], tag: String) {
         var hmac = HMACSHA256(key: secret(key))
         let first = hmac.authenticate(message.span)
         let other = hmac.authenticate(key.span)

@@ -1,4 +1,4 @@
-/// Signatures over "one message" by `SignatureVectors.rsa` that are no PSS with SHA-256 throughout.
+/// Signatures of "one message" by `SignatureVectors.rsa` that are not PSS with SHA-256 only.
 enum OtherRSASignatures {
     /// `dgst -sha256 -sign`, which is PKCS #1 1.5.
     static let pkcs1 = """

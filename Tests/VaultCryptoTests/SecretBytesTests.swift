@@ -3,7 +3,7 @@ import VaultCrypto
 import VaultErrors
 
 @Suite struct SecretBytesTests {
-    @Test(arguments: [0, 1, 32, 5_000]) func keepsACopy(count: Int) {
+    @Test(arguments: [0, 1, 32, 5_000]) func bytesAreCopied(count: Int) {
         let bytes = message(count)
         let kept = secret(bytes)
         let again = kept.copy()
@@ -13,14 +13,14 @@ import VaultErrors
     }
 
     @Test func randomSecretsDiffer() {
-        let first = SecretBytes(randomCount: 32)
-        let second = SecretBytes(randomCount: 32)
+        let first = SecretBytes(randomLength: 32)
+        let second = SecretBytes(randomLength: 32)
         #expect(first.count == 32)
         #expect(first.exposed != second.exposed)
-        #expect(SecretBytes(randomCount: 0).exposed.isEmpty)
+        #expect(SecretBytes(randomLength: 0).exposed.isEmpty)
     }
 
-    @Test func keepsWhatWasFilled() throws {
+    @Test func filledBytesAreKept() throws {
         let kept = try SecretBytes(capacity: 10) { room throws(VaultError) in
             #expect(room.count == 10)
             for index in 0..<4 { room[index] = UInt8(index) }
@@ -29,7 +29,7 @@ import VaultErrors
         #expect(kept.exposed == [0, 1, 2, 3])
     }
 
-    @Test func aFailureToFillComesOut() {
+    @Test func fillErrorsAreThrown() {
         let category = failure { () throws(VaultError) in
             _ = try SecretBytes(capacity: 10) { _ throws(VaultError) in
                 throw VaultError(.io, "nothing to read", at: "test", remedy: "none")
@@ -43,12 +43,12 @@ import VaultErrors
             ([1, 2, 3], [1, 2, 3], true), ([1, 2, 3], [1, 2, 4], false), ([1, 2, 3], [0, 2, 3], false),
             ([1, 2, 3], [1, 2], false), ([], [0], false), ([], [], true),
         ] as [([UInt8], [UInt8], Bool)])
-    func comparesContent(a: [UInt8], b: [UInt8], equal: Bool) {
+    func contentsAreCompared(a: [UInt8], b: [UInt8], equal: Bool) {
         let found = SecretBytes.constantTimeEqual(a.span, b.span)
         #expect(found == equal)
     }
 
-    @Test func publicRandomBytesHaveTheirCount() throws {
+    @Test func randomBytesHaveTheRequestedLength() throws {
         let first = try SecureRandom.bytes(24)
         #expect(first.count == 24)
         #expect(try SecureRandom.bytes(24) != first)

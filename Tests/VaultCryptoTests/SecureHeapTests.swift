@@ -4,7 +4,7 @@ import VaultCrypto
 
 /// The secure heap belongs to a whole process, so each of these runs in its own.
 @Suite struct SecureHeapTests {
-    @Test func secretsMoveToTheSecureHeapWhenItIsAskedFor() async {
+    @Test func secretsAreOnTheInitialisedSecureHeap() async {
         await #expect(processExitsWith: .success) {
             let before = secret(message(32))
             #expect(before.isOnSecureHeap == false)
@@ -13,16 +13,16 @@ import VaultCrypto
             #expect(after.isOnSecureHeap == true)
             let copy = before.copy()
             #expect(copy.isOnSecureHeap == true)
-            #expect(SecretBytes(randomCount: 32).isOnSecureHeap == true)
+            #expect(SecretBytes(randomLength: 32).isOnSecureHeap == true)
             let info: [UInt8] = []
             let derived = try HKDF.expandSHA512(after, info: info.span, count: 32)
             #expect(derived.isOnSecureHeap == true)
-            // Freed when this ends, though it stands on the other heap.
+            // Freed when this ends, although it is on the other heap.
             #expect(before.exposed == after.exposed)
         }
     }
 
-    @Test func secretsOverflowToTheOrdinaryHeap() async {
+    @Test func secretsUseTheOrdinaryHeapWhenTheSecureHeapIsFull() async {
         await #expect(processExitsWith: .success) {
             SecureHeap.initialise(bytes: 1)
             let large = secret(message(1 << 20))
@@ -46,7 +46,7 @@ import VaultCrypto
         }
     }
 
-    @Test func onlyTheFirstOfManyCallsCounts() async {
+    @Test func onlyTheFirstInitialisationCounts() async {
         await #expect(processExitsWith: .success) {
             let states = await withTaskGroup(of: SecureHeap.State.self) { group in
                 for size in 0..<16 { group.addTask { SecureHeap.initialise(bytes: size << 12) } }
@@ -57,20 +57,20 @@ import VaultCrypto
         }
     }
 
-    /// OpenSSL ends the process for sizes that are no powers of two.
+    /// OpenSSL ends the process for sizes that are not powers of two.
     @Test(arguments: [Int.min, -1, 0, 4_097, 1 << 20 + 1])
-    func anySizeIsTaken(size: Int) async {
+    func anySizeIsAccepted(size: Int) async {
         await #expect(processExitsWith: .success) { [size] in
             #expect(SecureHeap.initialise(bytes: size) != .unavailable)
         }
     }
 }
 
-/// How many bytes of a secret are still where it was after it is gone. The kernel reads them: to the language, and to
-/// sanitizers, that memory is gone too.
+/// The number of bytes of a freed secret that are still in memory. The kernel reads them, as the language and
+/// sanitizers do not allow it.
 private func traceOfFreedSecret() throws -> Int {
     let count = 4_096
-    // Made first, so that it can't take the place that the secret leaves.
+    // Allocated first, so that it can't reuse the secret's memory.
     var seen = [UInt8](repeating: 0, count: count)
     let filling = [UInt8](repeating: 0xA5, count: count)
     let memory = unsafe open("/proc/self/mem", O_RDONLY)
@@ -84,7 +84,7 @@ private func traceOfFreedSecret() throws -> Int {
         let address = held.withBytes { bytes in
             unsafe bytes.withUnsafeBufferPointer { Int(bitPattern: $0.baseAddress) }
         }
-        // Proves that this is the place to look at.
+        // Verifies the address.
         return look(at: address) == count ? address : -1
     }
     return look(at: addressOfShortLivedSecret())

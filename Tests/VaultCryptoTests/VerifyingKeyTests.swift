@@ -14,7 +14,7 @@ import VaultCrypto
     ]
 
     @Test(arguments: signed)
-    func acceptsSignatures(scheme: VerifyingKey.Scheme, pem: String, signature: String) throws {
+    func validSignaturesAreAccepted(scheme: VerifyingKey.Scheme, pem: String, signature: String) throws {
         let key = try #require(VerifyingKey(text: pem))
         #expect(key.scheme == scheme)
         #expect(key.accepts(hex(signature), Vectors.message))
@@ -23,7 +23,7 @@ import VaultCrypto
     }
 
     @Test(arguments: signed)
-    func refusesEveryChangedByte(scheme: VerifyingKey.Scheme, pem: String, signature: String) throws {
+    func changedBytesAreRefused(scheme: VerifyingKey.Scheme, pem: String, signature: String) throws {
         let key = try #require(VerifyingKey(text: pem))
         let signature = hex(signature)
         for index in signature.indices {
@@ -34,7 +34,7 @@ import VaultCrypto
     }
 
     @Test(arguments: signed)
-    func refusesOtherCounts(scheme: VerifyingKey.Scheme, pem: String, signature: String) throws {
+    func otherLengthsAreRefused(scheme: VerifyingKey.Scheme, pem: String, signature: String) throws {
         let key = try #require(VerifyingKey(text: pem))
         let signature = hex(signature)
         let others: [[UInt8]] = [
@@ -46,7 +46,7 @@ import VaultCrypto
         }
     }
 
-    @Test func refusesOtherKeysAndSchemes() throws {
+    @Test func otherKeysAndSchemesAreRefused() throws {
         for (_, pem, _) in Self.signed {
             let key = try #require(VerifyingKey(text: pem))
             for (_, otherPEM, signature) in Self.signed where otherPEM != pem {
@@ -62,13 +62,13 @@ import VaultCrypto
         (Vectors.rsa, OtherRSASignatures.pkcs1), (Vectors.rsa, OtherRSASignatures.sha512),
         (Vectors.rsa, OtherRSASignatures.maskedWithSHA512), (Vectors.p256, Vectors.p256SHA512Signature),
     ])
-    func refusesOtherPaddingsAndHashes(pem: String, signature: String) throws {
+    func otherPaddingsAndHashesAreRefused(pem: String, signature: String) throws {
         let key = try #require(VerifyingKey(text: pem))
         #expect(!key.accepts(hex(signature), Vectors.message))
     }
 
-    /// The same two numbers in other clothes: 64 raw bytes, a long form of the count, more leading zeros.
-    @Test func refusesECDSASignaturesThatAreNotDER() throws {
+    /// The same two numbers in other encodings: 64 raw bytes, a long form of the length, more leading zeros.
+    @Test func otherECDSAEncodingsAreRefused() throws {
         let key = try #require(VerifyingKey(text: Vectors.p256))
         let signature = hex(Vectors.p256Signature)
         let content = signature.dropFirst(2)
@@ -97,7 +97,7 @@ import VaultCrypto
         #expect(key.encoded == DER.publicKey(algorithm: hex("300506032b6570"), raw.raw))
         #expect(VerifyingKey(text: Vectors.p256)?.ed25519 == nil)
         #expect(VerifyingKey(text: Vectors.rsa)?.ed25519 == nil)
-        // 32 bytes that are no point of the curve: a key that accepts nothing.
+        // 32 bytes that are not a point of the curve are a key that accepts no signature.
         let thirtyTwo = Ed25519PublicKey(raw: [UInt8](repeating: 2, count: 32).span)
         let noPoint = try #require(thirtyTwo)
         #expect(!VerifyingKey(noPoint).accepts(hex(Vectors.ed25519Signature), Vectors.message))

@@ -5,7 +5,7 @@ import VaultCrypto
     typealias Vectors = SignatureVectors
 
     @Test(arguments: [Vectors.ed25519, Vectors.p256, Vectors.rsa])
-    func textAndBytesAreTheSameKey(text: String) throws {
+    func pemAndDERAreTheSameKey(text: String) throws {
         let key = try #require(VerifyingKey(text: text))
         #expect(key.pem == text + "\n")
         #expect(key.encoded == DER.decoded(pem: text))
@@ -13,7 +13,7 @@ import VaultCrypto
     }
 
     @Test(arguments: [Vectors.ed25519, Vectors.p256, Vectors.rsa])
-    func whitespaceMakesNoOtherKey(text: String) throws {
+    func whitespaceIsIgnored(text: String) throws {
         let key = try #require(VerifyingKey(text: text))
         for width in [1, 4, 61, 63, 65, 76, 1_000] {
             #expect(VerifyingKey(text: DER.pem(key.encoded, width: width)) == key, "\(width) characters")
@@ -27,14 +27,14 @@ import VaultCrypto
         }
     }
 
-    @Test func oneKeyHasOneEncoding() throws {
+    @Test func equalKeysHaveEqualEncodings() throws {
         let key = try #require(VerifyingKey(text: Vectors.p256))
         for other in [Vectors.p256Compressed, Vectors.p256Hybrid] {
             let same = try #require(VerifyingKey(text: other))
             #expect(same.encoded == key.encoded)
             #expect(same.accepts(hex(Vectors.p256Signature), Vectors.message))
         }
-        // rsaEncryption's parameters left out, which some programs do.
+        // Some programs omit rsaEncryption's parameters.
         let rsa = try #require(VerifyingKey(text: Vectors.rsa))
         let numbers = Array(rsa.encoded.dropFirst(24))
         let algorithm = hex("06092a864886f70d010101")
@@ -43,7 +43,7 @@ import VaultCrypto
         #expect(VerifyingKey(text: DER.pem(bare)) == rsa)
     }
 
-    @Test func otherKeysAreOthers() {
+    @Test func differentKeysDiffer() {
         let keys = [Vectors.ed25519, Vectors.p256, Vectors.rsa, VerifyingKeyTests.otherP256]
             .map { VerifyingKey(text: $0) }
         #expect(Set(keys).count == 4)
@@ -52,7 +52,7 @@ import VaultCrypto
     @Test(arguments: [
         (2_047, false), (2_048, true), (2_049, true), (4_096, true), (16_384, true), (16_385, false),
     ])
-    func limitsRSA(bits: Int, supported: Bool) {
+    func sizeOfRSAKeysIsLimited(bits: Int, supported: Bool) {
         let key = VerifyingKey(text: DER.pem(DER.rsa(bits: bits)))
         #expect((key?.scheme == .rsaPSSSHA256) == supported)
         #expect(key == nil || key?.encoded == DER.rsa(bits: bits))
@@ -87,7 +87,7 @@ import VaultCrypto
         ),
         "-----BEGIN PUBLIC KEY-----\n-----END PUBLIC KEY-----\n", "-----BEGIN PUBLIC KEY-----",
         "-----BEGIN PUBLIC KEY-----END PUBLIC KEY-----", "-----END PUBLIC KEY-----",
-        // Bits beyond the end, padding that is missing, too much or in the middle, the URL's alphabet.
+        // Bits after the end, missing, excess or misplaced padding, the URL alphabet.
         Vectors.ed25519.replacing("=\n", with: "\n"), Vectors.ed25519.replacing("=\n", with: "==\n"),
         Vectors.ed25519.replacing("=\n", with: "=====\n"), Vectors.p256.replacing("MFkw", with: "MFk="),
         Vectors.p256.replacing("MFkw", with: "MFkw===="), Vectors.p256.replacing("MFkw", with: "MF-w"),
@@ -108,7 +108,7 @@ import VaultCrypto
         }
     }
 
-    /// The point at infinity, a point beside the curve, no point.
+    /// The point at infinity, a point not on the curve, invalid points.
     @Test(arguments: [[0], [4] + message(64), [2] + [UInt8](repeating: 0xff, count: 32), [], [4]])
     func otherPointsAreRefused(point: [UInt8]) {
         let bytes = DER.publicKey(algorithm: hex("301306072a8648ce3d020106082a8648ce3d030107"), point)

@@ -3,8 +3,8 @@ import Testing
 import VaultErrors
 import VaultKeys
 
-@Suite("Key providers asked once") struct CachingProviderTests {
-    /// Counts what it is asked, and has the key "one".
+@Suite("Caching key providers") struct CachingProviderTests {
+    /// Counts the lookups, and has the key "one".
     final class Counted: KeyProvider {
         let asked = Mutex<[String]>([])
         let key: KeyRing
@@ -27,7 +27,7 @@ import VaultKeys
         }
     }
 
-    @Test("each ID once, whatever the answer is")
+    @Test("each ID is looked up once, whatever the result")
     func once() async throws {
         let counted = try Counted()
         let provider = CachingKeyProvider(counted)
@@ -41,7 +41,7 @@ import VaultKeys
         #expect(counted.asked.withLock { $0 } == ["one", "two", "all", "failing"])
     }
 
-    @Test("once for all who ask at the same time")
+    @Test("concurrent lookups share one request")
     func concurrent() async throws {
         let counted = try Counted()
         let provider = CachingKeyProvider(counted)

@@ -10,7 +10,7 @@ import VaultKeys
         throw VaultError(.key, "out of reach", at: "service", remedy: "wait")
     }
 
-    @Test("all candidates in order, equal ones once")
+    @Test("all candidates in order, without duplicates")
     func order() async throws {
         let chain = ChainedKeyProvider([
             InMemoryKeyProvider(try ring(first.vaultJWK("one"))),

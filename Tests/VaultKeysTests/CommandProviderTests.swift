@@ -36,7 +36,7 @@ import VaultKeys
         #expect(try content(of: "seen") == "$HOME\n;*\n")
     }
 
-    @Test("an ID that would be an option is not asked for: packs choose the IDs")
+    @Test("an ID that the command could parse as an option is never passed")
     func option() async throws {
         let provider = try command("touch $DIR/ran; cat $DIR/ring")
         for id in ["-", "-x", "--help"] { #expect(try await provider.keys(for: KeyID(id)).isEmpty) }
@@ -52,18 +52,18 @@ import VaultKeys
         #expect(try content(of: "seen") == "'a\nb'\n`id`\none\n")
     }
 
-    @Test("no output with status 0 means: no such key")
+    @Test("empty output with status 0 means that there is no such key")
     func silence() async throws {
         #expect(try await command("exit 0").keys(for: KeyID("one")).isEmpty)
         #expect(try await command("echo").keys(for: KeyID("one")).isEmpty)
     }
 
-    @Test("keys that were not asked for are not used")
+    @Test("keys with other IDs are ignored")
     func otherKey() async throws {
         #expect(try await command("cat $DIR/ring").keys(for: KeyID("two")).isEmpty)
     }
 
-    @Test("a command that fails gives no key, even if it printed one")
+    @Test("the output of a failed command is ignored")
     func fails() async throws {
         let provider = try command("cat $DIR/ring; exit 3")
         let error = await failure { _ = try await provider.keys(for: KeyID("one")) }
@@ -83,7 +83,7 @@ import VaultKeys
         #expect(error?.description.contains("hunter2") == false)
     }
 
-    @Test("a command that takes too long is ended")
+    @Test("a command that exceeds the deadline is terminated")
     func late() async throws {
         let provider = try command("echo $$ > $DIR/pid; exec sleep 600", deadline: .milliseconds(300))
         let error = await failure { _ = try await provider.allKeys() }
@@ -93,7 +93,7 @@ import VaultKeys
         #expect(kill(process, 0) == -1, "the command still runs")
     }
 
-    @Test("output is bounded")
+    @Test("output is limited")
     func endless() async throws {
         for (end, problem) in [("exit 1", "failed with status 1"), ("exit 0", "more than a pipe holds")] {
             let error = await failure {
@@ -104,13 +104,13 @@ import VaultKeys
         }
     }
 
-    @Test("output up to what a pipe holds arrives whole")
+    @Test("output up to the capacity of a pipe is complete")
     func long() async throws {
         let provider = try command("head -c 60000 /dev/zero | tr '\\0' ' '; cat $DIR/ring")
         #expect(try await provider.allKeys().vaultKeyBytes == [key.bytes])
     }
 
-    @Test("a process left behind with the output open keeps nobody waiting")
+    @Test("a background process that keeps the output open does not block")
     func leftBehind() async throws {
         let provider = try command("sleep 600 & echo $! > $DIR/pid; cat $DIR/ring")
         #expect(try await provider.allKeys().ids == ["one"])
@@ -118,7 +118,7 @@ import VaultKeys
         #expect(kill(process, SIGKILL) == 0, "the answer came only after that process had ended")
     }
 
-    @Test("the environment is handed on, other manifests are not")
+    @Test("the environment is inherited, other file descriptors are not")
     func surroundings() async throws {
         let pipe = Pipe()
         let number = fcntl(pipe.fileHandleForReading.fileDescriptor, F_DUPFD, 100)

@@ -13,7 +13,7 @@ import VaultKeys
         folder = try TestFolder()
     }
 
-    @Test("a file a key, in every spelling, and readable by others")
+    @Test("one key per file, with every suffix, and readable by others")
     func names() async throws {
         for (number, name) in ["k0", "k1.jwk", "k2.json", "k3.jwks"].enumerated() {
             try folder.write(key.vaultJWK("k\(number)"), to: name, mode: 0o644)
@@ -24,7 +24,7 @@ import VaultKeys
         }
     }
 
-    @Test("every candidate for one ID, so that a wrong key shadows nothing")
+    @Test("all candidates for one ID, so that a wrong key shadows none")
     func candidates() async throws {
         try folder.write(SampleKey(value: 1).vaultJWK("one"), to: "one")
         try folder.write(jwkSet(key.vaultJWK("one")), to: "vault.jwks")
@@ -32,7 +32,7 @@ import VaultKeys
         #expect(found == [SampleKey(value: 1).bytes, key.bytes])
     }
 
-    @Test("other secrets beside the keys are passed over")
+    @Test("other secrets in the folder are skipped")
     func otherSecrets() async throws {
         try folder.write(key.vaultJWK("one"), to: "one")
         try folder.write("hunter2", to: "db-password")
@@ -46,7 +46,9 @@ import VaultKeys
         #expect(try await provider.allKeys().ids == ["one"])
     }
 
-    @Test("what claims to be a key must be one", arguments: ["one.jwk", "one.jwks", "one.json", "one"])
+    @Test(
+        "files with key suffixes or JWKs must be valid",
+        arguments: ["one.jwk", "one.jwks", "one.json", "one"])
     func malformed(_ name: String) async throws {
         let file = try folder.write(String(key.vaultJWK("one").dropLast()), to: name)
         let error = await failure { _ = try await provider.keys(for: KeyID("two")) }
@@ -54,7 +56,7 @@ import VaultKeys
         #expect(error?.place == file.string)
     }
 
-    @Test("a Kubernetes volume, before and after an exchange")
+    @Test("a Kubernetes volume, before and after an update")
     func kubernetes() async throws {
         try folder.write(key.vaultJWK("one"), to: "..2026_01_31/vault.jwk")
         try folder.link("..data", to: "..2026_01_31")
@@ -81,10 +83,10 @@ import VaultKeys
             _ = try await DirectoryKeyProvider(path: outer.path.appending("secrets")).keys(for: KeyID("one"))
         }
         #expect(error?.category == .key)
-        #expect(error?.problem.contains(target == "nothing" ? "to nothing" : "leads outside") == true)
+        #expect(error?.problem.contains(target == "nothing" ? "broken link" : "to outside") == true)
     }
 
-    @Test("a missing folder is a matter of keys")
+    @Test("a missing folder is a key error")
     func missing() async throws {
         let error = await failure {
             _ = try await DirectoryKeyProvider(path: folder.path.appending("nothing")).allKeys()

@@ -20,13 +20,13 @@ import VaultKeys
         #expect(error?.remedy == "run: chmod 600 \(path)")
     }
 
-    @Test("modes that are strict enough", arguments: [0o600, 0o400])
+    @Test("modes that are accepted", arguments: [0o600, 0o400])
     func strict(mode: Int) async throws {
         let path = try folder.write(key.vaultJWK("one"), to: "ring", mode: mode)
         #expect(try await FileKeyProvider(path: path).allKeys().ids == ["one"])
     }
 
-    @Test("the file behind a link counts")
+    @Test("the mode of a link's target counts")
     func link() async throws {
         try folder.write(key.vaultJWK("one"), to: "ring", mode: 0o644)
         try folder.link("link", to: "ring")
@@ -34,7 +34,7 @@ import VaultKeys
         #expect(await failure { _ = try await provider.allKeys() }?.category == .key)
     }
 
-    @Test("missing, a folder, a pipe, too large, empty: each is a matter of keys")
+    @Test("missing, a folder, a pipe, too large, empty: each is a key error")
     func unusable() async throws {
         try FileManager.default.createDirectory(
             atPath: folder.path.appending("folder").string, withIntermediateDirectories: true)
@@ -55,14 +55,14 @@ import VaultKeys
         }
     }
 
-    @Test("a ring of more than one read")
+    @Test("a ring that needs several reads")
     func large() async throws {
         let text = String(repeating: " ", count: (1 << 20) - 200) + key.vaultJWK("one")
         let path = try folder.write(text, to: "ring")
         #expect(try await FileKeyProvider(path: path).allKeys().vaultKeyBytes == [key.bytes])
     }
 
-    @Test("a key exchanged under a running program is seen")
+    @Test("a key replaced while the program runs is read again")
     func exchanged() async throws {
         let provider = FileKeyProvider(path: try folder.write(key.vaultJWK("one"), to: "ring"))
         #expect(try await provider.allKeys().ids == ["one"])

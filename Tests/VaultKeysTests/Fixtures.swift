@@ -36,11 +36,11 @@ final class TestFolder: Sendable {
     }
 }
 
-/// A key of the tests: 32 equal bytes, told apart by their value.
+/// A key of the tests: 32 equal bytes.
 struct SampleKey {
     let value: UInt8
     var bytes: [UInt8] { [UInt8](repeating: value, count: 32) }
-    /// What no message may hold.
+    /// Text that no error may contain.
     var text: String { Base64URL.encode(bytes.span) }
 
     func vaultJWK(_ kid: String?) -> String {

@@ -8,7 +8,7 @@ import VaultKeys
 @Suite("JWK rules") struct JWKTests {
     static let key = SampleKey(value: 7)
 
-    @Test("a vault key and a content key are told apart by alg")
+    @Test("alg distinguishes vault keys and content keys")
     func kinds() throws {
         let id = [UInt8](0..<16)
         let both = try ring(jwkSet(Self.key.vaultJWK("one"), SampleKey(value: 8).contentJWK(id)))
@@ -19,7 +19,7 @@ import VaultKeys
         #expect(both.contentKeys.first?.id.description == Base64URL.encode(id.span))
     }
 
-    @Test("one JWK, with members that are nobody's business")
+    @Test("one JWK with unknown members")
     func single() throws {
         let text = #"""
              { "exp": 1234, "x": {"kid": [1, {"k": null}]}, "kty": "oct", "k": "\#(Self.key.text)",
@@ -32,12 +32,13 @@ import VaultKeys
 
     @Test("an absent kid is the RFC 7638 thumbprint")
     func thumbprint() throws {
-        // printf '{"k":"BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc","kty":"oct"}' | openssl dgst -sha256 -binary | basenc --base64url
+        // printf '{"k":"BwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwcHBwc","kty":"oct"}' | openssl dgst -sha256 -binary |
+        // basenc --base64url
         let read = try ring(Self.key.vaultJWK(nil))
         #expect(read.ids == ["X7ZeXWu3bq09ofncmqKiVAjOnOY7Pqoi80PIsv-egCI"])
     }
 
-    @Test("keys of other types in a set are passed over, alone they are refused")
+    @Test("keys of other types are skipped in a set, but refused alone")
     func otherTypes() throws {
         let other = #"{"kty":"RSA","kid":"not a kid of ours","n":"AQAB","e":"AQAB","alg":"RS256"}"#
         #expect(try ring(jwkSet(other, Self.key.vaultJWK("one"))).ids == ["one"])
@@ -45,7 +46,7 @@ import VaultKeys
         #expect(throws: VaultError.self) { try ring(other) }
     }
 
-    @Test("the same key twice counts once, another key of that ID beside it")
+    @Test("duplicate keys are merged, other keys of the same ID are kept")
     func candidates() throws {
         var all = try ring(Self.key.vaultJWK("one"))
         all.append(try ring(Self.key.vaultJWK("one")))
@@ -141,13 +142,13 @@ import VaultKeys
             problem: "not the base64url"),
     ]
 
-    @Test("each fault has its own text, and no text a secret", arguments: refused)
+    @Test("each error has its own text without a secret", arguments: refused)
     func faults(_ refused: Refused) async {
         let error = await failure { _ = try ring(refused.text, place: "the ring") }
         #expect(error?.category == .key)
         #expect(error?.place == "the ring")
         #expect(error?.problem.contains(refused.problem) == true, "\(String(describing: error))")
-        // 8 of its 43 characters would be enough to give a key away by and by.
+        // Even 8 of its 43 characters would reveal a part of the key.
         #expect(error?.description.contains(Self.k.prefix(8)) == false)
     }
 }

@@ -4,7 +4,7 @@ import Testing
 import VaultErrors
 import VaultKeys
 
-/// A kind of provider, made so that it holds one text.
+/// A kind of provider, created with one text.
 enum ProviderKind: String, CaseIterable, Sendable {
     case inMemory, closure, environment, file, manifest, directory, command, chain
 
@@ -42,7 +42,7 @@ enum ProviderKind: String, CaseIterable, Sendable {
 
 private let unexpected = VaultError(.io, "unexpected", at: "test", remedy: "mend the test")
 
-/// What every provider must do, whatever it reads from.
+/// The requirements for every provider.
 @Suite("Provider conformance") struct ProviderConformanceTests {
     let folder: TestFolder
     let key = SampleKey(value: 7)
@@ -65,14 +65,14 @@ private let unexpected = VaultError(.io, "unexpected", at: "test", remedy: "mend
         #expect(content.vaultKeys.isEmpty)
     }
 
-    @Test("gives an empty ring for an unknown ID", arguments: ProviderKind.allCases)
+    @Test("returns an empty ring for an unknown ID", arguments: ProviderKind.allCases)
     func unknownID(_ kind: ProviderKind) async throws {
         let provider = try kind.provider(holding: jwkSet(key.vaultJWK("one")), in: folder)
         #expect(try await provider.keys(for: KeyID("ONE")).isEmpty)
         #expect(try await provider.keys(for: KeyID("--help")).isEmpty)
     }
 
-    @Test("takes one JWK as well as a set", arguments: ProviderKind.allCases)
+    @Test("accepts one JWK or a set", arguments: ProviderKind.allCases)
     func singleJWK(_ kind: ProviderKind) async throws {
         let provider = try kind.provider(holding: key.vaultJWK("one") + "\n", in: folder)
         #expect(try await provider.keys(for: KeyID("one")).vaultKeyBytes == [key.bytes])
@@ -99,7 +99,7 @@ private let unexpected = VaultError(.io, "unexpected", at: "test", remedy: "mend
         }
     }
 
-    @Test("answers again and again, and concurrently", arguments: ProviderKind.allCases)
+    @Test("supports repeated and concurrent lookups", arguments: ProviderKind.allCases)
     func repeatedly(_ kind: ProviderKind) async throws {
         let text = jwkSet(key.vaultJWK("one"), SampleKey(value: 8).vaultJWK("two"))
         let provider = try kind.provider(holding: text, in: folder)

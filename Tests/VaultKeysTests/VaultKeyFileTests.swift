@@ -4,8 +4,8 @@ import Testing
 import VaultErrors
 import VaultKeys
 
-@Suite("Key files made") struct VaultKeyFileTests {
-    @Test("a fresh key, for the owner alone, whatever the umask")
+@Suite("Generated key files") struct VaultKeyFileTests {
+    @Test("a new key file is private to the owner, whatever the umask")
     func generate() async throws {
         let folder = try TestFolder()
         let path = folder.path.appending("vault.jwks")
@@ -22,7 +22,7 @@ import VaultKeys
         #expect(text.utf8.count == start.utf8.count + 43 + 5)
     }
 
-    @Test("no two keys are alike")
+    @Test("generated keys differ")
     func fresh() async throws {
         let folder = try TestFolder()
         var seen: Set<[UInt8]> = []
@@ -34,7 +34,7 @@ import VaultKeys
         #expect(seen.count == 20)
     }
 
-    @Test("nothing is ever overwritten")
+    @Test("existing files are not overwritten")
     func exists() async throws {
         let folder = try TestFolder()
         let path = try folder.write("precious", to: "vault.jwks")
@@ -46,7 +46,7 @@ import VaultKeys
         #expect(try FileManager.default.contentsOfDirectory(atPath: folder.path.string) == ["vault.jwks"])
     }
 
-    @Test("a content key goes out as a JWK and comes back")
+    @Test("a content key is written as a JWK and read again")
     func contentKey() async throws {
         let id = [UInt8](0..<16)
         let key = try #require(try ring(SampleKey(value: 7).contentJWK(id)).contentKeys.first)

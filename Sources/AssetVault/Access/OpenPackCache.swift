@@ -41,7 +41,7 @@ actor OpenPackCache {
             return try result.get()
         }
         if let index = kept.firstIndex(where: { $0.opening == opening }) {
-            kept[index].bytes = pack.catalog.byteCount
+            kept[index].bytes = pack.catalog.byteLength
         }
         while kept.count > 1,
             kept.count > Self.maximumCount || kept.reduce(0, { $0 + $1.bytes }) > Self.maximumBytes

@@ -9,25 +9,27 @@ extension PackDownload {
     mutating func cost(of claimed: OpenFileReference) async throws(VaultError) -> UpdateCost {
         var assembly = try PackAssembly(claimed, of: pack)
         _ = try await assembly.verifyTail()
-        if assembly.isEmpty, assembly.comesAtOnce(besidesOthers: !held.isEmpty) { return assembly.costOfAll }
+        if assembly.isEmpty, assembly.prefersSingleRequest(hasSources: !held.isEmpty) {
+            return assembly.costOfSingleRequest
+        }
         var tail: UInt64 = 0
         while assembly.isUnverified, let wanted = try assembly.wanted() {
             if tail == 0 { tail = UInt64(wanted.count) }
-            let before = assembly.arrivedCount
+            let before = assembly.receivedLength
             try budget.takeRequest()
             do throws(TransferFailure) {
                 let answer = try await ask(for: wanted, of: assembly)
                 // The rest of the body is not read.
                 guard sources.takesRanges else {
                     observer(.sentWhole(pack.id, sources.location))
-                    return assembly.costOfAll
+                    return assembly.costOfSingleRequest
                 }
                 try await take(answer, for: wanted, into: &assembly) { _ in }
             } catch {
                 try await recover(from: error, in: &assembly, whichHad: before)
             }
         }
-        return try assembly.cost(holding: held, countingTail: tail) ?? assembly.costOfAll
+        return try assembly.cost(reusing: held, countingTail: tail) ?? assembly.costOfSingleRequest
     }
 }
 

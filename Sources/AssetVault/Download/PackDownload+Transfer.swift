@@ -15,7 +15,7 @@ extension PackDownload {
     mutating func ask(
         for wanted: Range<UInt64>, of assembly: borrowing PackAssembly
     ) async throws(TransferFailure) -> RemoteFile.Content {
-        let isForAll = assembly.isEmpty && assembly.comesAtOnce(besidesOthers: !held.isEmpty)
+        let isForAll = assembly.isEmpty && assembly.prefersSingleRequest(hasSources: !held.isEmpty)
         let part = sources.takesRanges && !isForAll ? wanted : nil
         let remote = RemoteFile(
             sources.location, of: pack.id.description, length: pack.length, transport: transport,
@@ -55,7 +55,7 @@ extension PackDownload {
         var position = range.lowerBound
         let wrong: Int
         do throws(VaultError) {
-            wrong = try await assembly.take(
+            wrong = try await assembly.receive(
                 at: position,
                 from: IncomingBytes { () async throws(VaultError) in
                     guard let bytes = try await body.next() else { return nil }

@@ -28,12 +28,12 @@ struct PackDownload {
     ) async throws(VaultError) -> OpenFileReference {
         var assembly = try PackAssembly(claimed, of: pack)
         _ = try await assembly.verifyTail()
-        progress(assembly.presentCount)
+        progress(assembly.presentLength)
         while true {
             try await requireOwnership()
             try await reuse(for: &assembly, progress: progress)
             guard let wanted = try assembly.wanted() else { break }
-            let before = assembly.arrivedCount
+            let before = assembly.receivedLength
             try budget.takeRequest()
             do throws(TransferFailure) {
                 try await transfer(wanted, into: &assembly, progress: progress)
@@ -75,7 +75,7 @@ struct PackDownload {
     }
 
     private mutating func noteProgress(of assembly: borrowing PackAssembly, whichHad before: UInt64) {
-        let count = assembly.arrivedCount
+        let count = assembly.receivedLength
         if count > before { sources.noteProgress(count - before) }
     }
 

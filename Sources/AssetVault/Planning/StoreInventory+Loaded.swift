@@ -17,7 +17,7 @@ extension StoreInventory {
         }[...]
         var loaded: Set<PackID> = []
         try await runInOrder(
-            next: { Supply(shares.popFirst()) }, memory: { _ in 0 },
+            next: { NextInput(shares.popFirst()) }, memory: { _ in 0 },
             work: { $0.filter { isLoaded($0, as: form, listedBy: listing) }.map(\.id) },
             deliver: { loaded.formUnion($0) })
         return loaded

@@ -1,12 +1,12 @@
 import VaultBytes
 
-/// The piece that is arriving: its first bytes. What hosts send is cut into pieces here.
+/// The first bytes of the piece that is being received.
 struct IncomingPiece: Sendable {
-    /// A piece that is all there; nobody has looked at its digest.
-    struct Whole: Sendable {
+    /// A complete piece whose digest is not verified.
+    struct Complete: Sendable {
         let number: Int
         let bytes: [UInt8]
-        /// Its bytes came from several senders.
+        /// Whether its bytes came from several hosts.
         let isMixed: Bool
     }
 
@@ -14,19 +14,18 @@ struct IncomingPiece: Sendable {
     private var bytes: [UInt8] = []
     private var isMixed = false
 
-    /// How many bytes are here, of whichever piece.
-    var count: Int { bytes.count }
+    /// Bytes received of the current piece.
+    var length: Int { bytes.count }
 
-    /// How many of a piece's bytes are here.
-    func count(ofPiece number: Int) -> Int { self.number == number ? bytes.count : 0 }
+    /// Bytes received of piece `number`.
+    func length(ofPiece number: Int) -> Int { self.number == number ? bytes.count : 0 }
 
-    /// Somebody else sends what follows.
+    /// Another host sends the following bytes.
     mutating func changeSender() { isMixed = true }
 
-    /// Takes bytes of one piece that stand at `position` in the pack. Those of a piece whose first bytes never came are
-    /// of no use.
+    /// Adds bytes of one piece, from `position` in the pack. Bytes of a piece whose start was not received are dropped.
     mutating func add(_ part: Span<UInt8>, at position: UInt64, to number: Int, of piece: Range<UInt64>)
-        -> Whole?
+        -> Complete?
     {
         if position == piece.lowerBound {
             self.number = number
@@ -41,6 +40,6 @@ struct IncomingPiece: Sendable {
             self.number = -1
             bytes = []
         }
-        return Whole(number: number, bytes: bytes, isMixed: isMixed)
+        return Complete(number: number, bytes: bytes, isMixed: isMixed)
     }
 }

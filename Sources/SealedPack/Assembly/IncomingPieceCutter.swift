@@ -1,33 +1,33 @@
-/// Cuts what a host sends, from some place in a pack on, into pieces.
+/// Cuts the bytes that a host sends, from any offset of a pack, into pieces.
 struct IncomingPieceCutter {
-    private let places: PiecePlaces
-    private(set) var arriving: IncomingPiece
-    /// Where the rest of the chunk begins in the pack.
+    private let ranges: PieceRanges
+    private(set) var incoming: IncomingPiece
+    /// The offset in the pack of the rest of the chunk.
     private var position: UInt64
     private var chunk: ArraySlice<UInt8> = []
-    /// The piece in which it begins.
+    /// The piece that contains this offset.
     private var number: Int
 
-    /// - Parameter arriving: the piece whose first bytes came before.
-    init(_ arriving: IncomingPiece, at position: UInt64, _ places: PiecePlaces) {
-        self.places = places
-        self.arriving = arriving
+    /// - Parameter incoming: the piece whose first bytes were already received.
+    init(_ incoming: IncomingPiece, at position: UInt64, _ ranges: PieceRanges) {
+        self.ranges = ranges
+        self.incoming = incoming
         self.position = position
-        number = places.first(endingAfter: max(position, PackLayout.piecesOffset))
+        number = ranges.first(endingAfter: max(position, PackLayout.piecesOffset))
     }
 
-    /// Bytes that follow on those before.
+    /// Adds the bytes that follow the previous ones.
     mutating func add(_ bytes: [UInt8]) { chunk = bytes[...] }
 
-    /// The next piece that is all there; nil when more bytes are needed. What is no piece, or not wanted, is passed over.
-    mutating func next(where isWanted: (Int) -> Bool) -> IncomingPiece.Whole? {
+    /// The next complete piece; nil when more bytes are needed. Skips other parts and unwanted pieces.
+    mutating func next(where isWanted: (Int) -> Bool) -> IncomingPiece.Complete? {
         drop(before: PackLayout.piecesOffset)
-        while !chunk.isEmpty, number < places.count {
-            let piece = places[number]
+        while !chunk.isEmpty, number < ranges.count {
+            let piece = ranges[number]
             let part = chunk.prefix(Int(clamping: piece.upperBound - position))
             let whole =
                 isWanted(number)
-                ? arriving.add(part.span, at: position, to: number, of: piece) : nil
+                ? incoming.add(part.span, at: position, to: number, of: piece) : nil
             drop(before: position + UInt64(part.count))
             if position == piece.upperBound { number += 1 }
             if let whole { return whole }

@@ -5,21 +5,21 @@ import VaultCrypto
 public import VaultErrors
 public import VaultFileSystem
 
-/// A folder that a pack was opened into, with the pack's index and catalog: its pieces are sealed once more, which gives the
-/// same bytes again. Needs the content key. Files that were changed since then give nothing; nor do compressed pieces where
-/// this release of libzstd does not compress them to the same bytes.
+/// A folder that a pack was opened into, with the pack's index and catalog. Sealing its files again with the content
+/// key gives the pack's pieces, except for changed files and for pieces that this release of libzstd compresses
+/// differently.
 public struct OpenedTree: PieceSource {
     public let pack: PackFile
     let root: FilePath
     let catalog: Catalog
     private let key: ContentKey
-    /// How the pack was compressed; nil where that was not found out.
+    /// How the pack was compressed; nil if unknown.
     private let compression: Compression?
 
     /// - Parameters:
     ///   - root: the folder.
-    ///   - tail: what ``PackFile/writeTail(to:)`` has left of the pack.
-    /// - Throws: `.corrupt` when index or catalog are not those that the pack's footer names, `.key` for another pack's key.
+    ///   - tail: the file that ``PackFile/writeTail(to:)`` wrote.
+    /// - Throws: `.corrupt` when index or catalog do not match the pack's footer, `.key` for another pack's key.
     public init(_ root: FilePath, openedFrom tail: PackFile, key: ContentKey) throws(VaultError) {
         catalog = try OpenPack(tail, key: key).catalog
         pack = tail
@@ -35,15 +35,15 @@ public struct OpenedTree: PieceSource {
         self.compression = compression
     }
 
-    public func has(piece number: Int, at place: Range<UInt64>) -> Bool {
-        compression != nil || isStored(number, at: place)
+    public func has(piece number: Int, at range: Range<UInt64>) -> Bool {
+        compression != nil || isStored(number, at: range)
     }
 
     /// Throws `.corrupt` where the files have changed.
-    public func ciphertext(ofPiece number: Int, at place: Range<UInt64>) throws(VaultError) -> [UInt8] {
+    public func ciphertext(ofPiece number: Int, at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
         let plain = try plaintext(ofPiece: number)
         return try ciphertext(
-            of: plain, as: number, isStored(number, at: place) ? .stored : compression ?? .standard)
+            of: plain, as: number, isStored(number, at: range) ? .stored : compression ?? .standard)
     }
 
     private func ciphertext(of plain: [UInt8], as number: Int, _ compression: Compression) throws(VaultError)
@@ -64,26 +64,26 @@ public struct OpenedTree: PieceSource {
         return digest
     }
 
-    /// What the files have for a piece. Throws `.corrupt` where they have changed.
+    /// The plaintext of a piece from the files. Throws `.corrupt` if they have changed.
     func verifiedPlaintext(ofPiece number: Int) throws(VaultError) -> [UInt8] {
         let plain = try plaintext(ofPiece: number)
         _ = try requireUnchanged(plain, as: number)
         return plain
     }
 
-    /// Its length tells whether a piece was worth compressing.
-    private func isStored(_ number: Int, at place: Range<UInt64>) -> Bool {
+    /// The ciphertext's length shows whether the piece was compressed.
+    private func isStored(_ number: Int, at range: Range<UInt64>) -> Bool {
         let piece = catalog.pieceRange(number)
-        return Cobblestone256.sealedCount(ofMessage: UInt64(piece.count) + 1) == UInt64(place.count)
+        return Cobblestone256.sealedLength(ofMessage: UInt64(piece.count) + 1) == UInt64(range.count)
     }
 
-    /// No pack says how it was compressed: the first compressed piece whose files have not changed tells.
+    /// Packs do not state their compression: tries each level on a compressed piece whose files are unchanged.
     private func findCompression() throws(VaultError) -> Compression? {
         var found: Compression?
         var tries = 0
         try pack.forEachIndexRecord { number, record, offset throws(VaultError) in
-            let place = offset..<(offset + UInt64(record.ciphertextCount))
-            guard found == nil, tries < Self.mostTries, !isStored(number, at: place),
+            let range = offset..<(offset + UInt64(record.ciphertextLength))
+            guard found == nil, tries < Self.maximumAttempts, !isStored(number, at: range),
                 let plain = try? plaintext(ofPiece: number)
             else { return }
             tries += 1
@@ -95,8 +95,8 @@ public struct OpenedTree: PieceSource {
         return found
     }
 
-    /// Pieces whose files may have changed, before it is given up.
-    private static let mostTries = 8
+    /// Pieces to try, as their files may have changed.
+    private static let maximumAttempts = 8
 
     private func plaintext(ofPiece number: Int) throws(VaultError) -> [UInt8] {
         let range = catalog.pieceRange(number)
@@ -115,8 +115,8 @@ public struct OpenedTree: PieceSource {
 }
 
 extension PackFile {
-    /// Leaves of the pack what an ``OpenedTree`` needs: a file of the pack's length that has its header, index, catalog and
-    /// footer, and holes in the place of the pieces. Throws `.io`.
+    /// Writes what an ``OpenedTree`` needs: a file of the pack's length with its header, index, catalog and footer, and
+    /// holes instead of the pieces. Throws `.io`.
     public func writeTail(to target: borrowing OpenFile) throws(VaultError) {
         try target.truncate(to: length)
         try target.write(header.bytes.span, at: 0)
@@ -127,7 +127,7 @@ extension PackFile {
 }
 
 extension Catalog {
-    /// The first entry whose content ends behind `position`, by binary search.
+    /// The first entry whose content ends after `position`, by binary search.
     fileprivate func firstEntry(endingAfter position: UInt64) -> Int {
         (0..<entryCount).partitionPoint { entryEnd($0) > position }
     }

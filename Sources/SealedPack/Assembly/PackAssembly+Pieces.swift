@@ -5,14 +5,14 @@ import VaultErrors
 import VaultFileSystem
 
 extension PackAssembly {
-    /// Looks at the pieces that an earlier attempt may have left, several at once.
-    mutating func survey(_ places: PiecePlaces) async throws(VaultError) {
+    /// Verifies the pieces that an earlier attempt may have written, several at once.
+    mutating func findVerifiedPieces(_ ranges: PieceRanges) async throws(VaultError) {
         var candidates: [Int] = []
-        for data in try file.dataRanges(in: PackLayout.piecesOffset..<places.end) {
-            var number = places.first(endingAfter: data.lowerBound)
-            // A piece whose first byte is missing is missing.
-            if places[number].lowerBound < data.lowerBound { number += 1 }
-            while number < places.count, places[number].upperBound <= data.upperBound {
+        for data in try file.dataRanges(in: PackLayout.piecesOffset..<ranges.end) {
+            var number = ranges.first(endingAfter: data.lowerBound)
+            // A piece without its first byte is missing.
+            if ranges[number].lowerBound < data.lowerBound { number += 1 }
+            while number < ranges.count, ranges[number].upperBound <= data.upperBound {
                 candidates.append(number)
                 number += 1
             }
@@ -21,50 +21,50 @@ extension PackAssembly {
         var next = 0
         var found: [Int] = []
         try await runInOrder(
-            next: { () throws(VaultError) -> Supply<Int> in
+            next: { () throws(VaultError) -> NextInput<Int> in
                 guard next < candidates.count else { return .end }
                 defer { next += 1 }
                 return .input(candidates[next])
             },
-            memory: { places[$0].count },
+            memory: { ranges[$0].count },
             work: { number throws(VaultError) -> Int? in
-                let place = places[number]
-                // What the disk gives back no more is missing.
-                guard let bytes = try? packFile.file.readExactly(place.count, at: place.lowerBound) else {
+                let range = ranges[number]
+                // An unreadable piece is missing.
+                guard let bytes = try? packFile.file.readExactly(range.count, at: range.lowerBound) else {
                     return nil
                 }
                 return try SHA256.hash(bytes.span) == packFile.digest(ofPiece: number) ? number : nil
             },
             deliver: { number in
-                // A long look at many pieces is no standstill.
+                // Shows that the attempt is alive while many pieces are verified.
                 packFile.file.touch()
                 if let number { found.append(number) }
             })
-        notePresent(found, places)
+        notePresent(found, ranges)
     }
 
-    /// Pieces that equal one that is there are copied now, the others when theirs is there.
-    mutating func makeCopies(_ places: PiecePlaces) throws(VaultError) {
+    /// Copies pieces that equal a present one; the others are copied when theirs is received.
+    mutating func makeCopies(_ ranges: PieceRanges) throws(VaultError) {
         let copies = try DuplicatePieces(in: packFile)
-        // First to the first pieces of their kind, then from these to all others.
-        for pair in copies.pairs { try copy(Int(pair.copy), to: Int(pair.first), places) }
-        for pair in copies.pairs { try copy(Int(pair.first), to: Int(pair.copy), places) }
-        states.leaveOut(copies)
+        // First to the first pieces, then from these to all other copies.
+        for pair in copies.pairs { try copy(Int(pair.copy), to: Int(pair.first), ranges) }
+        for pair in copies.pairs { try copy(Int(pair.first), to: Int(pair.copy), ranges) }
+        states.excludeCopies(copies)
         self.copies = copies
     }
 
-    private mutating func copy(_ source: Int, to target: Int, _ places: PiecePlaces) throws(VaultError) {
+    private mutating func copy(_ source: Int, to target: Int, _ ranges: PieceRanges) throws(VaultError) {
         guard states.isPresent(source), !states.isPresent(target) else { return }
-        let bytes = try file.readExactly(places[source].count, at: places[source].lowerBound)
-        try file.write(bytes.span, at: places[target].lowerBound)
-        notePresent([target], places)
+        let bytes = try file.readExactly(ranges[source].count, at: ranges[source].lowerBound)
+        try file.write(bytes.span, at: ranges[target].lowerBound)
+        notePresent([target], ranges)
     }
 
-    /// Counts pieces that were found, or written.
-    mutating func notePresent(_ numbers: [Int], _ places: PiecePlaces) {
+    /// Marks pieces as present and adds their lengths.
+    mutating func notePresent(_ numbers: [Int], _ ranges: PieceRanges) {
         for number in numbers where !states.isPresent(number) {
             states.notePresent(number)
-            presentCount += UInt64(places[number].count)
+            presentLength += UInt64(ranges[number].count)
         }
     }
 }

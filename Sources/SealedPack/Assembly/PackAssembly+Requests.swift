@@ -1,26 +1,27 @@
 public import VaultErrors
 
-/// How the rest of a pack is best asked for, and what that costs.
+/// The cheapest requests for the rest of a pack, and their cost.
 extension PackAssembly {
-    /// Whether all of it is best asked for in one request, without a look at its index first.
+    /// Whether one request for the whole pack is cheaper than reading its index first.
     ///
-    /// - Parameter others: whether there are packs to ``reuse(from:progress:)`` pieces of.
-    public func comesAtOnce(besidesOthers others: Bool) -> Bool {
-        layout.comesAtOnce(besidesOthers: others)
+    /// - Parameter hasSources: whether there are packs to ``reuse(from:progress:)`` pieces of.
+    public func prefersSingleRequest(hasSources: Bool) -> Bool {
+        layout.prefersSingleRequest(hasSources: hasSources)
     }
 
-    /// What the rest of the pack costs where other packs are as sound as their indexes say; nil before the tail is verified.
+    /// The cost of the rest of the pack if the sources have all pieces of their indexes; nil before the tail is
+    /// verified.
     ///
-    /// - Parameter tail: the bytes of it that are to be counted.
-    public func cost(holding others: [any PieceSource], countingTail tail: UInt64) throws(VaultError)
+    /// - Parameter tail: the bytes of the tail that are to be counted.
+    public func cost(reusing sources: [any PieceSource], countingTail tail: UInt64) throws(VaultError)
         -> UpdateCost?
     {
-        guard let places else { return nil }
+        guard let ranges else { return nil }
         var states = states
-        try states.notePieces(of: packFile, heldIn: others)
-        return UpdateCost(layout, states, places, tailBytes: tail)
+        try states.notePieces(of: packFile, in: sources)
+        return UpdateCost(layout, states, ranges, tailBytes: tail)
     }
 
-    /// What it costs to ask for all of the pack at once.
-    public var costOfAll: UpdateCost { UpdateCost(ofAllAtOnce: layout) }
+    /// The cost of one request for the whole pack.
+    public var costOfSingleRequest: UpdateCost { UpdateCost(singleRequest: layout) }
 }

@@ -1,31 +1,31 @@
 public import VaultErrors
 import VaultFileSystem
 
-/// Something that may have pieces of another pack, by an index that nobody believes.
+/// A source that may have pieces of another pack, according to an unverified index.
 public protocol PieceSource: Sendable {
-    /// Whose index says which pieces it may have.
+    /// The pack whose index lists the pieces.
     var pack: PackFile { get }
 
-    /// Whether it has a piece of its own, as far as that is known without reading it.
+    /// Whether it may have one of its pieces, without reading it.
     ///
     /// - Parameters:
-    ///   - place: where the piece lies in its pack, by its index.
-    func has(piece number: Int, at place: Range<UInt64>) -> Bool
+    ///   - range: the piece's bytes in its pack, by its index.
+    func has(piece number: Int, at range: Range<UInt64>) -> Bool
 
-    /// What it has for a piece of its own: bytes that are nothing until their digest is known.
+    /// The unverified ciphertext of one of its pieces.
     ///
     /// - Parameters:
-    ///   - place: where the piece lies in its pack, by its index.
-    func ciphertext(ofPiece number: Int, at place: Range<UInt64>) throws(VaultError) -> [UInt8]
+    ///   - range: the piece's bytes in its pack, by its index.
+    func ciphertext(ofPiece number: Int, at range: Range<UInt64>) throws(VaultError) -> [UInt8]
 }
 
-/// A sealed pack has its pieces as they are.
+/// A sealed pack contains the ciphertext of its pieces.
 extension PackFile: PieceSource {
     public var pack: PackFile { self }
 
-    public func has(piece number: Int, at place: Range<UInt64>) -> Bool { true }
+    public func has(piece number: Int, at range: Range<UInt64>) -> Bool { true }
 
-    public func ciphertext(ofPiece number: Int, at place: Range<UInt64>) throws(VaultError) -> [UInt8] {
-        try file.readExactly(place.count, at: place.lowerBound)
+    public func ciphertext(ofPiece number: Int, at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
+        try file.readExactly(range.count, at: range.lowerBound)
     }
 }

@@ -3,13 +3,13 @@ import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
-/// Finds pieces of a pack by the digest of their ciphertext: 16 bytes a piece. Its index must have been verified.
+/// Finds pieces of a pack with a verified index by the digest of their ciphertext: 16 bytes a piece.
 struct PiecesByDigest: Sendable {
     private let pack: PackFile
     /// Sorted by the first bytes of the digest, then by number.
     private let entries: [(prefix: UInt64, number: UInt32)]
 
-    /// - Parameter isWanted: which pieces are to be found, by their numbers.
+    /// - Parameter isWanted: whether the piece of this number is to be found.
     init(of pack: PackFile, where isWanted: (Int) -> Bool) throws(VaultError) {
         var entries: [(prefix: UInt64, number: UInt32)] = []
         entries.reserveCapacity((0..<Int(pack.pieceCount)).count(where: isWanted))
@@ -32,11 +32,11 @@ struct PiecesByDigest: Sendable {
         return nil
     }
 
-    /// Different digests never share their first 8 bytes; more than so many that do were made to, to keep readers busy.
-    private static let mostWithOnePrefix = 8
+    /// Crafted collisions of the first 8 bytes would make the search quadratic; more than these never occur by chance.
+    private static let maximumPrefixCollisions = 8
 
-    /// Pieces that equal an earlier one, with the first of their kind, in the order of these. Throws `.corrupt` for an index
-    /// that was made to be slow, or says that pieces of different lengths are equal.
+    /// Pieces that equal an earlier one, sorted by the first piece. Throws `.corrupt` for an index with crafted prefix
+    /// collisions, or with one digest for pieces of different lengths.
     func copies() throws(VaultError) -> [DuplicatePieces.Pair] {
         var found: [DuplicatePieces.Pair] = []
         var start = 0
@@ -44,16 +44,16 @@ struct PiecesByDigest: Sendable {
             var end = start + 1
             while end < entries.count, entries[end].prefix == entries[start].prefix { end += 1 }
             if end - start > 1 {
-                var kinds: [(record: IndexRecord, first: UInt32)] = []
+                var distinct: [(record: IndexRecord, first: UInt32)] = []
                 for entry in entries[start..<end] {
                     let record = try pack.indexRecord(ofPiece: Int(entry.number))
-                    if let kind = kinds.first(where: { $0.record == record }) {
-                        found.append((kind.first, entry.number))
+                    if let equal = distinct.first(where: { $0.record == record }) {
+                        found.append((equal.first, entry.number))
                         continue
                     }
-                    let isPossible = !kinds.contains { $0.record.digest == record.digest }
-                    kinds.append((record, entry.number))
-                    guard isPossible, kinds.count <= Self.mostWithOnePrefix else {
+                    let isPossible = !distinct.contains { $0.record.digest == record.digest }
+                    distinct.append((record, entry.number))
+                    guard isPossible, distinct.count <= Self.maximumPrefixCollisions else {
                         throw VaultError(
                             .corrupt, "the index has digests that can't be genuine", at: pack.place,
                             remedy: "do not use this pack; tell its publisher")
@@ -67,14 +67,14 @@ struct PiecesByDigest: Sendable {
 }
 
 extension PackFile {
-    /// What the index says of a piece; the index must have been verified.
+    /// The digest of a piece from the verified index.
     func digest(ofPiece number: Int) throws(VaultError) -> SHA256Digest {
         try indexRecord(ofPiece: number).digest
     }
 
     func indexRecord(ofPiece number: Int) throws(VaultError) -> IndexRecord {
-        let offset = footer.layout.indexOffset + UInt64(number) * UInt64(IndexRecord.count)
-        let bytes = try file.readExactly(IndexRecord.count, at: offset)
+        let offset = footer.layout.indexOffset + UInt64(number) * UInt64(IndexRecord.length)
+        let bytes = try file.readExactly(IndexRecord.length, at: offset)
         return try IndexRecord(parsing: bytes.span, place: place)
     }
 }

@@ -2,7 +2,7 @@ import VaultBytes
 public import VaultContent
 import VaultErrors
 
-/// The verified list of a pack's files, searched in place: it is held as the bytes that were decrypted.
+/// The verified list of a pack's files, searched in place in the decrypted bytes.
 ///
 /// Only `UnverifiedCatalog.verified` makes one, so every offset below lies inside `bytes`.
 public struct Catalog: Sendable {
@@ -10,9 +10,9 @@ public struct Catalog: Sendable {
     let pieceCount: Int
     public let entryCount: Int
     /// Bytes of all files together.
-    public let contentCount: UInt64
-    /// What it takes in memory.
-    public var byteCount: Int { bytes.count }
+    public let contentLength: UInt64
+    /// The size in memory.
+    public var byteLength: Int { bytes.count }
     let piecesOffset: Int
     let entriesOffset: Int
     let pathsOffset: Int
@@ -21,17 +21,17 @@ public struct Catalog: Sendable {
     public struct Entry: Sendable {
         public let path: EntryPath
         public let kind: PackEntryKind
-        /// The file's place in the stream of all files' bytes.
+        /// The file's range in the stream of all files' bytes.
         public let content: Range<UInt64>
         public var size: UInt64 { content.upperBound - content.lowerBound }
     }
 
-    /// The entry number `index`, counted from zero in the order of the paths' bytes.
+    /// The entry at `index` in the order of the paths' bytes.
     public func entry(_ index: Int) -> Entry? {
         guard (0..<entryCount).contains(index),
             let path = try? EntryPath(bytes.span.extracting(pathRange(index))),
             let kind = PackEntryKind(
-                rawValue: bytes[entriesOffset + index * CatalogFormat.entryRecordCount + 4])
+                rawValue: bytes[entriesOffset + index * CatalogFormat.entryRecordLength + 4])
         else { return nil }
         return Entry(path: path, kind: kind, content: entryEnd(index - 1)..<entryEnd(index))
     }
@@ -57,40 +57,41 @@ public struct Catalog: Sendable {
         return low < entryCount ? low : nil
     }
 
-    /// The piece that holds the stream's byte at `offset`, by binary search.
-    func piece(holding offset: UInt64) -> Int {
+    /// The piece that contains the stream's byte at `offset`, by binary search.
+    func piece(containing offset: UInt64) -> Int {
         (0..<pieceCount).partitionPoint { pieceEnd($0) > offset }
     }
 
-    /// The numbers of the pieces that hold `content`.
-    func pieces(holding content: Range<UInt64>) -> Range<Int> {
+    /// The numbers of the pieces that contain `content`.
+    func pieces(containing content: Range<UInt64>) -> Range<Int> {
         guard !content.isEmpty else { return 0..<0 }
-        return piece(holding: content.lowerBound)..<(piece(holding: content.upperBound - 1) + 1)
+        return piece(containing: content.lowerBound)..<(piece(containing: content.upperBound - 1) + 1)
     }
 
-    /// Where piece `index` lies in the stream of all files' bytes.
+    /// The range of piece `index` in the stream of all files' bytes.
     func pieceRange(_ index: Int) -> Range<UInt64> { pieceEnd(index - 1)..<pieceEnd(index) }
 
     /// SHA-256 of the plaintext of piece `index`.
     func digestBytes(_ index: Int) -> ArraySlice<UInt8> {
-        let start = piecesOffset + index * CatalogFormat.pieceRecordCount + 8
+        let start = piecesOffset + index * CatalogFormat.pieceRecordLength + 8
         return bytes[start..<(start + 32)]
     }
 
-    /// The piece, entry and path tables: all that is said about the content.
+    /// The piece, entry and path tables, which describe all content.
     package var tables: ArraySlice<UInt8> { bytes[piecesOffset...] }
 
     private func pieceEnd(_ index: Int) -> UInt64 {
-        index < 0 ? 0 : load(UInt64.self, at: piecesOffset + index * CatalogFormat.pieceRecordCount)
+        index < 0 ? 0 : load(UInt64.self, at: piecesOffset + index * CatalogFormat.pieceRecordLength)
     }
 
     func entryEnd(_ index: Int) -> UInt64 {
-        index < 0 ? 0 : load(UInt64.self, at: entriesOffset + index * CatalogFormat.entryRecordCount + 8)
+        index < 0 ? 0 : load(UInt64.self, at: entriesOffset + index * CatalogFormat.entryRecordLength + 8)
     }
 
     func pathRange(_ index: Int) -> Range<Int> {
         func end(_ index: Int) -> Int {
-            index < 0 ? 0 : Int(load(UInt32.self, at: entriesOffset + index * CatalogFormat.entryRecordCount))
+            index < 0
+                ? 0 : Int(load(UInt32.self, at: entriesOffset + index * CatalogFormat.entryRecordLength))
         }
         return (pathsOffset + end(index - 1))..<(pathsOffset + end(index))
     }

@@ -7,14 +7,14 @@
 /// zero 3 | stream end u64`. Each record states where its part *ends*; it begins where the one before it ended,
 /// so parts can neither overlap nor leave a gap, and both tables can be searched in place.
 package enum CatalogFormat {
-    package static let fixedCount = 56
-    static let pieceRecordCount = 40
-    static let entryRecordCount = 16
+    package static let fixedLength = 56
+    package static let pieceRecordLength = 40
+    static let entryRecordLength = 16
 }
 
 /// What an entry of a pack is.
 public enum PackEntryKind: UInt8, Sendable {
-    /// A folder with nothing in it; all other folders follow from the paths.
+    /// An empty folder; all other folders follow from the paths.
     case emptyFolder = 0
     /// Mode 0644.
     case file = 1

@@ -4,22 +4,22 @@ import VaultCrypto
 package import VaultErrors
 import VaultFileSystem
 
-/// The catalog as a Cobblestone message, in a context that binds the header: codec 0 and the catalog's bytes, or codec 1,
-/// their number as u32, and a zstd frame that expands to them.
+/// The catalog as a Cobblestone message, in a context that binds the header: codec 0 and the catalog's bytes, or codec
+/// 1, their length as u32, and a zstd frame of them.
 package enum CatalogMessage {
-    private static let headCount = 5
+    private static let headLength = 5
 
     package static func context(header: PackHeader) -> [UInt8] {
         Array("assetvault/v1/catalog".utf8) + header.bytes
     }
 
-    /// The message of a catalog that is given in parts.
+    /// Makes the message from the parts of a catalog.
     package static func make(of parts: [[UInt8]]) throws(VaultError) -> [UInt8] {
         let count = parts.reduce(0) { $0 + $1.count }
         var message = [PieceCodec.zstd.rawValue]
         message.appendBigEndian(UInt32(truncatingIfNeeded: count))
         if try Zstd.compress(joining: parts, level: 3, appendingTo: &message),
-            count <= FormatLimits.maximumCatalogExpansion * (message.count - headCount)
+            count <= FormatLimits.maximumCatalogExpansion * (message.count - headLength)
         {
             return message
         }
@@ -29,9 +29,9 @@ package enum CatalogMessage {
         return message
     }
 
-    private static let blockCount = 64 * Cobblestone256.sealedChunkCount
+    private static let blockCount = 64 * Cobblestone256.sealedChunkLength
 
-    /// Reads and decrypts the catalog of `pack`. Throws `.corrupt` when it is not the one that the footer names.
+    /// Reads and decrypts the catalog of `pack`. Throws `.corrupt` when its digest is not that of the footer.
     static func open(of pack: PackFile, key: ContentKey) throws(VaultError) -> [UInt8] {
         do throws(VaultError) {
             return try decrypt(pack, key)
@@ -48,18 +48,19 @@ package enum CatalogMessage {
             VaultError(.corrupt, problem, at: pack.place, remedy: "repair the pack, or fetch it again")
         }
         let layout = pack.footer.layout
-        guard let messageCount = Cobblestone256.messageCount(ofSealed: layout.catalogCount), messageCount > 0
+        guard let messageLength = Cobblestone256.messageLength(ofSealed: layout.catalogLength),
+            messageLength > 0
         else {
             throw refuse("it has an impossible length")
         }
-        let head = try pack.file.readExactly(Cobblestone256.headerCount, at: layout.catalogOffset)
+        let head = try pack.file.readExactly(Cobblestone256.headerLength, at: layout.catalogOffset)
         var digest = SHA256()
         digest.update(head.span)
         var opener = try Cobblestone256.Opener(
             header: head.span, context: context(header: pack.header), key: key.catalogKey)
         var message: [UInt8] = []
-        message.reserveCapacity(Int(messageCount))
-        var position = layout.catalogOffset + UInt64(Cobblestone256.headerCount)
+        message.reserveCapacity(Int(messageLength))
+        var position = layout.catalogOffset + UInt64(Cobblestone256.headerLength)
         var block: [UInt8] = []
         var number: UInt64 = 0
         while position < layout.footerOffset {
@@ -71,7 +72,7 @@ package enum CatalogMessage {
             position += UInt64(count)
             var start = 0
             while start < count {
-                let end = min(count, start + Cobblestone256.sealedChunkCount)
+                let end = min(count, start + Cobblestone256.sealedChunkLength)
                 try opener.openChunk(
                     block.span.extracting(start..<end), number: number,
                     isLast: position == layout.footerOffset && end == count, appendingTo: &message)
@@ -88,10 +89,10 @@ package enum CatalogMessage {
             return message
         case .zstd:
             guard let count = message.span.bigEndian(UInt32.self, at: 1),
-                count <= FormatLimits.maximumCatalogBytes,
-                Int(count) <= FormatLimits.maximumCatalogExpansion * (message.count - headCount)
+                count <= FormatLimits.maximumCatalogLength,
+                Int(count) <= FormatLimits.maximumCatalogExpansion * (message.count - headLength)
             else { throw refuse("it states an impossible length") }
-            return try Zstd.decompress(message.span.extracting(headCount...), exactly: Int(count))
+            return try Zstd.decompress(message.span.extracting(headLength...), exactly: Int(count))
         }
     }
 }

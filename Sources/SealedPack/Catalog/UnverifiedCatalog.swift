@@ -3,8 +3,7 @@ import VaultContent
 import VaultCrypto
 import VaultErrors
 
-/// A decrypted catalog whose statements nobody has checked yet. That it decrypted proves only that its
-/// maker held the content key.
+/// A decrypted catalog whose records are not verified: its author had the content key, but may be hostile.
 struct UnverifiedCatalog {
     private let bytes: [UInt8]
     private let place: String
@@ -14,26 +13,26 @@ struct UnverifiedCatalog {
     let id: PackID
     let pieceCount: UInt32
     private let entryCount: UInt32
-    private let pathCount: Int
-    private let idCount: Int
+    private let pathLength: Int
+    private let idLength: Int
 
     init(parsing bytes: [UInt8], place: String) throws(VaultError) {
         self.bytes = bytes
         self.place = place
         let span = bytes.span
-        guard bytes.count >= CatalogFormat.fixedCount,
+        guard bytes.count >= CatalogFormat.fixedLength,
             let digest = SHA256Digest(span.extracting(0..<32)),
             let version = span.bigEndian(UInt64.self, at: 32), version <= FormatLimits.maximumVersion,
-            let idCount = span.bigEndian(UInt16.self, at: 40),
+            let idLength = span.bigEndian(UInt16.self, at: 40),
             span.bigEndian(UInt16.self, at: 42) == 0,
             let pieceCount = span.bigEndian(UInt32.self, at: 44), pieceCount <= FormatLimits.maximumPieces,
             let entryCount = span.bigEndian(UInt32.self, at: 48), entryCount <= FormatLimits.maximumEntries,
-            let pathCount = span.bigEndian(UInt32.self, at: 52),
-            bytes.count == CatalogFormat.fixedCount + Int(idCount) + Int(pieceCount)
-                * CatalogFormat.pieceRecordCount
-                + Int(entryCount) * CatalogFormat.entryRecordCount + Int(pathCount),
+            let pathLength = span.bigEndian(UInt32.self, at: 52),
+            bytes.count == CatalogFormat.fixedLength + Int(idLength) + Int(pieceCount)
+                * CatalogFormat.pieceRecordLength
+                + Int(entryCount) * CatalogFormat.entryRecordLength + Int(pathLength),
             let text = String(
-                validating: bytes[CatalogFormat.fixedCount..<(CatalogFormat.fixedCount + Int(idCount))],
+                validating: bytes[CatalogFormat.fixedLength..<(CatalogFormat.fixedLength + Int(idLength))],
                 as: UTF8.self),
             let id = try? PackID(text)
         else { throw Self.refusal("its tables do not fit together", at: place) }
@@ -42,50 +41,50 @@ struct UnverifiedCatalog {
         self.id = id
         self.pieceCount = pieceCount
         self.entryCount = entryCount
-        self.pathCount = Int(pathCount)
-        self.idCount = Int(idCount)
+        self.pathLength = Int(pathLength)
+        self.idLength = Int(idLength)
     }
 
-    /// Checks every record, and that the catalog belongs to `layout` and `indexDigest`. Throws `.corrupt`.
+    /// Verifies every record, and that the catalog belongs to the pieces of `indexDigest`. Throws `.corrupt`.
     func verified(pieceCount: UInt32, indexDigest: SHA256Digest) throws(VaultError) -> Catalog {
         guard self.pieceCount == pieceCount, self.indexDigest == indexDigest else {
             throw Self.refusal("it belongs to other pieces", at: place)
         }
-        let piecesOffset = CatalogFormat.fixedCount + idCount
-        let entriesOffset = piecesOffset + Int(pieceCount) * CatalogFormat.pieceRecordCount
-        let pathsOffset = entriesOffset + Int(entryCount) * CatalogFormat.entryRecordCount
-        let contentCount = try checkedPieces(at: piecesOffset)
-        try checkEntries(at: entriesOffset, contentCount: contentCount)
+        let piecesOffset = CatalogFormat.fixedLength + idLength
+        let entriesOffset = piecesOffset + Int(pieceCount) * CatalogFormat.pieceRecordLength
+        let pathsOffset = entriesOffset + Int(entryCount) * CatalogFormat.entryRecordLength
+        let contentLength = try checkedPieces(at: piecesOffset)
+        try checkEntries(at: entriesOffset, contentLength: contentLength)
         let catalog = Catalog(
             bytes: bytes, pieceCount: Int(pieceCount), entryCount: Int(entryCount),
-            contentCount: contentCount,
+            contentLength: contentLength,
             piecesOffset: piecesOffset, entriesOffset: entriesOffset, pathsOffset: pathsOffset)
         try checkPaths(of: catalog)
         return catalog
     }
 
-    /// Every piece holds 1 byte to 16 MiB. Returns where the last one ends.
+    /// Every piece has 1 byte to 16 MiB. Returns the end of the last one.
     private func checkedPieces(at offset: Int) throws(VaultError) -> UInt64 {
         var previous: UInt64 = 0
         for index in 0..<Int(pieceCount) {
             guard
                 let end = bytes.span.bigEndian(
-                    UInt64.self, at: offset + index * CatalogFormat.pieceRecordCount),
-                end > previous, end - previous <= UInt64(FormatLimits.maximumPieceCount)
+                    UInt64.self, at: offset + index * CatalogFormat.pieceRecordLength),
+                end > previous, end - previous <= UInt64(FormatLimits.maximumPieceLength)
             else { throw Self.refusal("piece \(index) has an impossible length", at: place) }
             previous = end
         }
         return previous
     }
 
-    /// Ends never fall, the last ones are the tables' ends, and only files have bytes.
-    private func checkEntries(at offset: Int, contentCount: UInt64) throws(VaultError) {
+    /// Ends never decrease, the last ones are the tables' ends, and only files have bytes.
+    private func checkEntries(at offset: Int, contentLength: UInt64) throws(VaultError) {
         var pathEnd: UInt32 = 0
         var contentEnd: UInt64 = 0
         for index in 0..<Int(entryCount) {
-            let record = offset + index * CatalogFormat.entryRecordCount
+            let record = offset + index * CatalogFormat.entryRecordLength
             guard let path = bytes.span.bigEndian(UInt32.self, at: record), path > pathEnd,
-                Int(path) <= pathCount,
+                Int(path) <= pathLength,
                 bytes[record + 5] == 0, bytes[record + 6] == 0, bytes[record + 7] == 0,
                 let content = bytes.span.bigEndian(UInt64.self, at: record + 8), content >= contentEnd,
                 bytes[record + 4] != PackEntryKind.emptyFolder.rawValue || content == contentEnd
@@ -97,28 +96,28 @@ struct UnverifiedCatalog {
             pathEnd = path
             contentEnd = content
         }
-        guard Int(pathEnd) == pathCount, contentEnd == contentCount else {
+        guard Int(pathEnd) == pathLength, contentEnd == contentLength else {
             throw Self.refusal("its files and its pieces differ in size", at: place)
         }
     }
 
-    /// Paths are allowed ones, rise strictly, and no entry lies below another one.
+    /// Paths are allowed, strictly ascending, and no entry is inside another one.
     private func checkPaths(of catalog: Catalog) throws(VaultError) {
         let bytes = bytes.span
         var previous = bytes.extracting(0..<0)
         for index in 0..<catalog.entryCount {
             let current = bytes.extracting(catalog.pathRange(index))
             let common = previous.commonPrefixLength(with: current)
-            do throws(VaultError) { try EntryPath.check(current, known: common) } catch {
+            do throws(VaultError) { try EntryPath.check(current, checkedPrefix: common) } catch {
                 throw VaultError(
-                    .corrupt, "the catalog holds a forbidden path: \(error.problem)", at: place,
+                    .corrupt, "the catalog contains a forbidden path: \(error.problem)", at: place,
                     remedy: "do not use this pack")
             }
             guard common < current.count, common == previous.count || previous[common] < current[common]
             else {
                 throw Self.refusal("its paths are not in order", at: place)
             }
-            // A folder shared with the entry before was checked there.
+            // Folders shared with the previous entry are already checked.
             for slash in common..<current.count
             where current[slash] == UInt8(ascii: "/") {
                 let folder = current.extracting(0..<slash)

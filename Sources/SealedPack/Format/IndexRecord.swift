@@ -4,32 +4,32 @@ import VaultErrors
 
 /// One record of the index: `ciphertext length u32 | SHA-256 of the ciphertext 32`.
 package struct IndexRecord: Equatable, Sendable {
-    package static let count = 36
+    package static let length = 36
 
-    let ciphertextCount: UInt32
+    let ciphertextLength: UInt32
     let digest: SHA256Digest
 
-    package init(ciphertextCount: UInt32, digest: SHA256Digest) {
-        self.ciphertextCount = ciphertextCount
+    package init(ciphertextLength: UInt32, digest: SHA256Digest) {
+        self.ciphertextLength = ciphertextLength
         self.digest = digest
     }
 
     /// Throws `.corrupt` when no piece can have the stated length.
     init(parsing bytes: Span<UInt8>, place: String) throws(VaultError) {
-        guard let count = bytes.bigEndian(UInt32.self, at: 0), bytes.count == Self.count,
+        guard let count = bytes.bigEndian(UInt32.self, at: 0), bytes.count == Self.length,
             let digest = SHA256Digest(bytes.extracting(4..<36)),
-            let message = Cobblestone256.messageCount(ofSealed: UInt64(count)),
-            message >= 2, message <= UInt64(FormatLimits.maximumPieceCount + 1)
+            let message = Cobblestone256.messageLength(ofSealed: UInt64(count)),
+            message >= 2, message <= UInt64(FormatLimits.maximumPieceLength + 1)
         else {
             throw VaultError(
                 .corrupt, "the index states a piece of impossible length", at: place,
                 remedy: "repair the pack, or fetch it again")
         }
-        self.init(ciphertextCount: count, digest: digest)
+        self.init(ciphertextLength: count, digest: digest)
     }
 
     package func append(to bytes: inout [UInt8]) {
-        bytes.appendBigEndian(ciphertextCount)
+        bytes.appendBigEndian(ciphertextLength)
         digest.append(to: &bytes)
     }
 }

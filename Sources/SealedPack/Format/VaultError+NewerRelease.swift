@@ -1,13 +1,13 @@
 public import VaultErrors
 
 extension VaultError {
-    /// A part of the format that this release does not know, in a pack that is what its maker made.
+    /// A part of the format that this release does not support, in an undamaged pack.
     static func unknownFormat(_ problem: String, at place: String) -> VaultError {
         VaultError(.corrupt, problem, at: place, remedy: newerRelease)
     }
 
     private static let newerRelease = "use a newer release of this program"
 
-    /// Whether nothing is damaged: another copy of the pack would be refused in the same way.
+    /// Whether the pack is undamaged, so that another copy of it would be refused as well.
     public var needsNewerRelease: Bool { category == .corrupt && remedy == Self.newerRelease }
 }

@@ -2,30 +2,30 @@ public import VaultErrors
 
 /// The name of a pack: lowercase segments joined by `/`, for example `levels/one`.
 ///
-/// Each segment matches `[a-z0-9][a-z0-9._-]{0,63}` and holds no `..`; the whole is at most 512 bytes.
+/// Each segment matches `[a-z0-9][a-z0-9._-]{0,63}` and contains no `..`; the whole is at most 512 bytes.
 /// The segment `current` is reserved: on a client it names the pointer to a pack's live version.
-/// An ID can therefore stand in a URL path and in a file path as it is.
+/// An ID can therefore be used unchanged in URL and file paths.
 public struct PackID: Hashable, Sendable, Comparable, CustomStringConvertible {
-    public static let maximumCount = 512
+    public static let maximumLength = 512
 
     public let description: String
 
-    /// Checks `text`. Throws `.usage`, naming the rule that it breaks.
+    /// Throws `.usage`, naming the rule that `text` breaks.
     public init(_ text: String) throws(VaultError) {
         func refuse(_ problem: String) -> VaultError {
             VaultError(
                 .usage, problem, at: "pack ID '\(text.prefix(80))'",
                 remedy: "use lowercase segments like 'levels/one': letters, digits, '.', '_' and '-'")
         }
-        guard !text.isEmpty, text.utf8.count <= Self.maximumCount else {
-            throw refuse("an ID has 1 to \(Self.maximumCount) bytes")
+        guard !text.isEmpty, text.utf8.count <= Self.maximumLength else {
+            throw refuse("an ID has 1 to \(Self.maximumLength) bytes")
         }
         for segment in text.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
             guard let first = segment.first, segment.count <= 64 else {
                 throw refuse("each segment has 1 to 64 characters")
             }
             guard Self.isAlphanumeric(first), segment.allSatisfy(Self.isAllowed) else {
-                throw refuse("a segment begins with a lowercase letter or digit and holds only [a-z0-9._-]")
+                throw refuse("a segment begins with a lowercase letter or digit and has only [a-z0-9._-]")
             }
             var previous: UInt8 = 0
             for byte in segment {
@@ -41,10 +41,10 @@ public struct PackID: Hashable, Sendable, Comparable, CustomStringConvertible {
         description = text
     }
 
-    /// The path of the pack's target on a site, before its hash is put in front of the name.
+    /// The path of the pack's target on a site, before its hash is prefixed to the name.
     public var targetPath: String { "packs/\(description).avpack" }
 
-    /// The ID whose target has this path, or nil when the path is no pack's.
+    /// The ID whose target has this path, nil when it is not a pack's path.
     public init?(targetPath: String) {
         let path = targetPath.utf8
         guard path.starts(with: "packs/".utf8), path.count > 13, path.suffix(7).elementsEqual(".avpack".utf8),

@@ -3,7 +3,7 @@ package import VaultCrypto
 public import VaultErrors
 
 /// The key of one pack ID, and the keys derived from it: `HKDF-Expand-SHA-512(content key,
-/// "assetvault/v1/" || name)` (RFC 5869, section 2.3). A handle: the secret bytes exist once.
+/// "assetvault/v1/" || name)` (RFC 5869, section 2.3). A class, so that the secret bytes exist once.
 public final class ContentKey: Sendable {
     public static let count = 32
 
@@ -36,7 +36,7 @@ public final class ContentKey: Sendable {
 
     /// A fresh random key.
     public static func generate() throws(VaultError) -> ContentKey {
-        try ContentKey(SecretBytes(randomCount: count))
+        try ContentKey(SecretBytes(randomLength: count))
     }
 
     private static func derive(_ name: String, count: Int, from secret: borrowing SecretBytes)

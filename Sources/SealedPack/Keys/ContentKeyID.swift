@@ -3,7 +3,7 @@ import VaultBytes
 public import VaultErrors
 public import VaultKeys
 
-/// The public name of a content key: 16 bytes derived from it, so a key proves that it is the right one.
+/// The public ID of a content key: 16 bytes derived from it, so a key can be verified by its ID.
 public struct ContentKeyID: Hashable, Sendable, CustomStringConvertible {
     public static let count = 16
 
@@ -27,6 +27,6 @@ public struct ContentKeyID: Hashable, Sendable, CustomStringConvertible {
     /// Unpadded base64url (RFC 4648, section 5).
     public var description: String { Base64URL.encode(bytes.span) }
 
-    /// The `kid` under which this content key itself may be injected.
+    /// The `kid` of this content key as an injected key.
     public var keyID: KeyID? { try? KeyID(description) }
 }

@@ -5,7 +5,7 @@ public import VaultErrors
 public import VaultKeys
 
 /// A content key wrapped under one vault key: `{"kid", "alg": "A256KW", "wrapped"}` (RFC 3394; RFC 7518,
-/// section 4.4). Slots stand in metadata, never in the pack, so that vault keys rotate without a download.
+/// section 4.4). Slots are in metadata, never in the pack, so that vault keys rotate without a download.
 public struct KeySlot: Hashable, Sendable {
     public static let algorithm = "A256KW"
 
@@ -17,7 +17,7 @@ public struct KeySlot: Hashable, Sendable {
         wrapped = try AESKeyWrap.wrap(key.secret, under: vaultKey.secret)
     }
 
-    /// Reads a slot. Throws `.corrupt`; an algorithm that is not known gives nil, so that later kinds can be added.
+    /// Nil for an unknown algorithm, so that others can be added later. Throws `.corrupt`.
     public init?(parsing json: JSONObject, place: String) throws(VaultError) {
         guard try json.string("alg", at: place).utf8.elementsEqual(Self.algorithm.utf8) else { return nil }
         let text = try json.string("wrapped", at: place)
@@ -52,7 +52,7 @@ public struct KeySlot: Hashable, Sendable {
         return object
     }
 
-    /// The wrapped content key, when `vaultKey` unwraps it and it is the key named `expected`.
+    /// The wrapped content key, if `vaultKey` unwraps it and its ID is `expected`.
     func unwrapped(under vaultKey: VaultKey, expecting expected: ContentKeyID) -> ContentKey? {
         guard let secret = try? AESKeyWrap.unwrap(wrapped.span, under: vaultKey.secret),
             let key = try? ContentKey(secret), key.id == expected

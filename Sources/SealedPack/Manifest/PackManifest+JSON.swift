@@ -19,11 +19,11 @@ extension PackManifest {
             "pieces": .integer(Int64(pieceCount)),
             "entries": .integer(Int64(entryCount)),
             "index": .object([
-                "length": .integer(Int64(pieceCount) * Int64(IndexRecord.count)),
+                "length": .integer(Int64(pieceCount) * Int64(IndexRecord.length)),
                 "sha256": .string(indexDigest.hex),
             ]),
             "catalog": .object([
-                "length": .integer(Int64(clamping: catalogCount)),
+                "length": .integer(Int64(clamping: catalogLength)),
                 "sha256": .string(catalogDigest.hex),
             ]),
             "slots": .array(slots.map { .object($0.json) }),
@@ -35,7 +35,7 @@ extension PackManifest {
         ]
     }
 
-    /// The pack format that a target object states; nil when the target is no pack of ours.
+    /// The pack format that a target object states; nil when the target is not a pack.
     public static func format(of target: JSONObject) -> Int64? {
         guard case .object(let custom)? = target["custom"], case .object(let vault)? = custom["assetvault"],
             case .integer(let format)? = vault["format"]
@@ -43,7 +43,7 @@ extension PackManifest {
         return format
     }
 
-    /// Reads a target object. Throws `.corrupt`, naming the member, also for a format that is not known.
+    /// Reads a target object. Throws `.corrupt`, naming the member, also for an unknown format.
     public init(parsing target: JSONObject, place: String) throws(VaultError) {
         let vault = try target.object("custom", at: place).object("assetvault", at: "\(place): custom")
         let format = try vault.integer("format", at: place)
@@ -68,12 +68,12 @@ extension PackManifest {
         entryCount = entries
         let index = try vault.object("index", at: place)
         indexDigest = try Self.digest(of: index, at: "\(place): index")
-        guard try Self.count("length", of: index, at: place) == UInt64(pieces) * UInt64(IndexRecord.count)
+        guard try Self.count("length", of: index, at: place) == UInt64(pieces) * UInt64(IndexRecord.length)
         else {
             throw Self.refusal("index.length", at: place)
         }
         let catalog = try vault.object("catalog", at: place)
-        catalogCount = try Self.count("length", of: catalog, at: place)
+        catalogLength = try Self.count("length", of: catalog, at: place)
         catalogDigest = try Self.digest(of: catalog, at: "\(place): catalog")
         openedSize = try Self.count("openedSize", of: vault, at: place)
         offer = try PackOffer(parsing: vault, place: place)

@@ -2,9 +2,8 @@ public import StrictJSON
 public import VaultCrypto
 import VaultErrors
 
-/// What is said about one sealed pack: its length and digests, its identity, its policy, and the slots that hold
-/// its content key. As a target object of signed metadata it is to be believed; as a file beside a local pack it
-/// is only as good as the place it came from.
+/// The public description of one sealed pack: length and digests, ID, policy, and the slots with its content key. It is
+/// trusted as a target object of signed metadata; a file beside a local pack is not verified.
 public struct PackManifest: Sendable, Hashable {
     /// The pack format that this module reads and writes.
     public static let format: Int64 = 1
@@ -20,11 +19,11 @@ public struct PackManifest: Sendable, Hashable {
     public let entryCount: UInt32
     public let indexDigest: SHA256Digest
     /// Bytes of the catalog's ciphertext.
-    public let catalogCount: UInt64
+    public let catalogLength: UInt64
     public let catalogDigest: SHA256Digest
     /// Bytes of all files together, once opened.
     public let openedSize: UInt64
-    /// How a client gets the pack, and whom it is for; the publisher may change these without sealing again.
+    /// Policy, tags and traits, which the publisher may change without sealing again.
     public var offer: PackOffer
     /// The content key, wrapped once for each vault key.
     public var slots: [KeySlot]
@@ -37,14 +36,14 @@ extension PackManifest {
         entryCount: UInt32, openedSize: UInt64, offer: PackOffer, slots: [KeySlot]
     ) {
         self.init(
-            length: footer.layout.packCount, sha256: sha256, id: id, version: version,
+            length: footer.layout.packLength, sha256: sha256, id: id, version: version,
             contentKeyID: contentKeyID, pieceCount: footer.layout.pieceCount, entryCount: entryCount,
-            indexDigest: footer.indexDigest, catalogCount: footer.layout.catalogCount,
+            indexDigest: footer.indexDigest, catalogLength: footer.layout.catalogLength,
             catalogDigest: footer.catalogDigest, openedSize: openedSize, offer: offer, slots: slots)
     }
 
     public var policy: PackPolicy { offer.policy }
-    /// What the publisher calls it, for apps to choose packs by.
+    /// The publisher's labels, by which apps choose packs.
     public var tags: [String] { offer.tags }
 }
 
@@ -66,16 +65,16 @@ public struct PackOffer: Sendable, Hashable {
 public enum PackPolicy: String, Sendable, CaseIterable {
     /// With the installation, before the first use.
     case essential
-    /// As soon as there is time.
+    /// In the background.
     case prefetch
-    /// When the app asks.
+    /// When the app requests it.
     case onDemand
 }
 
 extension PackManifest {
-    /// The layout that a pack of this description must have.
+    /// The layout of the described pack.
     func layout(place: String) throws(VaultError) -> PackLayout {
-        try PackLayout(packCount: length, pieceCount: pieceCount, catalogCount: catalogCount, place: place)
+        try PackLayout(packLength: length, pieceCount: pieceCount, catalogLength: catalogLength, place: place)
     }
 
     /// The first 64 bytes of the pack.

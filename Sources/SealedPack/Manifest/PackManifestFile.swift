@@ -11,7 +11,7 @@ public enum PackManifestFile {
         FilePath(pack.string + ".json")
     }
 
-    /// Where a manifest waits while its pack gets its name.
+    /// The path of a new manifest until its pack is renamed to its final name.
     public static func next(_ manifest: FilePath) -> FilePath {
         FilePath(manifest.string + ".next")
     }

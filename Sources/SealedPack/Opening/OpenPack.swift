@@ -4,8 +4,8 @@ public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
 
-/// A pack read with its content key: its catalog is authentic and sound, its index is the one that the catalog names.
-/// Pieces are verified one by one as they are read. Many tasks may read at once.
+/// A pack that is read with its content key: its index and catalog are verified, its pieces are verified as they are
+/// read. Many tasks may read at once.
 public final class OpenPack: Sendable {
     public let catalog: Catalog
     public let id: PackID
@@ -15,9 +15,9 @@ public final class OpenPack: Sendable {
 
     public var manifest: PackManifest? { pack.manifest }
 
-    private let places: PiecePlaces
+    private let ranges: PieceRanges
 
-    /// Throws `.key` when `key` is another pack's, `.corrupt` when the parts do not belong together.
+    /// Throws `.key` when `key` is another pack's, `.corrupt` when the parts do not match.
     public init(_ pack: PackFile, key: ContentKey) throws(VaultError) {
         func refuse(_ problem: String) -> VaultError {
             VaultError(.corrupt, problem, at: pack.place, remedy: "use the pack with its own manifest")
@@ -36,7 +36,7 @@ public final class OpenPack: Sendable {
         }
         catalog = try unverified.verified(pieceCount: pack.pieceCount, indexDigest: pack.footer.indexDigest)
         if let manifest = pack.manifest {
-            guard manifest.openedSize == catalog.contentCount else {
+            guard manifest.openedSize == catalog.contentLength else {
                 throw refuse("the opened size differs from the manifest")
             }
             guard manifest.entryCount == catalog.entryCount else {
@@ -45,60 +45,60 @@ public final class OpenPack: Sendable {
         }
         id = unverified.id
         version = unverified.version
-        places = try PiecePlaces(of: pack)
+        ranges = try PieceRanges(of: pack)
         self.pack = pack
         self.key = key
     }
 
-    /// Finds the pack's content key among the keys that `keys` yields, by its own ID or in the manifest's slots.
+    /// Finds the pack's content key among `keys`, by its own ID or in the manifest's slots.
     public convenience init(_ pack: PackFile, keys: any KeyProvider) async throws(VaultError) {
         let key = try await keys.contentKey(
             pack.contentKeyID, slots: pack.manifest?.slots ?? [], place: pack.place)
         try self.init(pack, key: key)
     }
 
-    /// The ciphertext of piece `number`, as it stands in the file.
+    /// The unverified ciphertext of piece `number`.
     func ciphertext(ofPiece number: Int) throws(VaultError) -> [UInt8] {
-        let place = places[number]
-        guard !place.isEmpty else { throw damaged(number) }
-        return try pack.file.readExactly(place.count, at: place.lowerBound)
+        let range = ranges[number]
+        guard !range.isEmpty else { throw damaged(number) }
+        return try pack.file.readExactly(range.count, at: range.lowerBound)
     }
 
-    /// Where pieces lie in the file, each stretch of neighbours as one; of numbers that rise.
-    public func stretches(ofPieces numbers: [Int]) -> [Range<UInt64>] {
-        numbers.reduce(into: []) { stretches, number in
-            let place = places[number]
-            if let last = stretches.last, last.upperBound == place.lowerBound {
-                stretches[stretches.count - 1] = last.lowerBound..<place.upperBound
-            } else if !place.isEmpty {
-                stretches.append(place)
+    /// The byte ranges of pieces in the file, adjacent ones joined; numbers must be ascending.
+    public func byteRanges(ofPieces numbers: [Int]) -> [Range<UInt64>] {
+        numbers.reduce(into: []) { byteRanges, number in
+            let range = ranges[number]
+            if let last = byteRanges.last, last.upperBound == range.lowerBound {
+                byteRanges[byteRanges.count - 1] = last.lowerBound..<range.upperBound
+            } else if !range.isEmpty {
+                byteRanges.append(range)
             }
         }
     }
 
-    /// What opening a piece takes: its ciphertext, its message, and the plaintext, also as zstd's window.
+    /// The memory for opening a piece: ciphertext, message, plaintext and zstd's window.
     func openingMemory(ofPiece number: Int) -> Int {
-        2 * places[number].count + 2 * catalog.pieceRange(number).count
+        2 * ranges[number].count + 2 * catalog.pieceRange(number).count
     }
 
-    /// Decrypts and proves a piece: authentic, and exactly the bytes that the catalog states.
+    /// Decrypts a piece and verifies its length and digest by the catalog.
     func plaintext(ofPiece number: Int, ciphertext: [UInt8]) throws(VaultError) -> ArraySlice<UInt8> {
         let range = catalog.pieceRange(number)
         let count = Int(range.upperBound - range.lowerBound)
         do throws(VaultError) {
-            let plain = try decrypt(ciphertext, contentCount: count)
+            let plain = try decrypt(ciphertext, contentLength: count)
             if plain.count == count, SHA256.hash(plain.span).bytes.elementsEqual(catalog.digestBytes(number))
             {
                 return plain
             }
         } catch {
-            // Want of memory, say, is not the pack's fault.
+            // Other errors, such as lack of memory, do not mean damage.
             guard error.category == .corrupt, !error.needsNewerRelease else { throw error }
         }
         throw damaged(number)
     }
 
-    private func decrypt(_ ciphertext: [UInt8], contentCount count: Int) throws(VaultError) -> ArraySlice<
+    private func decrypt(_ ciphertext: [UInt8], contentLength count: Int) throws(VaultError) -> ArraySlice<
         UInt8
     > {
         let message = try Cobblestone256.open(

@@ -3,15 +3,15 @@ import VaultCrypto
 public import VaultErrors
 public import VaultFileSystem
 
-/// A file descriptor that several tasks read at once.
+/// An open file that is shared by several tasks.
 public final class OpenFileReference: Sendable {
     public let file: OpenFile
 
     public init(_ file: consuming OpenFile) { self.file = file }
 }
 
-/// A pack whose header and footer are sound, and are those of its manifest when there is one. Nothing is known
-/// of its pieces and its catalog yet.
+/// A pack whose header and footer are sound, and match its manifest if there is one. Pieces and catalog are not
+/// verified.
 public final class PackFile: Sendable {
     public let manifest: PackManifest?
     let header: PackHeader
@@ -24,20 +24,20 @@ public final class PackFile: Sendable {
     public var contentKeyID: ContentKeyID { header.contentKeyID }
     public var pieceCount: UInt32 { footer.layout.pieceCount }
     /// Bytes of the whole file.
-    public var length: UInt64 { footer.layout.packCount }
+    public var length: UInt64 { footer.layout.packLength }
 
-    /// Whether a pack may begin like this: tells it from other files before all of it is there.
+    /// Whether a pack may begin with these bytes, to detect other files before the whole file is read.
     public static func mayBegin(with bytes: [UInt8]) -> Bool {
         zip(PackHeader.magic, bytes).allSatisfy { $0 == $1 }
     }
 
-    /// Opens the pack at `path`. With a manifest, length, header and footer must be exactly those that it
-    /// determines. Throws `.corrupt`, `.missing`, `.io`.
+    /// Opens the pack at `path`. Length, header and footer must match the manifest, if given. Throws `.corrupt`,
+    /// `.missing`, `.io`.
     public convenience init(opening path: FilePath, as manifest: PackManifest?) throws(VaultError) {
         try self.init(OpenFileReference(try OpenFile(reading: path)), as: manifest)
     }
 
-    /// - Parameter name: what errors call the pack; the file's path by default.
+    /// - Parameter name: the pack's name in errors; the file's path by default.
     public init(_ reference: OpenFileReference, as manifest: PackManifest?, named name: String? = nil)
         throws(VaultError)
     {
@@ -49,14 +49,14 @@ public final class PackFile: Sendable {
                 at: place,
                 remedy: "repair the pack, or fetch it again")
         }
-        guard size >= UInt64(PackHeader.count + PackFooter.count) else {
+        guard size >= UInt64(PackHeader.length + PackFooter.length) else {
             throw VaultError(
                 .corrupt, "the file is too short to be an asset pack", at: place,
                 remedy: "check the file's name and its download")
         }
-        let head = try reference.file.readExactly(PackHeader.count, at: 0)
+        let head = try reference.file.readExactly(PackHeader.length, at: 0)
         let header = try PackHeader(parsing: head.span, place: place)
-        let tail = try reference.file.readExactly(PackFooter.count, at: size - UInt64(PackFooter.count))
+        let tail = try reference.file.readExactly(PackFooter.length, at: size - UInt64(PackFooter.length))
         if let manifest {
             guard head == manifest.header.bytes, tail == (try manifest.footer(place: place)).bytes else {
                 throw VaultError(
@@ -67,13 +67,13 @@ public final class PackFile: Sendable {
         self.reference = reference
         self.manifest = manifest
         self.header = header
-        self.footer = try PackFooter(parsing: tail.span, packCount: size, place: place)
+        self.footer = try PackFooter(parsing: tail.span, packLength: size, place: place)
         self.place = place
     }
 
-    /// Whether length, header and footer are those that `manifest` determines. They hold the digests of index and
-    /// catalog, which prove everything that is read of a pack.
-    public func isDescribed(by manifest: PackManifest) -> Bool {
+    /// Whether length, header and footer are those of `manifest`. They contain the digests of index and catalog, by
+    /// which all other parts are verified.
+    public func matches(_ manifest: PackManifest) -> Bool {
         guard manifest.length == length, let footer = try? manifest.footer(place: place) else {
             return false
         }

@@ -4,13 +4,13 @@ import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 
-/// Verifies a folder by the pack that it was opened from: it holds exactly the same, and nobody else may change it. Every step
-/// goes through folder descriptors that follow no link. Throws `.corrupt` at the first difference.
+/// Compares a folder with the pack that it was opened from: the content is the same, and no other user may change it.
+/// Uses folder descriptors and follows no link. Throws `.corrupt` at the first difference.
 public struct TreeComparison: ContentSink, ~Copyable {
     private var walk: FolderWalk
     private var file: OpenFile?
     private var digest = SHA256()
-    /// How many entries each folder is to have, by its path.
+    /// The expected number of entries of each folder, by its path.
     private var counts: [[String]: Int] = [[]: 0]
 
     public init(with root: FilePath) throws(VaultError) {
@@ -41,10 +41,10 @@ public struct TreeComparison: ContentSink, ~Copyable {
         guard try compared.sha256() == written.finalize() else { throw Self.differs(compared.path) }
     }
 
-    /// The content of the entry that was begun last is verified otherwise.
-    mutating func passContent() { file = nil }
+    /// Skips the content of the current entry, which is verified by its pieces.
+    mutating func skipContent() { file = nil }
 
-    /// Once all entries are compared: whether there is anything else.
+    /// Throws if there are other entries than those compared.
     public consuming func finish() throws(VaultError) {
         for (segments, count) in counts {
             try enter(segments)
@@ -52,7 +52,7 @@ public struct TreeComparison: ContentSink, ~Copyable {
         }
     }
 
-    /// The folders on the way to an entry are entries, too.
+    /// Counts the entry and the folders above it, each in its parent.
     private mutating func count(_ segments: [String], isFolder: Bool) {
         if isFolder, counts[segments] == nil { counts[segments] = 0 }
         var path = segments

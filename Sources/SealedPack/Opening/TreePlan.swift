@@ -3,13 +3,13 @@ import VaultContent
 import VaultErrors
 import VaultFileSystem
 
-/// Makes the folders of a tree in the order of the catalog, and says for each piece which files its bytes belong to.
+/// Creates the folders of a tree in the order of the catalog, and determines the files of each piece's bytes.
 struct TreePlan: ~Copyable {
     private let catalog: Catalog
     private var walk: FolderWalk
     private let umask: Umask
     private var nextEntry = 0
-    /// The file that goes on in the next piece.
+    /// The file that continues in the next piece.
     private var unfinished: (entry: Catalog.Entry, file: OpenFileReference)?
 
     init(of catalog: Catalog, below root: borrowing Folder, umask: Umask) throws(VaultError) {
@@ -18,7 +18,7 @@ struct TreePlan: ~Copyable {
         walk = try FolderWalk(below: root.reopened())
     }
 
-    /// What to write of a piece; asked for one piece after the other. What needs no bytes is made at once.
+    /// The parts of a piece to write; must be called in the order of the pieces. Creates empty files and folders.
     mutating func parts(ofPiece number: Int) throws(VaultError) -> [TreePart] {
         let piece = catalog.pieceRange(number)
         var parts: [TreePart] = []
@@ -42,7 +42,7 @@ struct TreePlan: ~Copyable {
         return parts
     }
 
-    /// Makes what stands behind the last piece, which is empty.
+    /// Creates the empty files and folders after the last piece.
     mutating func finish() throws(VaultError) {
         guard unfinished == nil else { throw endsInsideAFile }
         while let entry = try begin() {
@@ -50,7 +50,7 @@ struct TreePlan: ~Copyable {
         }
     }
 
-    /// Goes to the next entry's folder, and makes the entry if it is empty.
+    /// Enters the next entry's folder, and creates the entry if it is empty.
     private mutating func begin() throws(VaultError) -> Catalog.Entry? {
         guard let entry = catalog.entry(nextEntry) else { return nil }
         nextEntry += 1
@@ -75,12 +75,12 @@ struct TreePlan: ~Copyable {
     }
 }
 
-/// What a piece holds of one file.
+/// The part of one file in a piece.
 struct TreePart: Sendable {
     private let entry: Catalog.Entry
-    /// The piece's place in the stream of all files' bytes.
+    /// The piece's range in the stream of all files' bytes.
     private let piece: Range<UInt64>
-    /// Nil for a file that is whole in this piece, and is made when it is written.
+    /// Nil for a file that is complete in this piece and created when it is written.
     private let file: OpenFileReference?
 
     init(entry: Catalog.Entry, of piece: Range<UInt64>, file: OpenFileReference?) {
@@ -104,9 +104,9 @@ struct TreePart: Sendable {
     }
 }
 
-/// Makes the files of a tree, for whichever task has their bytes.
+/// Creates the files of a tree, from any task.
 final class TreeFiles: Sendable {
-    /// One for all: pieces come sorted, and most of them stay in the folder of those before.
+    /// Shared: pieces are sorted, and most of them are in the folder of the previous one.
     private let walk: Mutex<FolderWalk>
     private let umask: Umask
 

@@ -1,4 +1,4 @@
-/// How hard to try to make pieces smaller. Whichever it was, a pack opens the same.
+/// How strongly pieces are compressed; readers need not know it.
 public enum Compression: String, Sendable, CaseIterable {
     case stored = "none"
     case fast

@@ -3,30 +3,30 @@ import VaultContent
 package import VaultCrypto
 package import VaultErrors
 
-/// A piece as it stands in the pack, with what index and catalog say of it.
+/// An encrypted piece with its values for index and catalog.
 package struct SealedPiece: Sendable {
     package let ciphertext: [UInt8]
     package let digest: SHA256Digest
-    package let plainCount: Int
+    package let plainLength: Int
     package let plainDigest: SHA256Digest
-    /// Whether it was reused from the previous version.
+    /// Whether the ciphertext of the previous version was reused.
     package let isReused: Bool
-    /// Whether it was sealed anew, to the very bytes that the previous version has.
+    /// Whether it was sealed again to the bytes of the previous version.
     package var isRepeated = false
-    /// The number of the piece of the previous version that holds the same in other bytes, and could not be reused.
+    /// The piece of the previous version with the same content in other bytes, which could not be reused.
     package var missed: Int? = nil
 }
 
-/// Turns the plaintext of a piece into its ciphertext, the same one each time.
+/// Compresses and encrypts pieces, deterministically.
 package struct PieceSealer: Sendable {
     static let context = Array("assetvault/v1/piece".utf8)
 
     let key: ContentKey
     let compression: Compression
     /// The pack whose unchanged pieces are reused byte for byte.
-    let previous: PieceReuse?
+    let previous: PreviousPieces?
 
-    package init(key: ContentKey, compression: Compression, previous: PieceReuse?) {
+    package init(key: ContentKey, compression: Compression, previous: PreviousPieces?) {
         self.key = key
         self.compression = compression
         self.previous = previous
@@ -37,16 +37,16 @@ package struct PieceSealer: Sendable {
         let earlier = previous?.piece(of: plainDigest)
         if let earlier, let ciphertext = try previous?.ciphertext(ofPiece: earlier, holding: plain) {
             return SealedPiece(
-                ciphertext: ciphertext, digest: SHA256.hash(ciphertext.span), plainCount: plain.count,
+                ciphertext: ciphertext, digest: SHA256.hash(ciphertext.span), plainLength: plain.count,
                 plainDigest: plainDigest, isReused: true)
         }
         let ciphertext = try ciphertext(of: plain, digest: plainDigest)
         let digest = SHA256.hash(ciphertext.span)
-        // Where only the index of the previous version is there, it tells whether clients have the piece.
+        // The previous pack may have only its index; equal digests show that clients have the piece.
         var isRepeated = false
         if let earlier { isRepeated = try previous?.digest(ofPiece: earlier) == digest }
         return SealedPiece(
-            ciphertext: ciphertext, digest: digest, plainCount: plain.count, plainDigest: plainDigest,
+            ciphertext: ciphertext, digest: digest, plainLength: plain.count, plainDigest: plainDigest,
             isReused: false, isRepeated: isRepeated, missed: isRepeated ? nil : earlier)
     }
 
@@ -61,7 +61,6 @@ package struct PieceSealer: Sendable {
         return try encrypt(compressed, codec: .zstd, digest: SHA256.hash(compressed.span))
     }
 
-    /// The same without compressing it.
     private func storedCiphertext(of plain: [UInt8], digest: SHA256Digest) throws(VaultError) -> [UInt8] {
         try encrypt(plain, codec: .stored, digest: digest)
     }
@@ -74,7 +73,7 @@ package struct PieceSealer: Sendable {
             context: Self.context, codec: codec.rawValue, dataDigest: digest, key: key)
         var sealer = try Cobblestone256.Sealer(salt: salt, context: Self.context, key: key.pieceKey)
         var ciphertext = sealer.header
-        let count = Cobblestone256.sealedCount(ofMessage: 1 + UInt64(data.count)) ?? 0
+        let count = Cobblestone256.sealedLength(ofMessage: 1 + UInt64(data.count)) ?? 0
         ciphertext.reserveCapacity(Int(count))
         let head = [codec.rawValue]
         try sealer.update(head.span, appendingTo: &ciphertext)
@@ -98,6 +97,6 @@ package enum MessageSalt {
         input.append(codec)
         dataDigest.append(to: &input)
         var authenticator = HMACSHA256(key: key.saltKey)
-        return Array(authenticator.authenticate(input.span).bytes.prefix(Cobblestone256.saltCount))
+        return Array(authenticator.authenticate(input.span).bytes.prefix(Cobblestone256.saltLength))
     }
 }

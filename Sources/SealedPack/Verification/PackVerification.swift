@@ -3,11 +3,11 @@ import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 
-/// What a check without any key has found in a pack: every byte belongs to a part, and every part has its digest.
+/// The result of verifying a pack without any key: every byte belongs to a part, and every part has a digest.
 public struct PackVerification: Sendable {
-    /// The numbers of the pieces that do not have their digest.
+    /// The numbers of the pieces with a wrong digest.
     public let damagedPieces: [Int]
-    /// Whether the catalog's ciphertext has its digest.
+    /// Whether the catalog's ciphertext has the right digest.
     public let isCatalogSound: Bool
 
     public var isSound: Bool { damagedPieces.isEmpty && isCatalogSound }
@@ -16,16 +16,17 @@ public struct PackVerification: Sendable {
 extension PackFile {
     /// Reads the whole pack once and hashes every byte once, on all cores.
     ///
-    /// Header and footer hold nothing but what their length, the manifest and the digests in the footer determine, and
-    /// were compared when the pack was opened; the footer proves the index and the catalog, the index each piece. So a sound
-    /// pack is, byte for byte, the one that its manifest describes. What this does not prove is that the manifest gives
-    /// the right SHA-256 for the whole file; ``OpenFile/sha256()`` tells.
+    /// Header and footer were compared with the manifest when the pack was opened. The footer has the digests of index
+    /// and catalog, the index those of the pieces. So a sound pack is, byte for byte, the one that its manifest
+    /// describes. The manifest's SHA-256 of the whole file is not verified here, but by ``OpenFile/sha256()``.
     ///
-    /// Throws `.corrupt` when the index itself is not sound, so that nothing can be said about pieces.
+    /// Throws `.corrupt` when the index is damaged, as the pieces can't be verified then.
     public func check(progress: (UInt64) -> Void = { _ in }) async throws(VaultError) -> PackVerification {
         var runs: [PieceRun] = []
         try forEachIndexRecord { number, record, offset in
-            if runs.last?.takes(record) != true { runs.append(PieceRun(first: number, offset: offset)) }
+            if runs.last?.hasSpace(for: record) != true {
+                runs.append(PieceRun(first: number, offset: offset))
+            }
             runs[runs.count - 1].append(record)
         }
         var damaged: [Int] = []
@@ -33,7 +34,7 @@ extension PackFile {
         var done = PackLayout.piecesOffset
         let reference = reference
         try await runInOrder(
-            next: { () throws(VaultError) -> Supply<PieceRun> in
+            next: { () throws(VaultError) -> NextInput<PieceRun> in
                 guard next < runs.count else { return .end }
                 defer { next += 1 }
                 return .input(runs[next])
@@ -52,7 +53,7 @@ extension PackFile {
     }
 }
 
-/// Pieces one behind the other that are read at once.
+/// Adjacent pieces that are read at once.
 private struct PieceRun: Sendable {
     private static let limit = 1 << 20
 
@@ -66,14 +67,14 @@ private struct PieceRun: Sendable {
         self.offset = offset
     }
 
-    /// At least one piece, of whatever size, and no more than the limit of several.
-    func takes(_ record: IndexRecord) -> Bool {
-        records.isEmpty || count + Int(record.ciphertextCount) <= Self.limit
+    /// One piece of any size, or several up to the limit.
+    func hasSpace(for record: IndexRecord) -> Bool {
+        records.isEmpty || count + Int(record.ciphertextLength) <= Self.limit
     }
 
     mutating func append(_ record: IndexRecord) {
         records.append(record)
-        count += Int(record.ciphertextCount)
+        count += Int(record.ciphertextLength)
     }
 
     func damagedPieces(in file: borrowing OpenFile) throws(VaultError) -> [Int] {
@@ -81,7 +82,7 @@ private struct PieceRun: Sendable {
         var damaged: [Int] = []
         var start = 0
         for (number, record) in records.enumerated() {
-            let end = start + Int(record.ciphertextCount)
+            let end = start + Int(record.ciphertextLength)
             if SHA256.hash(bytes.span.extracting(start..<end)) != record.digest {
                 damaged.append(first + number)
             }

@@ -49,7 +49,7 @@ extension TrustWorkflow {
     ) async throws(VaultError) {
         var steps = steps[...]
         try await runInOrder(
-            width: Self.parallelism, next: { Supply(steps.popFirst()) }, memory: { _ in 0 },
+            width: Self.parallelism, next: { NextInput(steps.popFirst()) }, memory: { _ in 0 },
             work: { step throws(VaultError) -> (TargetSearch.Step, Result<DelegatedRole, VaultError>) in
                 do throws(VaultError) {
                     return (step, .success(try await delegated(step, of: chain)))

@@ -1,5 +1,5 @@
-import VaultErrors
 import VaultBytes
+import VaultErrors
 
 /// A top-level or delegated role, by its name (section 2.1).
 ///

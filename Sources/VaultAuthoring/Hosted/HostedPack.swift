@@ -23,7 +23,7 @@ struct HostedPack: Sendable {
             let part = (offset..<(offset + UInt64(bytes.count))).clamped(to: tail)
             guard !part.isEmpty else { return }
             let first = Int(part.lowerBound - offset)
-            try assembly.takeUnverified(
+            try assembly.receiveUnverified(
                 bytes.span.extracting(first..<(first + part.count)), at: part.lowerBound)
         }
         guard try await assembly.verifyTail(), !assembly.isUnverified else {
@@ -38,9 +38,9 @@ struct HostedPack: Sendable {
     /// Fetches pieces. Those with a wrong digest stay missing.
     func fetch(_ pieces: [Int], of open: OpenPack) async throws(VaultError) {
         var arrival = try PieceReceiver(of: pieces, in: pack)
-        for stretch in open.stretches(ofPieces: pieces.sorted()) {
+        for stretch in open.byteRanges(ofPieces: pieces.sorted()) {
             let cameWhole = try await file.read(stretch) { (bytes, offset) throws(VaultError) in
-                try arrival.take(bytes, at: offset)
+                try arrival.receive(bytes, at: offset)
             }
             if cameWhole { return }
         }

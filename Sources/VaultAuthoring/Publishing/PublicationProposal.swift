@@ -128,7 +128,7 @@ struct PublicationProposal {
                     let held = try await publisher.file(of: earlier)
                     packs[index].updates.append(
                         PublicationReport.Update(
-                            version: earlier.version, cost: try UpdateCost(of: file, holding: [held])))
+                            version: earlier.version, cost: try UpdateCost(of: file, reusing: [held])))
                 } catch {
                     guard !error.isStorageFailure, !error.isCancellation else { throw error }
                 }

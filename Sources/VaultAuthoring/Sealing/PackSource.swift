@@ -22,12 +22,12 @@ public struct PackSource: ~Copyable {
                 .missing, "there is no such file or folder", at: path.string, remedy: "check the path")
         }
         guard status.kind != .folder else {
-            let folder = try SourceFolder(scanning: path, taking: filter, followLinks: followLinks)
+            let folder = try SourceFolder(scanning: path, filter: filter, followLinks: followLinks)
             self.init(folder: folder, scratch: nil)
             return
         }
         let scratch = try ScratchFolder(beside: place)
-        let folder = try ArchiveUnpacking.unpack(path, into: scratch.path, taking: filter, limit: limit)
+        let folder = try ArchiveUnpacking.unpack(path, into: scratch.path, filter: filter, limit: limit)
         self.init(folder: folder, scratch: scratch)
     }
 

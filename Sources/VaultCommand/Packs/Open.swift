@@ -54,7 +54,7 @@ struct Open: AsyncParsableCommand {
             let answer: JSONObject = [
                 "id": "\(source.id)", "version": .number(source.version),
                 "entries": .number(source.catalog.entryCount),
-                "openedSize": .number(source.catalog.contentCount),
+                "openedSize": .number(source.catalog.contentLength),
                 "output": .string(output ?? tar ?? ""),
             ]
             Console.answer(bytes: JSONValue.object(answer).pretty())
@@ -62,7 +62,7 @@ struct Open: AsyncParsableCommand {
     }
 
     private func write(_ source: OpenPack) async throws(VaultError) {
-        let progress = ProgressBar("opening", total: source.catalog.contentCount)
+        let progress = ProgressBar("opening", total: source.catalog.contentLength)
         defer { progress.finish() }
         if let output { return try await open(source, into: FilePath(output), progress) }
         guard let tar, tar != "-" else {

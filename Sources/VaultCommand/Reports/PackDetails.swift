@@ -45,7 +45,7 @@ struct PackDetails: Report {
         if let opened {
             json["id"] = "\(opened.id)"
             json["version"] = .number(opened.version)
-            json["openedSize"] = .number(opened.catalog.contentCount)
+            json["openedSize"] = .number(opened.catalog.contentLength)
             json["files"] = .objects(entries) {
                 ["path": .string($0.path.string), "kind": .string($0.word), "size": .number($0.size)]
             }

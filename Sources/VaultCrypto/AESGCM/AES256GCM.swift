@@ -4,24 +4,24 @@ public import VaultErrors
 ///
 /// A sealed message is the ciphertext and then the tag (RFC 5116, `AEAD_AES_256_GCM`).
 public enum AES256GCM {
-    public static let keyCount = 32
-    public static let nonceCount = 12
-    public static let tagCount = 16
+    public static let keyLength = 32
+    public static let nonceLength = 12
+    public static let tagLength = 16
 
-    /// Encrypts; a nonce must never come twice under one key. `.key` for a key, `.usage` for a nonce of another size.
+    /// Encrypts; a nonce must be used only once with a key. `.key` for a key, `.usage` for a nonce of another size.
     public static func seal(
         _ message: Span<UInt8>, nonce: Span<UInt8>, authenticating associated: Span<UInt8>,
         key: borrowing SecretBytes
     ) throws(VaultError) -> [UInt8] {
         var cipher = try begin(.seal, nonce: nonce, authenticating: associated, key: key)
         var sealed: [UInt8] = []
-        sealed.reserveCapacity(message.count + tagCount)
+        sealed.reserveCapacity(message.count + tagLength)
         cipher.encrypt(message, appendingTo: &sealed)
         cipher.appendTag(to: &sealed)
         return sealed
     }
 
-    /// Decrypts; nothing comes out unless the tag is right.
+    /// Decrypts; returns no plaintext unless the tag is valid.
     ///
     /// `.corrupt` for a wrong or shortened tag, `.key` for a key, `.usage` for a nonce of another size.
     public static func open(
@@ -42,11 +42,11 @@ public enum AES256GCM {
         _ direction: GCMCipher.Direction, nonce: Span<UInt8>, authenticating associated: Span<UInt8>,
         key: borrowing SecretBytes
     ) throws(VaultError) -> GCMCipher {
-        guard key.count == keyCount else {
+        guard key.count == keyLength else {
             throw VaultError(
                 .key, "the key has \(key.count) bytes", at: "AES-256-GCM", remedy: "use one of 32 bytes")
         }
-        guard nonce.count == nonceCount else {
+        guard nonce.count == nonceLength else {
             throw VaultError(
                 .usage, "the nonce has \(nonce.count) bytes", at: "AES-256-GCM", remedy: "use one of 12 bytes"
             )

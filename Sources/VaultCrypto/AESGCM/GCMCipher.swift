@@ -8,15 +8,15 @@ struct GCMCipher: ~Copyable, @unchecked Sendable {
         case seal = 1
     }
 
-    /// OpenSSL counts in `Int32`; longer inputs go in parts.
-    private static let partCount = 1 << 30
+    /// OpenSSL's lengths are `Int32`, so longer inputs are split.
+    private static let partLength = 1 << 30
 
     private let context: OpaquePointer
     private let direction: Direction
 
     /// - Parameter key: exactly 32 bytes.
     init(_ direction: Direction, key: Span<UInt8>) {
-        precondition(key.count == AES256GCM.keyCount, "an AES-256 key has 32 bytes")
+        precondition(key.count == AES256GCM.keyLength, "an AES-256 key has 32 bytes")
         guard let context = unsafe EVP_CIPHER_CTX_new() else { fatalError("out of memory") }
         unsafe self.context = context
         self.direction = direction
@@ -35,14 +35,14 @@ struct GCMCipher: ~Copyable, @unchecked Sendable {
     /// Begins a message.
     /// - Parameter nonce: exactly 12 bytes.
     mutating func begin(nonce: Span<UInt8>) {
-        precondition(nonce.count == AES256GCM.nonceCount, "a nonce has 12 bytes")
+        precondition(nonce.count == AES256GCM.nonceLength, "a nonce has 12 bytes")
         let succeeded = unsafe nonce.withUnsafeBufferPointer { nonce in
             unsafe EVP_CipherInit_ex(context, nil, nil, nil, nonce.baseAddress, direction.rawValue)
         }
         require(succeeded == 1, "AES-256-GCM")
     }
 
-    /// Data that the tag covers but that is not encrypted; only before the first byte of the message.
+    /// Adds associated data, before the first byte of the message.
     mutating func authenticate(_ associated: Span<UInt8>) {
         unsafe transform(associated, to: nil)
     }
@@ -57,29 +57,29 @@ struct GCMCipher: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Ends a message that is being encrypted.
+    /// Ends an encrypted message.
     mutating func appendTag(to output: inout [UInt8]) {
-        output.append(addingCapacity: AES256GCM.tagCount) { output in
+        output.append(addingCapacity: AES256GCM.tagLength) { output in
             unsafe output.withUnsafeMutableBufferPointer { target, initialized in
                 var none: Int32 = 0
-                let tagCount = Int32(AES256GCM.tagCount)
-                // GCM has nothing left to write here; the pointer is only where it would.
+                let tagLength = Int32(AES256GCM.tagLength)
+                // GCM writes nothing here, but needs a pointer.
                 unsafe require(EVP_CipherFinal_ex(context, target.baseAddress, &none) == 1, "AES-256-GCM")
                 unsafe require(
-                    EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, tagCount, target.baseAddress) == 1,
+                    EVP_CIPHER_CTX_ctrl(context, EVP_CTRL_AEAD_GET_TAG, tagLength, target.baseAddress) == 1,
                     "AES-256-GCM")
-                initialized = AES256GCM.tagCount
+                initialized = AES256GCM.tagLength
             }
         }
     }
 
-    /// Decrypts one whole message with its tag at the end. False, and nothing appended, unless the tag is right:
-    /// OpenSSL writes plaintext before it looks at the tag, so that is wiped.
+    /// Decrypts one whole message with its tag at the end. Returns false and appends nothing if the tag is invalid:
+    /// OpenSSL writes plaintext before it verifies the tag, so the plaintext is wiped.
     mutating func decrypt(_ sealed: Span<UInt8>, appendingTo output: inout [UInt8]) -> Bool {
-        let count = sealed.count - AES256GCM.tagCount
+        let count = sealed.count - AES256GCM.tagLength
         guard count >= 0 else { return false }
         var genuine = false
-        // With no room at all the library would write to what all empty arrays share, which is a race.
+        // With a capacity of 0 OpenSSL would write to the storage that all empty arrays share, a data race.
         output.append(addingCapacity: max(count, 1)) { output in
             unsafe output.withUnsafeMutableBufferPointer { target, initialized in
                 unsafe transform(sealed.extracting(0..<count), to: target.baseAddress)
@@ -109,7 +109,7 @@ struct GCMCipher: ~Copyable, @unchecked Sendable {
         unsafe input.withUnsafeBufferPointer { input in
             var position = 0
             while position < input.count {
-                let count = min(input.count - position, Self.partCount)
+                let count = min(input.count - position, Self.partLength)
                 var written: Int32 = 0
                 let succeeded = unsafe EVP_CipherUpdate(
                     context, target.map { unsafe $0 + position }, &written,

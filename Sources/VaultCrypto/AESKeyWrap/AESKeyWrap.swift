@@ -3,7 +3,7 @@ public import VaultErrors
 
 /// AES Key Wrap (RFC 3394, NIST SP 800-38F `KW`) with 256-bit wrapping keys: JWA's `A256KW`.
 public enum AESKeyWrap {
-    /// Integrity check and padding that wrapping adds, in bytes.
+    /// Bytes that wrapping adds.
     public static let overhead = 8
 
     /// Wraps a key of 16 or more bytes, a multiple of 8. `.key` for other sizes and for a wrapping key that is not
@@ -28,7 +28,7 @@ public enum AESKeyWrap {
         }
     }
 
-    /// Unwraps a key. `.key` when the wrapping key is not the one it was wrapped under, or the bytes were changed.
+    /// Unwraps a key. `.key` when the wrapping key is wrong, or the bytes were changed.
     public static func unwrap(
         _ wrapped: Span<UInt8>, under wrappingKey: borrowing SecretBytes
     ) throws(VaultError) -> SecretBytes {

@@ -1,6 +1,6 @@
 import VaultErrors
 
-/// What Cobblestone-256 derives for one message, in use: the cipher under the message's key and base nonce.
+/// The cipher, base nonce and commitment that Cobblestone-256 derives for one message.
 struct MessageKeys: ~Copyable, Sendable {
     private static let label = [UInt8]("c2sp.org/chunked-encryption@v1+AEAD_AES_256_GCM\0".utf8)
 
@@ -13,7 +13,7 @@ struct MessageKeys: ~Copyable, Sendable {
         _ direction: GCMCipher.Direction, salt: Span<UInt8>, context: [UInt8],
         key inputKey: borrowing SecretBytes, hash: HKDF.Hash
     ) throws(VaultError) {
-        guard inputKey.count == Cobblestone256.keyCount else {
+        guard inputKey.count == Cobblestone256.keyLength else {
             throw VaultError(
                 .key, "the key has \(inputKey.count) bytes", at: "Cobblestone-256",
                 remedy: "use one of 32 bytes")

@@ -3,7 +3,7 @@ public import VaultErrors
 
 /// Private keys as text: PKCS#8 (RFC 5958, RFC 8410) in PEM (RFC 7468), not encrypted.
 extension Ed25519PrivateKey {
-    /// `.key` unless the text holds an unencrypted Ed25519 key; a passphrase is never asked for.
+    /// `.key` unless the text contains an unencrypted Ed25519 key; never prompts for a passphrase.
     public init(pem: borrowing SecretBytes) throws(VaultError) {
         guard let block = PrivateKeyBlock(firstIn: pem), block.label == PEM_STRING_PKCS8INF,
             let made = unsafe Ed25519PrivateKey(consuming: block.decoded(with: d2i_PKCS8_PRIV_KEY_INFO))
@@ -24,7 +24,7 @@ extension Ed25519PrivateKey {
         return text
     }
 
-    /// Nil unless the `PKCS8_PRIV_KEY_INFO` holds an Ed25519 key; it is wiped and freed either way.
+    /// Nil unless the `PKCS8_PRIV_KEY_INFO` contains an Ed25519 key; always wipes and frees it.
     init?(consuming info: OpaquePointer?) {
         defer {
             unsafe PKCS8_PRIV_KEY_INFO_free(info)
@@ -42,7 +42,7 @@ extension Ed25519PrivateKey {
 }
 
 extension SecretBytes {
-    /// A text that OpenSSL writes into a BIO on the secure heap, which wipes its bytes; nil if it fails.
+    /// The text that OpenSSL writes into a BIO on the secure heap; nil if it fails.
     init?(writtenBy write: (OpaquePointer) -> Bool) {
         defer { ERR_clear_error() }
         guard let text = unsafe BIO_new(BIO_s_secmem()) else { return nil }

@@ -1,7 +1,7 @@
 import CVaultOpenSSL
 public import VaultErrors
 
-/// An Ed25519 private key (RFC 8032), held by OpenSSL on its secure heap where there is one.
+/// An Ed25519 private key (RFC 8032), on OpenSSL's secure heap if that is initialised.
 @safe
 public struct Ed25519PrivateKey: ~Copyable, @unchecked Sendable {
     let key: OpaquePointer
@@ -34,11 +34,11 @@ public struct Ed25519PrivateKey: ~Copyable, @unchecked Sendable {
         unsafe EVP_PKEY_free(key)
     }
 
-    /// The signature, 64 bytes; the same message always gives the same one.
+    /// The deterministic signature, 64 bytes.
     public func sign(_ message: Span<UInt8>) throws(VaultError) -> [UInt8] {
         guard let context = unsafe EVP_MD_CTX_new() else { fatalError("out of memory") }
         defer { unsafe EVP_MD_CTX_free(context) }
-        var signature = [UInt8](repeating: 0, count: Ed25519PublicKey.signatureCount)
+        var signature = [UInt8](repeating: 0, count: Ed25519PublicKey.signatureLength)
         var count = signature.count
         let succeeded = unsafe message.withUnsafeBufferPointer { message in
             unsafe EVP_DigestSignInit(context, nil, nil, nil, key) == 1
@@ -54,7 +54,7 @@ public struct Ed25519PrivateKey: ~Copyable, @unchecked Sendable {
 
     private static func publicKey(of key: OpaquePointer) -> Ed25519PublicKey? {
         guard unsafe EVP_PKEY_get_base_id(key) == EVP_PKEY_ED25519 else { return nil }
-        var raw = [UInt8](repeating: 0, count: Ed25519PublicKey.rawCount)
+        var raw = [UInt8](repeating: 0, count: Ed25519PublicKey.rawLength)
         var count = raw.count
         guard unsafe EVP_PKEY_get_raw_public_key(key, &raw, &count) == 1, count == raw.count else {
             return nil

@@ -1,13 +1,13 @@
 /// An Ed25519 public key (RFC 8032): 32 bytes, not secret.
 public struct Ed25519PublicKey: Hashable, Sendable {
-    public static let rawCount = 32
-    public static let signatureCount = 64
+    public static let rawLength = 32
+    public static let signatureLength = 64
 
     public let raw: [UInt8]
 
-    /// Nil unless there are exactly 32 bytes. Whether they are a point of the curve shows at verification.
+    /// Nil unless there are exactly 32 bytes. A key that is not a point of the curve accepts no signature.
     public init?(raw: Span<UInt8>) {
-        guard raw.count == Self.rawCount else { return nil }
+        guard raw.count == Self.rawLength else { return nil }
         self.raw = raw.indices.map { raw[$0] }
     }
 

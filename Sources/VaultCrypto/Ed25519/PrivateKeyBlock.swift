@@ -1,13 +1,13 @@
 import CVaultOpenSSL
 
-/// A private key of any kind as PEM holds it (RFC 7468): a label and the DER that base64 stands for.
+/// A PEM block (RFC 7468) of a private key of any kind: its label and decoded DER.
 struct PrivateKeyBlock: ~Copyable {
-    /// Whether a passphrase is needed, or what kind of key this is: one of OpenSSL's `PEM_STRING_` names.
+    /// One of OpenSSL's `PEM_STRING_` names, which tells the kind of key and whether it is encrypted.
     let label: String
     private let content: SecretBytes
 
-    /// The text's first private key; nil if there is none. What stands around it is skipped, and a key with headers
-    /// of PEM's own encryption (RFC 1421) is refused.
+    /// The text's first private key; nil if there is none. Other text is skipped, and a key with headers of PEM's own
+    /// encryption (RFC 1421) is refused.
     init?(firstIn text: borrowing SecretBytes) {
         defer { ERR_clear_error() }
         var label: UnsafeMutablePointer<CChar>?
@@ -15,11 +15,11 @@ struct PrivateKeyBlock: ~Copyable {
         var count = 0
         let found = text.withBytes { text in
             unsafe text.withUnsafeBufferPointer { text in
-                guard let textCount = Int32(exactly: text.count),
-                    let source = unsafe BIO_new_mem_buf(text.baseAddress, textCount)
+                guard let textLength = Int32(exactly: text.count),
+                    let source = unsafe BIO_new_mem_buf(text.baseAddress, textLength)
                 else { return false }
                 defer { unsafe BIO_free(source) }
-                // Without the function OpenSSL would ask for a passphrase on the terminal.
+                // Without the callback OpenSSL would prompt for a passphrase on the terminal.
                 return unsafe PEM_bytes_read_bio_secmem(
                     &start, &count, &label, PEM_STRING_EVP_PKEY, source, { _, _, _, _ in -1 }, nil) == 1
             }
@@ -31,7 +31,7 @@ struct PrivateKeyBlock: ~Copyable {
         unsafe CRYPTO_secure_clear_free(start, count, #fileID, 0)
     }
 
-    /// What one of OpenSSL's `d2i_` functions makes of the DER, to be freed by the caller; nil if it fails.
+    /// The result of one of OpenSSL's `d2i_` functions, to be freed by the caller; nil if it fails.
     func decoded(
         with decode: (
             UnsafeMutablePointer<OpaquePointer?>?, UnsafeMutablePointer<UnsafePointer<UInt8>?>?, Int

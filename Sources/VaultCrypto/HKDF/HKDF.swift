@@ -1,9 +1,9 @@
 public import VaultErrors
 
-/// HKDF (RFC 5869), only its second step: the input keys are uniformly random already.
+/// HKDF (RFC 5869) without its extract step, as the input keys are uniformly random.
 public enum HKDF {
     /// HKDF-Expand with SHA-512 (RFC 5869, section 2.3).
-    /// - Parameter count: bytes to make, at most 255 times 64; more is `.usage`.
+    /// - Parameter count: bytes to derive, at most 255 times 64; more is `.usage`.
     public static func expandSHA512(
         _ inputKey: borrowing SecretBytes, info: Span<UInt8>, count: Int
     ) throws(VaultError) -> SecretBytes {

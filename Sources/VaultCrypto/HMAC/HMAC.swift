@@ -17,7 +17,7 @@ struct HMAC: ~Copyable, @unchecked Sendable {
     }
 
     deinit {
-        // Wipes the states that were made from the key.
+        // Wipes the states derived from the key.
         unsafe EVP_MAC_CTX_free(context)
     }
 
@@ -27,7 +27,7 @@ struct HMAC: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Writes the whole tag and begins the next message under the same key.
+    /// Writes the tag and begins the next message under the same key.
     mutating func finalize(into target: UnsafeMutableBufferPointer<UInt8>) {
         var written = 0
         unsafe require(EVP_MAC_final(context, target.baseAddress, &written, target.count) == 1, "HMAC")

@@ -1,6 +1,6 @@
 /// HMAC-SHA-256 (RFC 2104, FIPS 198-1) with one key over many messages.
 ///
-/// The key's state lives in OpenSSL's ordinary heap as long as this value does: make it where it is used.
+/// The key's state is on OpenSSL's ordinary heap while this value exists, so keep it only as long as needed.
 public struct HMACSHA256: ~Copyable, Sendable {
     private var hmac: HMAC
 

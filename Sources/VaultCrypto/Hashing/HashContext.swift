@@ -1,6 +1,6 @@
 import CVaultOpenSSL
 
-/// A hash over a message that arrives in parts; after `finalize(into:)` it begins the next message.
+/// A hash of a message in parts; after `finalize(into:)` it begins the next message.
 @safe
 struct HashContext: ~Copyable, @unchecked Sendable {
     private let context: OpaquePointer
@@ -24,7 +24,7 @@ struct HashContext: ~Copyable, @unchecked Sendable {
         }
     }
 
-    /// Writes the whole digest, 32 or 64 bytes as the algorithm makes.
+    /// Writes the digest, 32 or 64 bytes.
     mutating func finalize(into target: UnsafeMutablePointer<UInt8>) {
         unsafe require(EVP_DigestFinal_ex(context, target, nil) == 1, "hashing")
         begin()

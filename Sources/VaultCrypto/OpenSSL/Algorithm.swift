@@ -1,6 +1,6 @@
 import CVaultOpenSSL
 
-/// An algorithm of OpenSSL, fetched once: an implicit fetch at each use costs more than hashing a short message.
+/// An algorithm of OpenSSL, fetched once, as an implicit fetch at each use costs more than hashing a short message.
 @safe
 struct Algorithm: @unchecked Sendable {
     /// An `EVP_MD`, an `EVP_CIPHER` or a keyless `EVP_MAC_CTX`; never changed, never freed.
@@ -22,7 +22,7 @@ struct Algorithm: @unchecked Sendable {
     static let hmacSHA512 = unsafe Algorithm(vault_hmac_new("SHA512"), "HMAC-SHA-512")
 }
 
-/// Ends the process when OpenSSL fails where only exhausted memory or a broken installation can be the cause.
+/// Ends the process when OpenSSL fails and only lack of memory or a broken installation can be the cause.
 func require(_ succeeded: Bool, _ operation: StaticString) {
     guard succeeded else { fatalError("OpenSSL failed at \(operation): out of memory or badly installed") }
 }

@@ -1,8 +1,8 @@
 import VaultBytes
 
-/// A SHA-256 digest or an HMAC-SHA-256 tag: 32 bytes, held inline.
+/// A SHA-256 digest or an HMAC-SHA-256 tag: 32 bytes, stored inline.
 ///
-/// Comparison takes the same time whatever the bytes are, so that a tag may be compared as it is.
+/// Comparison takes constant time, so tags can be compared directly.
 public struct SHA256Digest: Sendable {
     public static let count = 32
 
@@ -36,7 +36,7 @@ public struct SHA256Digest: Sendable {
         unsafe withUnsafeBytes(of: words) { unsafe [UInt8]($0) }
     }
 
-    /// The first 8 bytes as a number, for tables that are small and fast: different digests may share it.
+    /// The first 8 bytes as a number, a short table key: different digests may share it.
     public var prefix: UInt64 { UInt64(bigEndian: words.0) }
 
     public func append(to output: inout [UInt8]) {

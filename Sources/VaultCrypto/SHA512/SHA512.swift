@@ -1,4 +1,4 @@
-/// SHA-512 (FIPS 180-4) over a message that arrives in parts; after `finalize()` it begins the next message.
+/// SHA-512 (FIPS 180-4) of a message in parts; after `finalize()` it begins the next message.
 public struct SHA512: ~Copyable, Sendable {
     private var context = HashContext(.sha512)
 
@@ -8,7 +8,7 @@ public struct SHA512: ~Copyable, Sendable {
         context.update(bytes)
     }
 
-    /// The digest of what was added since the start or the last call.
+    /// The digest of the bytes since the start or the last call.
     public mutating func finalize() -> SHA512Digest {
         unsafe SHA512Digest { target in unsafe context.finalize(into: target) }
     }

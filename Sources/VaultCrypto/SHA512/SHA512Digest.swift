@@ -1,10 +1,8 @@
-/// A SHA-512 digest: 64 bytes, held inline.
-///
-/// Comparison takes the same time whatever the bytes are.
+/// A SHA-512 digest: 64 bytes, stored inline. Comparison takes constant time.
 public struct SHA512Digest: Sendable {
     public static let count = 2 * SHA256Digest.count
 
-    /// The first and the last 32 bytes, which stand next to each other in memory.
+    /// The first and the last 32 bytes, adjacent in memory.
     private var halves: (SHA256Digest, SHA256Digest)
 
     /// Nil unless there are exactly 64 bytes.
@@ -45,7 +43,7 @@ public struct SHA512Digest: Sendable {
 
 extension SHA512Digest: Hashable {
     public static func == (a: SHA512Digest, b: SHA512Digest) -> Bool {
-        // Both halves are compared before either result counts.
+        // Always compares both halves, for constant time.
         let equal = [a.halves.0 == b.halves.0, a.halves.1 == b.halves.1]
         return !equal.contains(false)
     }

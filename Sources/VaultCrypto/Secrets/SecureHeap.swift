@@ -1,28 +1,28 @@
 import CVaultOpenSSL
 import Synchronization
 
-/// OpenSSL's secure heap: memory for secrets between guard pages, locked against swapping, left out of core dumps.
+/// OpenSSL's secure heap: memory for secrets between guard pages, locked against swapping, excluded from core dumps.
 ///
-/// It belongs to the process, so a program asks for it and a library never does.
+/// It is process-wide, so only programs initialise it, never libraries.
 public enum SecureHeap {
     public enum State: Sendable, Hashable {
-        /// Secrets are kept there, and locked into memory.
+        /// Secrets are on the secure heap, locked into memory.
         case locked
-        /// Secrets are kept there, but the system did not lock the memory (see `RLIMIT_MEMLOCK`).
+        /// Secrets are on the secure heap, but the system did not lock the memory (see `RLIMIT_MEMLOCK`).
         case unlocked
-        /// The system gave no such memory; secrets stay on the ordinary heap.
+        /// There is no secure heap; secrets are on the ordinary heap.
         case unavailable
     }
 
     private static let state = Mutex<State?>(nil)
 
-    /// What ``initialise(bytes:)`` has reached; nil before it was called.
+    /// The result of ``initialise(bytes:)``; nil before it was called.
     public static var reached: State? { state.withLock { $0 } }
 
-    /// Sets the heap up, once; later calls only report what the first one reached.
+    /// Initialises the heap once; later calls return the first result.
     ///
-    /// Call it before any other thread uses cryptography: OpenSSL looks at the heap's state without a lock.
-    /// - Parameter bytes: the wished size, raised to a power of two between 4 KiB and 1 GiB.
+    /// Call it before any other thread uses cryptography: OpenSSL reads the heap's state without a lock.
+    /// - Parameter bytes: the size, rounded up to a power of two between 4 KiB and 1 GiB.
     @discardableResult
     public static func initialise(bytes: Int) -> State {
         state.withLock { state in
@@ -38,7 +38,7 @@ public enum SecureHeap {
         }
     }
 
-    /// OpenSSL ends the process when the size is no power of two.
+    /// OpenSSL ends the process if the size is not a power of two.
     private static func powerOfTwo(holding bytes: Int) -> Int {
         var size = 1 << 12
         while size < bytes, size < 1 << 30 { size <<= 1 }

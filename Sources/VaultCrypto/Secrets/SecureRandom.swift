@@ -1,7 +1,7 @@
 import CVaultOpenSSL
 public import VaultErrors
 
-/// Random bytes that may be public, such as salts; a secret is made with `SecretBytes(randomCount:)`.
+/// Random bytes that may be public, such as salts; use `SecretBytes(randomLength:)` for secrets.
 public enum SecureRandom {
     /// Bytes from OpenSSL's generator, seeded by the system; `.unavailable` when it has none.
     public static func bytes(_ count: Int) throws(VaultError) -> [UInt8] {
@@ -14,7 +14,7 @@ public enum SecureRandom {
             try unsafe output.withUnsafeMutableBufferPointer { target, initialized throws(VaultError) in
                 guard unsafe count == 0 || RAND_bytes(target.baseAddress, count) == 1 else {
                     throw VaultError(
-                        .unavailable, "the system gives no random bytes", at: "random generator",
+                        .unavailable, "the system provides no random bytes", at: "random generator",
                         remedy: "check OpenSSL's installation")
                 }
                 initialized = Int(count)

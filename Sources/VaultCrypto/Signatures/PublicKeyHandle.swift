@@ -1,6 +1,6 @@
 import CVaultOpenSSL
 
-/// A public key as OpenSSL holds it, made where it is needed and not kept.
+/// A temporary OpenSSL object of a public key.
 @safe
 struct PublicKeyHandle: ~Copyable {
     private let key: OpaquePointer
@@ -19,7 +19,7 @@ struct PublicKeyHandle: ~Copyable {
         unsafe self.key = key
     }
 
-    /// Nil unless OpenSSL takes the 32 bytes.
+    /// Nil unless OpenSSL accepts the 32 bytes.
     init?(ed25519 raw: Span<UInt8>) {
         defer { ERR_clear_error() }
         let key = unsafe raw.withUnsafeBufferPointer { raw in
@@ -33,15 +33,14 @@ struct PublicKeyHandle: ~Copyable {
         unsafe EVP_PKEY_free(key)
     }
 
-    /// What the key is for, and the one SubjectPublicKeyInfo in DER that it has however it was written; nil if the
-    /// kind of key is not supported.
+    /// The key's scheme and its normalised SubjectPublicKeyInfo in DER; nil for an unsupported kind of key.
     func normalised() -> (scheme: VerifyingKey.Scheme, encoded: [UInt8])? {
         defer { ERR_clear_error() }
         switch unsafe EVP_PKEY_get_base_id(key) {
         case EVP_PKEY_ED25519:
             return encoded().map { (.ed25519, $0) }
         case EVP_PKEY_EC:
-            // OpenSSL would write a point in the form that it was read in.
+            // By default OpenSSL writes a point in the form in which it was read.
             let form = OSSL_PKEY_PARAM_EC_POINT_CONVERSION_FORMAT
             guard unsafe EVP_PKEY_set_utf8_string_param(key, form, "uncompressed") == 1,
                 let encoded = encoded(), encoded.starts(with: Self.p256Header)
@@ -55,8 +54,8 @@ struct PublicKeyHandle: ~Copyable {
         }
     }
 
-    /// What RFC 5480 puts before the 64 bytes of an uncompressed point on the named curve P-256. Other curves, a curve
-    /// that is spelled out, and the point at infinity come out otherwise.
+    /// The DER before the 64 bytes of an uncompressed point on the named curve P-256 (RFC 5480). Other curves, explicit
+    /// curve parameters and the point at infinity have another encoding.
     private static let p256Header: [UInt8] = [
         0x30, 0x59, 0x30, 0x13, 0x06, 0x07, 0x2a, 0x86, 0x48, 0xce, 0x3d, 0x02, 0x01, 0x06, 0x08, 0x2a, 0x86,
         0x48, 0xce, 0x3d, 0x03, 0x01, 0x07, 0x03, 0x42, 0x00, 0x04,
@@ -73,7 +72,7 @@ struct PublicKeyHandle: ~Copyable {
     /// True only for a signature of the scheme over exactly this message.
     func isValid(signature: Span<UInt8>, for message: Span<UInt8>, scheme: VerifyingKey.Scheme) -> Bool {
         defer { ERR_clear_error() }
-        // OpenSSL itself takes RSA signatures whose leading zeros are missing. A signature in DER has no fixed size.
+        // OpenSSL accepts RSA signatures without their leading zeros. A signature in DER has no fixed size.
         let size = unsafe Int(EVP_PKEY_get_size(key))
         guard scheme == .ecdsaP256SHA256 ? signature.count <= size : signature.count == size,
             let context = unsafe EVP_MD_CTX_new()

@@ -1,16 +1,16 @@
 import CVaultOpenSSL
 
-/// PEM of public keys (RFC 7468), without OpenSSL's reader, which skips whatever stands around a key.
+/// PEM of public keys (RFC 7468), without OpenSSL's reader, which skips any text around a key.
 enum PublicKeyText {
     private static let start = Array("-----BEGIN PUBLIC KEY-----".utf8)
     private static let end = Array("-----END PUBLIC KEY-----".utf8)
-    private static let lineCount = 64
+    private static let lineLength = 64
 
-    /// The longest text that is looked at, in bytes; those of the largest RSA keys have less than 6,000.
+    /// The longest text that is read, in bytes; those of the largest RSA keys have less than 6,000.
     private static let limit = 1 << 14
 
-    /// The bytes that the text's one block stands for; nil if anything but whitespace stands around it, or if its
-    /// base64 has other characters than it needs. Lines may have any width and end.
+    /// The decoded bytes of the text's only block; nil if there is more than whitespace around it, or if its base64 is
+    /// not canonical. Lines may have any length and end.
     static func content(of text: Span<UInt8>) -> [UInt8]? {
         guard text.count <= limit else { return nil }
         let text = text.indices.map { text[$0] }
@@ -21,15 +21,15 @@ enum PublicKeyText {
         let inside = text.dropFirst(first + start.count).dropLast(text.count - 1 - last + end.count)
         let digits = inside.filter { !isWhitespace($0) }
         let content = decoded(base64: digits)
-        // OpenSSL's decoder forgives padding in the wrong place and bits beyond the end.
+        // OpenSSL's decoder accepts misplaced padding and non-zero bits after the end.
         return base64(of: content) == digits ? content : nil
     }
 
     /// The text, in lines of 64 characters that end with a line feed.
     static func text(of content: [UInt8]) -> String {
         let digits = base64(of: content)
-        let lines = stride(from: 0, to: digits.count, by: lineCount).map {
-            digits.dropFirst($0).prefix(lineCount)
+        let lines = stride(from: 0, to: digits.count, by: lineLength).map {
+            digits.dropFirst($0).prefix(lineLength)
         }
         let all = [start[...]] + lines + [end[...]]
         return String(decoding: Array(all.joined(separator: [0x0a])) + [0x0a], as: UTF8.self)
@@ -40,7 +40,7 @@ enum PublicKeyText {
         byte == 0x20 || (0x09...0x0d).contains(byte)
     }
 
-    /// Nothing if the digits make no sense.
+    /// Empty if the digits are invalid.
     private static func decoded(base64 digits: [UInt8]) -> [UInt8] {
         var bytes = [UInt8](repeating: 0, count: digits.count)
         let count = unsafe Int(EVP_DecodeBlock(&bytes, digits, Int32(digits.count)))

@@ -1,6 +1,6 @@
-/// A public key of any kind that signatures are checked with.
+/// A public key of any supported kind that verifies signatures.
 public struct VerifyingKey: Hashable, Sendable {
-    /// How signatures are made; each kind of key has one way.
+    /// The signature scheme; each kind of key has one.
     public enum Scheme: Sendable, Hashable, CaseIterable {
         /// RFC 8032; signatures of 64 bytes.
         case ed25519
@@ -13,11 +13,10 @@ public struct VerifyingKey: Hashable, Sendable {
 
     public let scheme: Scheme
 
-    /// SubjectPublicKeyInfo (RFC 5280) in DER, normalised, so that equal keys have equal bytes however they were
-    /// written.
+    /// Normalised SubjectPublicKeyInfo (RFC 5280) in DER, so that equal keys have equal bytes.
     public let encoded: [UInt8]
 
-    /// What RFC 8410 puts before the 32 bytes of an Ed25519 key.
+    /// The DER before the 32 bytes of an Ed25519 key (RFC 8410).
     private static let ed25519Header: [UInt8] = [
         0x30, 0x2a, 0x30, 0x05, 0x06, 0x03, 0x2b, 0x65, 0x70, 0x03, 0x21, 0x00,
     ]
@@ -44,7 +43,7 @@ public struct VerifyingKey: Hashable, Sendable {
     /// Ed25519's 32 raw bytes; nil for other kinds.
     public var ed25519: Ed25519PublicKey? {
         guard scheme == .ed25519 else { return nil }
-        return Ed25519PublicKey(raw: encoded.span.extracting(last: Ed25519PublicKey.rawCount))
+        return Ed25519PublicKey(raw: encoded.span.extracting(last: Ed25519PublicKey.rawLength))
     }
 
     /// True only for a signature that this key's owner made over exactly this message, in the key's scheme.

@@ -1,7 +1,7 @@
 public import VaultErrors
 
-/// Asks another provider once for each key ID, and once for all keys; every later question gets the same answer, a failure
-/// too. For one run of a program: a key that arrives later is not seen.
+/// Caches another provider's result for each key ID and for all keys, including failures. For one run of a program, as
+/// later changes of the keys are not seen.
 public actor CachingKeyProvider: KeyProvider {
     private typealias Answer = Task<Result<KeyRing, VaultError>, Never>
 
@@ -28,10 +28,9 @@ public actor CachingKeyProvider: KeyProvider {
         return try await answer.value.get()
     }
 
-    /// Nobody is asked for that.
     public func knownKeyIDs() async -> [KeyID]? { await provider.knownKeyIDs() }
 
-    /// A task of its own: of several that wait for the answer, one that is cancelled takes it from nobody.
+    /// An unstructured task, so that cancelling one caller does not cancel the others.
     private static func ask(_ question: @escaping @Sendable () async throws(VaultError) -> KeyRing) -> Answer
     {
         Task {

@@ -1,6 +1,6 @@
 public import VaultErrors
 
-/// Several providers, asked in order; all their candidates count.
+/// Several providers in order, with the candidates of all.
 public struct ChainedKeyProvider: KeyProvider {
     private let providers: [any KeyProvider]
 
@@ -8,8 +8,7 @@ public struct ChainedKeyProvider: KeyProvider {
         self.providers = providers
     }
 
-    /// A provider that fails (a key service out of reach) doesn't keep the others from answering: its error
-    /// is thrown only when no other provider has a candidate.
+    /// A provider's error, such as an unreachable key service, is thrown only when no other provider has a candidate.
     public func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
         var ring = KeyRing()
         var failure: VaultError?
@@ -24,7 +23,7 @@ public struct ChainedKeyProvider: KeyProvider {
         return ring
     }
 
-    /// Fails when any provider does: a pack must not be sealed for fewer keys than was asked.
+    /// Fails when any provider does: a pack must not be sealed for fewer keys than requested.
     public func allKeys() async throws(VaultError) -> KeyRing {
         var ring = KeyRing()
         for provider in providers {
@@ -33,7 +32,7 @@ public struct ChainedKeyProvider: KeyProvider {
         return ring
     }
 
-    /// Nil where any provider can't say.
+    /// Nil if any provider returns nil.
     public func knownKeyIDs() async -> [KeyID]? {
         var ids: [KeyID] = []
         for provider in providers {

@@ -6,10 +6,10 @@ import VaultFileSystem
 
 /// An external command that prints a JWK or JWK Set, such as a key service's client or a password store.
 ///
-/// It runs without a shell, with the environment and standard error of this process and nothing on standard
-/// input, once for each ask. The key ID is its last argument, absent when all keys are asked for; an ID may
-/// begin with `-`, so end the command with `--` where it knows that. To say that it has no such key it prints
-/// nothing and exits with 0. Its output may fill one pipe: 64 KiB, some 400 keys.
+/// It runs without a shell, with the environment and standard error of this process and empty standard input, once for
+/// each lookup. The key ID is its last argument, absent when all keys are requested; IDs that begin with `-` are never
+/// passed. If it does not have the key, it prints nothing and exits with 0. Its output is limited to one pipe: 64 KiB,
+/// about 400 keys.
 public struct CommandKeyProvider: KeyProvider {
     private let executable: String
     private let arguments: [String]
@@ -17,7 +17,7 @@ public struct CommandKeyProvider: KeyProvider {
 
     /// - Parameters:
     ///   - executable: a path, or a name that is looked up in `PATH`.
-    ///   - deadline: how long one answer may take; time for a person to type a passphrase by default.
+    ///   - deadline: the time limit for one run; the default leaves time to type a passphrase.
     public init(executable: String, arguments: [String] = [], deadline: Duration = .seconds(60)) {
         self.executable = executable
         self.arguments = arguments
@@ -25,7 +25,7 @@ public struct CommandKeyProvider: KeyProvider {
     }
 
     public func keys(for id: KeyID) async throws(VaultError) -> KeyRing {
-        // Packs name key IDs, and a command would take this one for an option of its own.
+        // Packs contain key IDs, and the command would parse this one as an option.
         guard !id.description.hasPrefix("-") else { return KeyRing() }
         return try await answer(to: arguments + [id.description]).keys(for: id)
     }
@@ -34,7 +34,7 @@ public struct CommandKeyProvider: KeyProvider {
         try await answer(to: arguments)
     }
 
-    /// Arguments may be secrets of the command, so messages name the executable only.
+    /// Arguments may be secrets, so errors name only the executable.
     private var place: String { "command \(executable)" }
 
     private func answer(to arguments: [String]) async throws(VaultError) -> KeyRing {

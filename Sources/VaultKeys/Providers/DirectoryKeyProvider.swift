@@ -4,12 +4,12 @@ public import VaultErrors
 import VaultFileSystem
 
 /// A folder of secrets: Docker's `/run/secrets`, a Kubernetes secret volume, systemd's
-/// `$CREDENTIALS_DIRECTORY`. It is read again at each ask.
+/// `$CREDENTIALS_DIRECTORY`. It is read again at each lookup.
 ///
-/// A file named by a key ID, with or without `.jwk`, `.jwks` or `.json`, holds a JWK or JWK Set. What the
-/// keys themselves say counts, not the name. Other secrets may stand beside them: a file that is no JSON
-/// object, or one about something else, is passed over unless its name ends in `.jwk` or `.jwks`. Modes are
-/// not checked, as such folders are guarded as a whole; folders inside are not entered.
+/// A file named by a key ID, with or without `.jwk`, `.jwks` or `.json`, contains a JWK or JWK Set. The `kid` of the
+/// keys counts, not the name. Other secrets in the folder are skipped: files without a JSON object, or with an object
+/// that is not a JWK, unless their names end in `.jwk` or `.jwks`. Modes are not checked, as such folders are protected
+/// as a whole; subfolders are not entered.
 public struct DirectoryKeyProvider: RingKeyProvider {
     private let folder: SecretFolder
 
@@ -40,7 +40,7 @@ public struct DirectoryKeyProvider: RingKeyProvider {
         return try KeyRing(ifJWK: text, place: file.path.string)
     }
 
-    /// Whether a name may be that of a key file, and whether it says that it is one.
+    /// The key ID of a file that may contain keys, and whether its suffix declares that it does.
     private static func keyFile(_ name: String) -> (id: KeyID, isDeclared: Bool)? {
         let parts = name.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false).map(
             String.init)

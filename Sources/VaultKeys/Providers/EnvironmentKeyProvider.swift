@@ -4,8 +4,8 @@ import VaultFileSystem
 
 /// A JWK or JWK Set in an environment variable, as CI systems inject masked secrets.
 ///
-/// The variable is read at each ask and left as it is, so child processes inherit it, and on Linux the user's
-/// own processes can read it in `/proc`: prefer `file:`, `dir:` or `fd:` where there is a choice.
+/// The variable is read at each lookup and kept, so child processes inherit it, and on Linux the user's own processes
+/// can read it in `/proc`: prefer `file:`, `dir:` or `fd:`.
 public struct EnvironmentKeyProvider: RingKeyProvider {
     private let name: String
 

@@ -4,14 +4,14 @@ import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 
-/// A JWK or JWK Set that another process hands over by an open file descriptor, such as a pipe or standard
-/// input. It is read to its end at the first ask, and kept.
+/// A JWK or JWK Set from an inherited file descriptor, such as a pipe or standard input. It is read to its end at the
+/// first lookup, and cached.
 public actor FileDescriptorKeyProvider: RingKeyProvider {
     private let place: String
     private var unread: OpenFile?
     private var outcome: Result<KeyRing, VaultError>?
 
-    /// Reads from a duplicate: the caller's descriptor stays open, and is the caller's to close.
+    /// Reads from a duplicate; the caller closes its own descriptor.
     ///
     /// - Throws: ``VaultErrors/VaultError`` of category `key` when it is not open.
     public init(descriptor: Int32) throws(VaultError) {
@@ -19,7 +19,7 @@ public actor FileDescriptorKeyProvider: RingKeyProvider {
         let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard duplicate >= 0 else {
             throw VaultError(
-                .key, "is not open", at: place, remedy: "hand over the key, as in: command 3< key-file")
+                .key, "is not open", at: place, remedy: "redirect the key, as in: command 3< key-file")
         }
         unread = OpenFile(takingOwnershipOf: duplicate, named: FilePath(place))
     }

@@ -3,10 +3,10 @@ import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 
-/// A JWK or JWK Set in a file that only its owner may read. It is read again at each ask, so that keys can be
-/// exchanged under a running program.
+/// A JWK or JWK Set in a file that only its owner may read. It is read again at each lookup, so that keys can be
+/// replaced while the program runs.
 ///
-/// Mode 0600 or stricter leaves the file to its owner and the administrator, so the owner needs no check.
+/// With mode 0600 or stricter only the owner and the administrator can read it, so the owner is not checked.
 public struct FileKeyProvider: RingKeyProvider {
     private let path: FilePath
 

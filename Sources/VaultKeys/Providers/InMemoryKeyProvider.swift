@@ -1,6 +1,6 @@
 public import VaultErrors
 
-/// Keys that the program holds already.
+/// Keys in memory.
 public struct InMemoryKeyProvider: RingKeyProvider {
     private let keys: KeyRing
 
@@ -9,14 +9,13 @@ public struct InMemoryKeyProvider: RingKeyProvider {
     public func ring() async throws(VaultError) -> KeyRing { keys }
 }
 
-/// Keys by a closure, such as a look-up in the platform's own key store.
+/// Keys from a closure, such as a lookup in the platform's key store.
 public struct ClosureKeyProvider: KeyProvider {
     public typealias Lookup = @Sendable (KeyID?) async throws(VaultError) -> KeyRing
 
     private let lookup: Lookup
 
-    /// - Parameter lookup: gives the candidates for an ID, or every key for nil. Of what it gives, only keys
-    ///   with the wanted ID are used.
+    /// - Parameter lookup: returns the candidates for an ID, or all keys for nil. Keys with another ID are ignored.
     public init(_ lookup: @escaping Lookup) {
         self.lookup = lookup
     }

@@ -2,20 +2,20 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// A folder of secrets. Symbolic links are followed only while they stay inside it, as those of Kubernetes do:
-/// `name -> ..data/name`, `..data -> ..2026_01_31`.
+/// A folder of secrets. Symbolic links are followed only inside it, as Kubernetes needs: `name -> ..data/name`,
+/// `..data -> ..2026_01_31`.
 struct SecretFolder {
     let path: FilePath
 
-    /// Every name, sorted by bytes; names that are not UTF-8 are nobody's keys.
+    /// All names that are UTF-8, sorted by bytes.
     func names() throws(VaultError) -> [String] {
         let folder = try Folder(opening: path)
         return try folder.names().compactMap { String(validating: $0, as: UTF8.self) }
     }
 
-    /// Opens the file that a name stands for; nil for folders, pipes and the like.
+    /// Opens a file by name; nil for folders, pipes and other kinds.
     ///
-    /// Each step is opened without following links, so what changes meanwhile leads nowhere else.
+    /// Each step is opened without following links, so concurrent changes can't lead outside.
     func open(_ name: String) throws(VaultError) -> OpenFile? {
         var pending = [name]
         var passed: [String] = []
@@ -38,7 +38,7 @@ struct SecretFolder {
             case .file where pending.isEmpty: return try folder.openFile(next)
             case nil:
                 throw VaultError(
-                    .key, "is a link to nothing", at: path.appending(name).string, remedy: "remove or mend it"
+                    .key, "is a broken link", at: path.appending(name).string, remedy: "remove or repair it"
                 )
             default: return nil
             }
@@ -54,7 +54,7 @@ struct SecretFolder {
 
     private func leadsOutside(_ name: String) -> VaultError {
         VaultError(
-            .key, "is a link that leads outside its folder, or in a circle", at: path.appending(name).string,
+            .key, "is a link to outside its folder, or a cycle", at: path.appending(name).string,
             remedy: "put the key itself into the folder; only links inside it are followed")
     }
 }

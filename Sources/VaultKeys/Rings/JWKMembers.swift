@@ -1,8 +1,8 @@
 import StrictJSON
 import VaultErrors
 
-/// What one JWK says, before any rule is applied. The secret itself stays where it was read: only its
-/// place is noted. Members that are not listed here are passed over, as RFC 7517, section 4 wants.
+/// The members of one JWK, without any validation. The secret stays in the source, only its range is stored. Other
+/// members are ignored, as RFC 7517, section 4 requires.
 struct JWKMembers {
     var type: String?
     var id: String?
@@ -13,9 +13,9 @@ struct JWKMembers {
     /// The elements of `keys`, which make the object a JWK Set (RFC 7517, section 5).
     var elements: [JWKMembers]?
 
-    /// Reads the members of the object whose `{` the reader has just passed.
+    /// Reads the members of an object after its `{`.
     ///
-    /// - Throws: `.corrupt`, without any value.
+    /// - Throws: `.corrupt`, without any value in the text.
     init(from reader: inout JSONReader, in source: Span<UInt8>, place: String, canBeSet: Bool)
         throws(VaultError)
     {
@@ -65,7 +65,7 @@ struct JWKMembers {
         return elements
     }
 
-    /// Passes over one value, whatever it holds. The reader's depth limit bounds the nesting.
+    /// Skips one value of any kind. The reader's depth limit bounds the nesting.
     private static func skip(
         _ first: JSONToken, from reader: inout JSONReader, in source: Span<UInt8>
     ) throws(VaultError) {

@@ -1,8 +1,7 @@
 public import VaultErrors
 
-/// The name of a key, a JWK's `kid`: 1 to 64 characters of `A-Z a-z 0-9 _ -`.
-///
-/// Nothing else ever reaches a path or a command line. A name is public.
+/// The public ID of a key, a JWK's `kid`: 1 to 64 characters of `A-Z a-z 0-9 _ -`, so that it is safe in paths and on
+/// command lines.
 public struct KeyID: Hashable, Sendable, CustomStringConvertible {
     public let description: String
 

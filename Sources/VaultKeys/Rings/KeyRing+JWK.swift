@@ -3,21 +3,21 @@ public import VaultCrypto
 public import VaultErrors
 
 extension KeyRing {
-    /// Reads one JWK or a JWK Set (RFC 7517), strictly: duplicate members and duplicate kids are refused,
-    /// and so is a symmetric key that isn't fit for the vault. Keys of other types in a set are passed over.
+    /// Reads one JWK or a JWK Set (RFC 7517) strictly: duplicate members, duplicate kids and unsuitable symmetric keys
+    /// are refused. Keys of other types in a set are skipped.
     ///
-    /// - Parameter place: the source, for messages.
-    /// - Throws: ``VaultErrors/VaultError`` of category `key`, which never holds anything of a key but its ID.
+    /// - Parameter place: the source, for errors.
+    /// - Throws: ``VaultErrors/VaultError`` of category `key`, which contains nothing of a key but its ID.
     public init(parsingJWK text: borrowing SecretBytes, place: String) throws(VaultError) {
         guard let ring = try KeyRing(ifJWK: text, place: place) else {
             throw VaultError(
-                .key, "holds neither a JWK (\"kty\") nor a JWK Set (\"keys\")", at: place,
+                .key, "contains neither a JWK (\"kty\") nor a JWK Set (\"keys\")", at: place,
                 remedy: "write the key as JWK, as `assetvault keygen` does")
         }
         self = ring
     }
 
-    /// Nil for a JSON object that is about something else.
+    /// Nil for a JSON object that is not a JWK or JWK Set.
     init?(ifJWK text: borrowing SecretBytes, place: String) throws(VaultError) {
         let read: KeyRing?
         do throws(VaultError) {
@@ -67,7 +67,7 @@ extension KeyRing {
         } else {
             id = try KeyID(members.thumbprint(in: source), place: place)
         }
-        guard !holds(id) else {
+        guard !contains(id) else {
             throw VaultError(.key, "two keys have the kid '\(id)'", at: place, remedy: "remove one of them")
         }
         switch try members.purpose(place: place) {

@@ -5,7 +5,7 @@ public import VaultErrors
 
 /// A key that wraps content keys: 256 bits, JWK `"alg": "A256KW"` (RFC 7518, section 4.4).
 ///
-/// A handle: the bytes exist once, however often it is passed on.
+/// A class, so that the secret bytes exist once.
 public final class VaultKey: Sendable {
     public static let byteCount = 32
 
@@ -32,7 +32,7 @@ public final class InjectedContentKey: Sendable {
 
     /// The base64url of the content key ID: 22 characters.
     public let id: KeyID
-    /// 16 bytes, as the JWK claims. Whoever uses the key checks that it derives this ID.
+    /// 16 bytes, unverified: users of the key check that its ID is this one.
     public let contentKeyID: [UInt8]
     /// 32 bytes.
     public let secret: SecretBytes

@@ -111,7 +111,7 @@ extension KilledStores {
         where name.hasPrefix("@") && !name.hasSuffix(".json") {
             let path = "\(store)/permanent/level/\(name)"
             if name.hasSuffix(".tail") {
-                _ = try PiecePlaces(of: PackFile(opening: FilePath(path), as: nil))
+                _ = try PieceRanges(of: PackFile(opening: FilePath(path), as: nil))
                 continue
             }
             let version = try version(of: path)

@@ -45,7 +45,7 @@ import Testing
         guard !steps.isEmpty else { return }
         let stores = try await KilledStores(way, from: start)
         for step in steps {
-            for time in step == .pieceWritten ? [1, stores.places.count] : [1] {
+            for time in step == .pieceWritten ? [1, stores.ranges.count] : [1] {
                 try await killOnce(at: step, time, stores)
             }
         }
@@ -77,11 +77,11 @@ import Testing
         throws
         -> Int
     {
-        let end = Int(stores.places.end)
+        let end = Int(stores.ranges.end)
         switch step {
         case .scratchRecovered, .recordRecovered, .downloadRecorded, .downloadClaimed:
-            return stores.packLength - PackHeader.count - PackFooter.count
-        case .tailVerified: return end - PackHeader.count
+            return stores.packLength - PackHeader.length - PackFooter.length
+        case .tailVerified: return end - PackHeader.length
         case .pieceWritten:
             // Others are written at the same time.
             let kept = try stores.keptPieces(in: store)

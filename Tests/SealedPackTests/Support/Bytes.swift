@@ -1,12 +1,12 @@
 import VaultCrypto
 
-/// Bytes that no compressor can make smaller, the same in every run: a cipher's.
+/// Deterministic incompressible bytes from a cipher.
 func noise(_ count: Int, seed: UInt8 = 1) throws -> [UInt8] {
     let key = SecretBytes(copying: [UInt8](repeating: seed, count: 32).span)
     let sealed = try Cobblestone256.seal(
         [UInt8](repeating: 0, count: count + 1).span, salt: [UInt8](repeating: 0, count: 24), context: [],
         key: key)
-    return Array(sealed[Cobblestone256.headerCount...].prefix(count))
+    return Array(sealed[Cobblestone256.headerLength...].prefix(count))
 }
 
 /// Bytes like those of a level's description, which compress well.

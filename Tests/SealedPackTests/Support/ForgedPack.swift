@@ -1,7 +1,6 @@
 import StrictJSON
 
-/// A pack as a hostile holder of the content key makes it: all is encrypted and hashed as it should be, and
-/// every statement in it can be false.
+/// A pack of an attacker with the content key: encrypted and hashed correctly, but every value in it can be wrong.
 struct ForgedPack {
     struct Piece {
         var message: [UInt8]
@@ -14,7 +13,7 @@ struct ForgedPack {
         var kind: UInt8 = 1
         var zero: [UInt8] = [0, 0, 0]
         var end: UInt64
-        /// Where the path ends in the table, if not where it does.
+        /// A wrong end of the path in the table.
         var pathEnd: UInt32?
     }
 
@@ -22,21 +21,21 @@ struct ForgedPack {
     var pieces: [Piece] = []
     var entries: [Entry] = []
 
-    // What the catalog says, if not the truth.
+    // Wrong values of the catalog.
     var codec: UInt8 = 0
-    /// What the catalog's bytes become as codec and data, if not codec 0 and they themselves.
+    /// Encodes the catalog's bytes as codec and data, instead of codec 0 and the bytes.
     var packing: (@Sendable ([UInt8]) throws -> [UInt8])?
     var indexDigest: [UInt8]?
     var version: UInt64 = 1
     var id: [UInt8] = Array("levels/one".utf8)
-    var idCount: UInt16?
+    var idLength: UInt16?
     var zero: UInt16 = 0
     var pieceCount: UInt32?
     var entryCount: UInt32?
-    var pathCount: UInt32?
+    var pathLength: UInt32?
     var behind: [UInt8] = []
     var missing = 0
-    /// The index, if not that of the pieces.
+    /// A wrong index.
     var index: [UInt8]?
 
     init(key: TestKey) { self.key = key }
@@ -59,12 +58,12 @@ struct ForgedPack {
     private func catalog(indexDigest truth: [UInt8]) -> [UInt8] {
         var bytes = [codec] + (indexDigest ?? truth)
         bytes.appendInteger(version)
-        bytes.appendInteger(idCount ?? UInt16(id.count))
+        bytes.appendInteger(idLength ?? UInt16(id.count))
         bytes.appendInteger(zero)
         bytes.appendInteger(pieceCount ?? UInt32(pieces.count))
         bytes.appendInteger(entryCount ?? UInt32(entries.count))
         let paths = entries.flatMap(\.path)
-        bytes.appendInteger(pathCount ?? UInt32(paths.count))
+        bytes.appendInteger(pathLength ?? UInt32(paths.count))
         bytes += id
         for piece in pieces {
             bytes.appendInteger(piece.end)
@@ -100,7 +99,7 @@ struct ForgedPack {
 
     static let magic: [UInt8] = [0x89, 0x41, 0x56, 0x50, 0x0D, 0x0A, 0x1A, 0x0A]
 
-    /// A manifest that tells the same lies.
+    /// A manifest with the same wrong values.
     var manifest: JSONObject {
         get throws {
             try parts.manifest(

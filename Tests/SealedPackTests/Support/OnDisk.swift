@@ -14,7 +14,7 @@ struct PackFolder {
         try PackFile(opening: try folder.write(name, bytes), as: nil)
     }
 
-    /// A pack of these pieces, in files of their own; each seals to the same bytes whatever stands beside it.
+    /// A pack with one file for each piece; equal pieces seal to equal bytes in every pack.
     func pack(_ name: String, _ pieces: [[UInt8]]) throws -> (file: PackFile, parts: PackParts) {
         var forged = ForgedPack(key: TestKey())
         for (number, piece) in pieces.enumerated() { forged.append("file \(number)", piece) }
@@ -24,8 +24,8 @@ struct PackFolder {
 }
 
 extension PackParts {
-    var tailCount: Int { index.count + catalog.count }
-    /// Where a piece lies.
+    var tailLength: Int { index.count + catalog.count }
+    /// The byte range of a piece.
     func place(_ number: Int) -> Range<Int> {
         let start = 64 + pieces[..<number].reduce(0) { $0 + $1.count }
         return start..<(start + pieces[number].count)

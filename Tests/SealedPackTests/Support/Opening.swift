@@ -9,7 +9,7 @@ import VaultErrors
 import VaultFileSystem
 import VaultKeys
 
-/// Keeps what a pack holds in memory.
+/// Collects the content of a pack in memory.
 struct MemorySink: ContentSink, ~Copyable {
     struct Entry: Equatable {
         let path: String
@@ -34,7 +34,7 @@ struct MemorySink: ContentSink, ~Copyable {
     mutating func endEntry() throws(VaultError) { entries[entries.count - 1].isComplete = true }
 }
 
-/// One file that holds pack after pack.
+/// One file that is overwritten with each pack.
 final class PackPlace: Sendable {
     let folder: TemporaryFolder
     let path: FilePath
@@ -57,7 +57,7 @@ final class PackPlace: Sendable {
         return try OpenPack(try PackFile(opening: path, as: manifest), key: key)
     }
 
-    /// Opens a pack to its last byte. What was handed out before an error goes to `seen`.
+    /// Reads a pack to its last byte. Bytes delivered before an error go to `seen`.
     func read(
         _ bytes: [UInt8], as manifest: JSONObject? = nil, with key: ContentKey,
         seen: (borrowing MemorySink) -> Void = { _ in }
@@ -73,8 +73,7 @@ final class PackPlace: Sendable {
         return sink.entries
     }
 
-    /// Expects that a pack does not open, and that nothing but the beginning of `content` was handed out before that
-    /// was seen.
+    /// Expects that a pack does not open, and that only a prefix of `content` was delivered before the error.
     func expectRefusal(
         _ bytes: [UInt8], as manifest: JSONObject? = nil, with key: ContentKey, content: [UInt8] = [],
         _ category: VaultError.Category = .corrupt, _ comment: Comment? = nil,

@@ -1,13 +1,13 @@
 import StrictJSON
 import VaultBytes
 
-/// The bytes of a pack taken apart; put together again, the footer fits whatever the parts have become.
+/// The parts of a pack, which can be changed and joined with a matching footer.
 struct PackParts {
     var header: [UInt8]
     var pieces: [[UInt8]]
     var index: [UInt8]
     var catalog: [UInt8]
-    /// A footer to use as it stands.
+    /// A footer to use unchanged.
     var footer: [UInt8]?
 
     init(header: [UInt8], pieces: [[UInt8]], catalog: [UInt8]) {
@@ -35,7 +35,7 @@ struct PackParts {
         }
     }
 
-    /// Makes the index that of the pieces.
+    /// Sets the index of the pieces.
     mutating func rewriteIndex() {
         index = []
         for piece in pieces {
@@ -44,7 +44,7 @@ struct PackParts {
         }
     }
 
-    /// Whole again, with a footer that fits the parts.
+    /// The joined parts with a matching footer.
     var refooted: [UInt8] {
         var parts = self
         parts.footer = nil
@@ -53,10 +53,10 @@ struct PackParts {
 
     var bytes: [UInt8] {
         let body = header + pieces.flatMap { $0 }
-        return body + index + catalog + (footer ?? fittingFooter(indexOffset: body.count))
+        return body + index + catalog + (footer ?? matchingFooter(indexOffset: body.count))
     }
 
-    private func fittingFooter(indexOffset: Int) -> [UInt8] {
+    private func matchingFooter(indexOffset: Int) -> [UInt8] {
         var footer: [UInt8] = []
         footer.appendInteger(UInt64(indexOffset))
         footer.appendInteger(UInt32(index.count / 36))

@@ -45,7 +45,7 @@ extension Source {
     static func small(text: String = "first") throws -> Source {
         var source = Source(executables: ["run"], emptyFolders: ["later/maps"])
         for number in 0..<32 { source.files["levels/\(number)"] = prose(40 + number, seed: number) }
-        // Stands alone, and so parts the files before it from those behind it; there is little of it when it is sealed.
+        // A large file with its own pieces separates the runs of small files; it compresses well.
         source.files["middle"] = [UInt8](repeating: 7, count: 8 << 10)
         source.files["noise"] = try noise(70)
         source.files["title"] = Array(text.utf8)

@@ -4,7 +4,7 @@ import VaultArchive
 import VaultContent
 import VaultFileSystem
 
-/// A folder for one test, removed with all it holds.
+/// A folder for one test, removed with its content.
 final class TemporaryFolder: Sendable {
     let path: FilePath
 

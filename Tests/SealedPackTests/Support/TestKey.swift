@@ -2,7 +2,7 @@ import SealedPack
 import VaultCrypto
 import VaultKeys
 
-/// A content key whose secret is known, so that a test can do by hand what the format page says.
+/// A content key with a known secret, so that tests can compute what the format specifies.
 struct TestKey {
     let secret: [UInt8]
 

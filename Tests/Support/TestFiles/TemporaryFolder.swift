@@ -1,7 +1,7 @@
 import Foundation
 public import SystemPackage
 
-/// A folder for one test, removed with all it holds.
+/// A folder for one test, removed with its content.
 public final class TemporaryFolder {
     public let path: FilePath
 
@@ -46,7 +46,7 @@ public final class TemporaryFolder {
     }
 }
 
-/// Bytes that no compressor can make smaller, the same in every run (xorshift64*).
+/// Deterministic incompressible bytes (xorshift64*).
 public func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     var state = seed &* 0x9E37_79B9_7F4A_7C15 | 1
     return (0..<count).map { _ in
@@ -57,7 +57,7 @@ public func noise(_ count: Int, seed: UInt64 = 1) -> [UInt8] {
     }
 }
 
-/// Bytes like those of a scene description: they compress about sixfold.
+/// Bytes like a scene description, which compress about sixfold.
 public func prose(_ count: Int) -> [UInt8] {
     let words = ["node", "mesh", "light", "texture", "0.25", "-1.5", "\n"]
     let choices = noise(count / 4 + 1)

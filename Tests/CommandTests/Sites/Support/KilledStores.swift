@@ -13,8 +13,8 @@ struct KilledStores {
     let way: KilledWay
     let start: KilledWay.Start
     let server: FaultServer
-    /// The byte ranges of version 2's pieces in its file.
-    let places: PiecePlaces
+    /// Where the pieces of version 2 lie in its file.
+    let ranges: PieceRanges
     let packLength: Int
     private let pack: PackFile
     private var folder: TemporaryFolder { workshop.folder }
@@ -49,7 +49,7 @@ struct KilledStores {
         pack = try PackFile(
             opening: folder.path.appending("vault/site/\(workshop.publishedPack("level"))"), as: nil)
         packLength = Int(pack.length)
-        places = try PiecePlaces(of: pack)
+        ranges = try PieceRanges(of: pack)
         // Slowly enough that little is on its way when a client dies.
         server = try FaultServer(workshop.site) { request in
             guard request.isForPack else { return .file }
@@ -109,17 +109,17 @@ struct KilledStores {
     func keptPieces(in store: String) throws -> [Bool] {
         let name = try #require(workshop.files(in: "ephemeral", of: store).first { $0.hasSuffix(".part") })
         let part = [UInt8](try Data(contentsOf: URL(filePath: "\(store)/ephemeral/\(name)")))
-        return try (0..<places.count).map { number in
-            let place = Int(places[number].lowerBound)..<Int(places[number].upperBound)
+        return try (0..<ranges.count).map { number in
+            let place = Int(ranges[number].lowerBound)..<Int(ranges[number].upperBound)
             return try SHA256.hash(part[place].span) == pack.digest(ofPiece: number)
         }
     }
 
     /// Bytes to request when these pieces, index and catalog are stored.
     func missing(besides kept: [Bool]) -> Int {
-        var states = PieceStates(count: places.count)
+        var states = PieceStates(count: ranges.count)
         for number in kept.indices where kept[number] { states.notePresent(number) }
-        return Int(UpdateCost(pack.footer.layout, states, places, tailBytes: 0).bytes)
+        return Int(UpdateCost(pack.footer.layout, states, ranges, tailBytes: 0).bytes)
     }
 
     /// The end that the command comes to, and the one that a key brings from there.

@@ -45,7 +45,7 @@ let operations: [String: Operation] = [
         return sealed
     },
     "chunked-sha256-open": taking { key, context, sealed throws(VaultError) in
-        let header = sealed.span.extracting(first: Cobblestone256.headerCount)
+        let header = sealed.span.extracting(first: Cobblestone256.headerLength)
         var opener = try Cobblestone256.Opener(
             header: header, context: context, key: secret(key), hash: .sha256)
         var message: Bytes = []
@@ -85,13 +85,13 @@ let operations: [String: Operation] = [
 @Sendable private func openBackwards(key: Bytes, context: Bytes, sealed: Bytes) throws(VaultError) -> Bytes {
     let sealed = sealed.span
     var opener = try Cobblestone256.Opener(
-        header: sealed.extracting(first: Cobblestone256.headerCount), context: context, key: secret(key))
+        header: sealed.extracting(first: Cobblestone256.headerLength), context: context, key: secret(key))
     let starts = stride(
-        from: Cobblestone256.headerCount, to: sealed.count, by: Cobblestone256.sealedChunkCount)
+        from: Cobblestone256.headerLength, to: sealed.count, by: Cobblestone256.sealedChunkLength)
     var chunks: [Bytes] = []
     for (number, start) in Array(starts.enumerated()).reversed() {
         var chunk: Bytes = []
-        let end = min(start + Cobblestone256.sealedChunkCount, sealed.count)
+        let end = min(start + Cobblestone256.sealedChunkLength, sealed.count)
         try opener.openChunk(
             sealed.extracting(start..<end), number: UInt64(number), isLast: chunks.isEmpty,
             appendingTo: &chunk)

@@ -1,10 +1,10 @@
 public import VaultErrors
 
 extension JSONValue {
-    /// Parses exactly one strict JSON text; see ``JSONReader`` for what is refused. A key that occurs
-    /// twice in one object, also by way of escapes, is refused too.
+    /// Parses exactly one strict JSON text by the rules of ``JSONReader``. Duplicate keys in one object, also those
+    /// written with escapes, are refused.
     ///
-    /// - Parameter place: what is read, for error messages: a file, a URL, a role.
+    /// - Parameter place: the source in errors: a file, a URL, a role.
     /// - Throws: ``VaultErrors/VaultError`` of category `corrupt`.
     public init(parsing source: Span<UInt8>, place: String) throws(VaultError) {
         var parser = JSONParser(place: place)
@@ -12,8 +12,8 @@ extension JSONValue {
     }
 }
 
-/// Makes values of tokens. What the open containers hold so far stands on two stacks, so that each container is
-/// allocated once and at its size: metadata of large sites has many small ones.
+/// Builds values from tokens. The contents of open containers are on two stacks, so that each container is allocated
+/// once with its final size: metadata of large sites has many small ones.
 private struct JSONParser {
     private var reader: JSONReader
     private let place: String

@@ -5,7 +5,7 @@ import SystemPackage
 import Testing
 import VaultErrors
 
-@Suite struct DescriptorTests {
+@Suite struct PackManifestTests {
     private let sealed: Sealed
 
     init() async throws {
@@ -50,7 +50,7 @@ import VaultErrors
         #expect(try PackManifestFile.read(beside: folder.path.appending("pack")) == manifest)
     }
 
-    @Test func itSaysWhatStandsInThePack() throws {
+    @Test func manifestDescribesThePack() throws {
         let parts = sealed.parts
         let truth = parts.manifest(
             id: "levels/one", version: 3, openedSize: UInt64(try Source.small().content.count),
@@ -61,7 +61,7 @@ import VaultErrors
         #expect(json == truth)
     }
 
-    @Test func everyMemberIsNeededAndOfItsKind() {
+    @Test func membersAreRequiredAndTyped() {
         let members = [
             "length", "hashes", "hashes.sha256", "custom", "custom.assetvault",
         ]
@@ -85,7 +85,7 @@ import VaultErrors
         }
     }
 
-    @Test func numbersThatContradictEachOther() {
+    @Test func contradictoryNumbersAreRefused() {
         let vault = "custom.assetvault."
         expectRefusal("length", 0)
         expectRefusal("length", 192)
@@ -104,8 +104,8 @@ import VaultErrors
         #expect(throws: VaultError.self) { try PackManifest(parsing: json, place: "test") }
     }
 
-    /// A catalog is held in memory: 64 MiB and its codec, sealed.
-    @Test func largestCatalog() throws {
+    /// The largest catalog is 64 MiB and its codec, sealed.
+    @Test func catalogLengthIsLimited() throws {
         let vault = "custom.assetvault."
         let largest: Int64 = 56 + (64 << 20 + 1) + 16 * 4097
         func parse(_ count: Int64) throws -> PackManifest {
@@ -113,12 +113,12 @@ import VaultErrors
             return try PackManifest(
                 parsing: changed(vault + "catalog.length", .integer(count), in: json), place: "test")
         }
-        #expect(try parse(largest).catalogCount == UInt64(largest))
+        #expect(try parse(largest).catalogLength == UInt64(largest))
         #expect(throws: VaultError.self) { try parse(largest + 1) }
     }
 
-    /// Each slot may be a question to a key service.
-    @Test func slotsAreCounted() throws {
+    /// Each slot may cost a request to a key service.
+    @Test func slotCountIsLimited() throws {
         let slots = "custom.assetvault.slots"
         for slot in [.object(sealed.manifest.slots[0].json), ["alg": "X-LATER"]] as [JSONValue] {
             let most = changed(
@@ -129,13 +129,13 @@ import VaultErrors
     }
 
     @Test(arguments: ["", "a b", "../x", "a/b", "kid\u{0}", "-\n", String(repeating: "k", count: 65)])
-    func slotsOfImpossibleKeyIDs(_ id: String) {
+    func invalidKeyIDsOfSlotsAreRefused(_ id: String) {
         var slot = sealed.manifest.slots[0].json
         slot["kid"] = .string(id)
         expectRefusal("custom.assetvault.slots", .array([.object(slot)]))
     }
 
-    @Test func wrongForms() {
+    @Test func invalidValuesAreRefused() {
         let vault = "custom.assetvault."
         for digest in [
             "", String(repeating: "a", count: 63), String(repeating: "A", count: 64),
@@ -156,7 +156,7 @@ import VaultErrors
         expectRefusal(vault + "slots", .array([.object([:])]))
     }
 
-    @Test func whatIsNotListedIsIgnored() throws {
+    @Test func unknownMembersAreIgnored() throws {
         var json = sealed.manifest.json
         for path in [
             "more", "hashes.sha512", "custom.other", "custom.assetvault.later",
@@ -179,7 +179,7 @@ import VaultErrors
         #expect(PackManifest.format(of: changed("custom.assetvault", 1, in: sealed.manifest.json)) == nil)
     }
 
-    @Test func filesThatAreNoDescriptors() throws {
+    @Test func otherFilesAreRefused() throws {
         let folder = try TemporaryFolder()
         let text = String(decoding: PackManifestFile.bytes(of: sealed.manifest), as: UTF8.self)
         let pack = folder.path.appending("pack")

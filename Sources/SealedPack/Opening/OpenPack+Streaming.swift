@@ -2,17 +2,17 @@ import VaultConcurrency
 public import VaultErrors
 
 extension OpenPack {
-    /// Hands the bytes of `content` to `deliver` in order, piece by verified piece; pieces are opened in parallel.
-    /// Throws `.usage` for a range beyond the content, `.corrupt` for a damaged piece.
+    /// Passes the verified bytes of `content` to `deliver` in order; pieces are opened in parallel. Throws `.usage` for
+    /// a range beyond the content, `.corrupt` for a damaged piece.
     public func read(_ content: Range<UInt64>, _ deliver: (Span<UInt8>) throws(VaultError) -> Void)
         async throws(VaultError)
     {
-        guard content.upperBound <= catalog.contentCount else {
+        guard content.upperBound <= catalog.contentLength else {
             throw VaultError(
-                .usage, "the content has \(catalog.contentCount) bytes, not \(content.upperBound)",
+                .usage, "the content has \(catalog.contentLength) bytes, not \(content.upperBound)",
                 at: id.description, remedy: "ask for less")
         }
-        try await forEachPiece(catalog.pieces(holding: content)) { number, plain throws(VaultError) in
+        try await forEachPiece(catalog.pieces(containing: content)) { number, plain throws(VaultError) in
             let wanted = catalog.pieceRange(number).clamped(to: content)
             let start = catalog.pieceRange(number).lowerBound
             try deliver(
@@ -20,13 +20,13 @@ extension OpenPack {
         }
     }
 
-    /// Hands whole pieces to `deliver` in order; they are opened in parallel.
+    /// Passes whole pieces to `deliver` in order; they are opened in parallel.
     func forEachPiece(_ numbers: Range<Int>, _ deliver: (Int, ArraySlice<UInt8>) throws(VaultError) -> Void)
         async throws(VaultError)
     {
         var numbers = numbers.makeIterator()
         try await runInOrder(
-            next: { () throws(VaultError) -> Supply<Int> in Supply(numbers.next()) },
+            next: { () throws(VaultError) -> NextInput<Int> in NextInput(numbers.next()) },
             memory: { self.openingMemory(ofPiece: $0) },
             work: { (number: Int) throws(VaultError) -> (number: Int, plain: ArraySlice<UInt8>) in
                 (
@@ -45,7 +45,7 @@ extension OpenPack {
     {
         var index = 0
         var current: Catalog.Entry?
-        // Entries without bytes need no piece: they are passed as soon as they are reached.
+        // Entries without bytes need no piece.
         func advance(to position: UInt64) throws(VaultError) {
             while current.map({ $0.content.upperBound == position }) ?? true {
                 if current != nil { try sink.endEntry() }
@@ -57,7 +57,7 @@ extension OpenPack {
         }
         var position: UInt64 = 0
         try advance(to: 0)
-        try await read(0..<catalog.contentCount) { (plain: Span<UInt8>) throws(VaultError) in
+        try await read(0..<catalog.contentLength) { (plain: Span<UInt8>) throws(VaultError) in
             var start = 0
             while start < plain.count, let entry = current {
                 let count = Int(min(UInt64(plain.count - start), entry.content.upperBound - position))
@@ -76,10 +76,10 @@ extension OpenPack {
     }
 }
 
-/// Takes the entries of a pack in the order of their paths.
+/// Receives the entries of a pack in the order of their paths.
 public protocol ContentSink: ~Copyable {
     mutating func beginEntry(_ entry: Catalog.Entry) throws(VaultError)
-    /// The next bytes of the entry that was begun last.
+    /// Writes the next bytes of the current entry.
     mutating func write(_ bytes: Span<UInt8>) throws(VaultError)
     mutating func endEntry() throws(VaultError)
 }

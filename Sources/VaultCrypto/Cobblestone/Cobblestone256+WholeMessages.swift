@@ -2,7 +2,7 @@ public import VaultErrors
 
 extension Cobblestone256 {
     /// Seals a whole message in memory.
-    /// - Parameter salt: 24 bytes that never come twice under one key with different messages; else `.usage`.
+    /// - Parameter salt: 24 bytes, different for each message under one key; `.usage` for another size.
     /// - Parameter key: 32 uniformly random bytes; `.key` for another size.
     public static func seal(
         _ message: Span<UInt8>, salt: [UInt8], context: [UInt8], key: borrowing SecretBytes
@@ -12,22 +12,21 @@ extension Cobblestone256 {
         return sealed
     }
 
-    /// The same, into a buffer that can be used again. After an error its content is undefined.
+    /// The same, into a reusable buffer. After an error its content is undefined.
     public static func seal(
         _ message: Span<UInt8>, salt: [UInt8], context: [UInt8], key: borrowing SecretBytes,
         appendingTo output: inout [UInt8]
     ) throws(VaultError) {
         var sealer = try Sealer(salt: salt, context: context, key: key)
-        let overhead = headerCount + (message.count / chunkCount + 1) * AES256GCM.tagCount
+        let overhead = headerLength + (message.count / chunkLength + 1) * AES256GCM.tagLength
         output.reserveCapacity(output.count + message.count + overhead)
         output.append(contentsOf: sealer.header)
         try sealer.update(message, appendingTo: &output)
         sealer.finish(appendingTo: &output)
     }
 
-    /// Opens a whole sealed message in memory; nothing comes out unless every byte is authentic.
-    /// - Throws: `.corrupt` for any other length, key, context or content than was sealed, `.key` for a key that is
-    ///   not of 32 bytes.
+    /// Opens a whole sealed message in memory; returns no plaintext unless every byte is authentic.
+    /// - Throws: `.corrupt` for a wrong length, key, context or content, `.key` for a key that is not of 32 bytes.
     public static func open(
         _ sealed: Span<UInt8>, context: [UInt8], key: borrowing SecretBytes
     ) throws(VaultError) -> [UInt8] {
@@ -36,11 +35,11 @@ extension Cobblestone256 {
         return message
     }
 
-    /// The same, into a buffer that can be used again. After an error nothing was appended.
+    /// The same, into a reusable buffer. After an error nothing was appended.
     public static func open(
         _ sealed: Span<UInt8>, context: [UInt8], key: borrowing SecretBytes, appendingTo output: inout [UInt8]
     ) throws(VaultError) {
-        var opener = try Opener(header: sealed.extracting(first: headerCount), context: context, key: key)
+        var opener = try Opener(header: sealed.extracting(first: headerLength), context: context, key: key)
         try opener.openWhole(sealed, appendingTo: &output)
     }
 }

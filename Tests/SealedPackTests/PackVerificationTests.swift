@@ -4,8 +4,8 @@ import Testing
 import VaultCrypto
 import VaultErrors
 
-/// What can be said of a pack without any key.
-@Suite struct CheckTests {
+/// Verification of a pack without any key.
+@Suite struct PackVerificationTests {
     private let sealed: Sealed
     private let place: PackPlace
 
@@ -19,15 +19,15 @@ import VaultErrors
         return try await PackFile(opening: place.path, as: manifest).check()
     }
 
-    @Test func aSoundPack() async throws {
+    @Test func soundPackPasses() async throws {
         for manifest in [nil, sealed.manifest] {
             let check = try await check(sealed.bytes, as: manifest)
             #expect(check.isSound)
         }
     }
 
-    /// Exactly the piece whose byte was changed, at its first, second, middle and last byte.
-    @Test func exactlyTheDamagedPieces() async throws {
+    /// Changes the first, second, middle and last byte of each piece.
+    @Test func damagedPiecesAreFound() async throws {
         var start = 64
         for (number, piece) in sealed.parts.pieces.enumerated() {
             for offset in [0, 1, piece.count / 2, piece.count - 1] {
@@ -41,7 +41,7 @@ import VaultErrors
         }
     }
 
-    @Test func severalAtOnce() async throws {
+    @Test func severalDamagedPiecesAreFound() async throws {
         var parts = sealed.parts
         let last = parts.pieces.count - 1
         parts.pieces[0][3] ^= 1
@@ -52,7 +52,7 @@ import VaultErrors
         #expect(!check.isCatalogSound && !check.isSound)
     }
 
-    @Test func everyByteOfTheTail() async throws {
+    @Test func everyChangedByteOfTheTailIsFound() async throws {
         let parts = sealed.parts
         let index = 64 + parts.pieces.joined().count
         for offset in index..<sealed.bytes.count {
@@ -65,7 +65,7 @@ import VaultErrors
             } else if offset < catalog
                 || !(sealed.bytes.count - 64..<sealed.bytes.count - 32).contains(offset)
             {
-                // The index, and the footer but for the catalog's digest.
+                // The index, and the footer without the catalog's digest.
                 let error = await #expect(throws: VaultError.self) { _ = try await check(bytes) }
                 #expect(error?.category == .corrupt)
             } else {
@@ -74,7 +74,7 @@ import VaultErrors
         }
     }
 
-    @Test func anEmptyPack() async throws {
+    @Test func emptyPackPasses() async throws {
         let empty = try await seal(Source(), key: try await TestKey().contentKey())
         let check = try await check(empty.bytes)
         #expect(check.isSound)

@@ -3,7 +3,7 @@ import VaultBytes
 import VaultCrypto
 import VaultErrors
 
-/// The rules that make a JWK a key of the vault (RFC 7517, section 4; RFC 7518, section 6.4).
+/// The rules for JWKs of vault and content keys (RFC 7517, section 4; RFC 7518, section 6.4).
 extension JWKMembers {
     enum Purpose {
         /// Wraps content keys.
@@ -14,13 +14,13 @@ extension JWKMembers {
 
     var isSymmetric: Bool { type?.utf8.elementsEqual("oct".utf8) == true }
 
-    /// What the key is for. `alg` must say so: one kind never stands in for the other.
+    /// The key's purpose, stated by `alg`: no key has both.
     func purpose(place: String) throws(VaultError) -> Purpose {
         if let use, !use.utf8.elementsEqual("enc".utf8) {
             throw unfit("\"use\" is not \"enc\"", place)
         }
         if let operations, Set(operations.map { Array($0.utf8) }).count != operations.count {
-            throw unfit("an operation stands twice in \"key_ops\"", place)
+            throw unfit("an operation occurs twice in \"key_ops\"", place)
         }
         switch algorithm.map({ Array($0.utf8) }) {
         case Array("A256KW".utf8):
@@ -44,14 +44,14 @@ extension JWKMembers {
         operations?.contains { $0.utf8.elementsEqual(operation.utf8) } == true
     }
 
-    /// The key itself, decoded from where it stands; its text never becomes a `String`.
+    /// The key, decoded from the source; its text never becomes a `String`.
     func secret(in source: Span<UInt8>, place: String) throws(VaultError) -> SecretBytes {
         guard isSymmetric else { throw unfit("\"kty\" is not \"oct\"", place) }
         guard let secret else { throw unfit("\"k\" is missing", place) }
         let text = source.extracting(secret.range)
-        let decoded = try SecretBytes(capacity: VaultKey.byteCount) { (room) throws(VaultError) in
+        let decoded = try SecretBytes(capacity: VaultKey.byteCount) { (buffer) throws(VaultError) in
             guard text.count == Base64URL.encodedLength(of: VaultKey.byteCount),
-                let count = Base64URL.decode(text, into: &room)
+                let count = Base64URL.decode(text, into: &buffer)
             else {
                 throw unfit("\"k\" is not 32 bytes in base64url without padding (43 characters)", place)
             }
@@ -62,7 +62,7 @@ extension JWKMembers {
 
     /// The JWK thumbprint (RFC 7638): SHA-256 of the required members, sorted, in base64url.
     ///
-    /// The hash of a random 256-bit key gives nothing of the key away. Call it after `secret`.
+    /// The hash of a random 256-bit key reveals nothing of the key. Call it after `secret`.
     func thumbprint(in source: Span<UInt8>) -> String {
         guard let secret else { return "" }
         var hash = SHA256()

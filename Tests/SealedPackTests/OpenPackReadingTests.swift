@@ -6,7 +6,7 @@ import VaultErrors
 import VaultFileSystem
 
 /// Random access, look-ups, and the whole tree.
-@Suite struct ReadingTests {
+@Suite struct OpenPackReadingTests {
     private let key: ContentKey
     private let place: PackPlace
 
@@ -27,7 +27,7 @@ import VaultFileSystem
         return sink.entries
     }
 
-    /// Files and pieces that end together and apart.
+    /// Files and pieces with common and different ends.
     private func pieced() throws -> OpenPack {
         var forged = ForgedPack(key: TestKey())
         for (path, size) in [("a", 5), ("b", 0), ("c", 3), ("d", 4), ("e", 0), ("f", 1)] {
@@ -45,7 +45,7 @@ import VaultFileSystem
         return try place.open(try forged.parts.bytes, as: try forged.manifest, with: key)
     }
 
-    @Test func everyRange() async throws {
+    @Test func everyRangeIsRead() async throws {
         let pack = try pieced()
         for start in 0...13 {
             for end in start...13 {
@@ -59,7 +59,7 @@ import VaultFileSystem
             ])
     }
 
-    @Test func rangesBeyondTheEnd() async throws {
+    @Test func rangesBeyondTheEndAreRefused() async throws {
         let pack = try pieced()
         for range: Range<UInt64> in [12..<14, 13..<14, 14..<15, 0..<(.max), (.max - 1)..<(.max)] {
             let error = await #expect(throws: VaultError.self) {
@@ -69,14 +69,14 @@ import VaultFileSystem
         }
     }
 
-    @Test func rangesAtRealBoundaries() async throws {
+    @Test func rangesAtPieceBoundaries() async throws {
         var source = try Source.small()
         source.files["large"] = try noise(1_200_000)
         source.files["scene"] = prose(500_000)
         let content = source.content
         let sealed = try await seal(source, key: key)
         let pack = try place.open(sealed.bytes, as: sealed.manifest.json, with: key)
-        #expect(pack.catalog.contentCount == UInt64(content.count))
+        #expect(pack.catalog.contentLength == UInt64(content.count))
         var boundaries: Set<Int> = [0, content.count]
         for index in 0..<pack.catalog.entryCount {
             boundaries.insert(Int(try #require(pack.catalog.entry(index)).content.upperBound))
@@ -93,7 +93,7 @@ import VaultFileSystem
         }
     }
 
-    /// Read by hand from the catalog.
+    /// Piece ends, read from the catalog's bytes.
     private func pieceEnds(of parts: PackParts) throws -> [Int] {
         let catalog = try TestKey().opened(
             parts.catalog, context: Array("assetvault/v1/catalog".utf8) + parts.header, under: "catalog")
@@ -106,8 +106,8 @@ import VaultFileSystem
         return parts.pieces.indices.map { Int(tables.integer(UInt64.self, at: records + 40 * $0)) }
     }
 
-    /// One file costs its own pieces only: all others may be damaged.
-    @Test func onlyItsOwnPieces() async throws {
+    /// All other pieces may be damaged.
+    @Test func fileNeedsOnlyItsOwnPieces() async throws {
         let names = ["one", "three", "two"]
         var source = Source()
         for (index, name) in names.enumerated() {
@@ -141,12 +141,12 @@ import VaultFileSystem
         let entries = try await extracted(pack)
         #expect(entries.map(\.bytes.count) == sizes)
         #expect(entries.allSatisfy { $0.isComplete && $0.kind == .file && $0.bytes == source.files[$0.path] })
-        #expect(pack.catalog.contentCount == UInt64(sizes.reduce(0, +)))
+        #expect(pack.catalog.contentLength == UInt64(sizes.reduce(0, +)))
     }
 
-    @Test func lookUps() async throws {
+    @Test func entriesAreFoundByPath() async throws {
         var source = try Source.small()
-        // Looked up below in its other normal form too.
+        // Looked up below in the other normal form as well.
         source.files["\u{E9}"] = [1]
         let sealed = try await seal(source, key: key)
         let catalog = try place.open(sealed.bytes, with: key).catalog
@@ -172,7 +172,7 @@ import VaultFileSystem
         for index in [-1, paths.count, .max, .min] { #expect(catalog.entry(index) == nil) }
     }
 
-    @Test func theTreeOnDisk() async throws {
+    @Test func extractedTreeSealsToTheSamePack() async throws {
         var source = try Source.small()
         source.files["deep/er/and/deeper/file"] = [1]
         source.emptyFolders.append("deep/er/empty")
@@ -180,14 +180,14 @@ import VaultFileSystem
         let pack = try place.open(sealed.bytes, as: sealed.manifest.json, with: key)
         let out = try place.folder.makeFolder("out")
         try await pack.extract(into: Folder(opening: out))
-        // Sealed again it is the same pack: nothing is missing, and nothing was added.
+        // Sealing it again gives the same pack, so nothing is missing or added.
         #expect(try await seal(folder: out, key: key).bytes == sealed.bytes)
         #expect(try OpenFile(reading: out.appending("run")).status().permissions == 0o755)
         #expect(try OpenFile(reading: out.appending("title")).status().permissions == 0o644)
     }
 
-    /// A folder in which a link was planted is left alone, whatever the pack holds.
-    @Test func nothingIsWrittenThroughALink() async throws {
+    /// A link in the target folder is not followed.
+    @Test func linksAreNotFollowedWhenExtracting() async throws {
         let sealed = try await seal(Source(files: ["levels/1": [1], "title": [2]]), key: key)
         let pack = try place.open(sealed.bytes, with: key)
         let outside = try place.folder.makeFolder("outside")

@@ -5,8 +5,8 @@ import Testing
 import VaultErrors
 import VaultFileSystem
 
-/// A pack that is put together from what other packs have.
-@Suite struct ReuseTests {
+/// Assembling a pack from the pieces of other packs.
+@Suite struct PieceReuseTests {
     private let packs: PackFolder
     private let old: [[UInt8]]
 
@@ -15,7 +15,7 @@ import VaultFileSystem
         old = try (0..<6).map { try noise(100_000, seed: $0) }
     }
 
-    /// A file for `new`, whose tail has come.
+    /// An assembly of `new` with a verified tail.
     private func begun(_ new: PackParts) async throws -> PackAssembly {
         let json = new.manifest(id: "levels/one", version: 2, openedSize: 1)
         let pack = try PackManifest(parsing: json, place: "test")
@@ -23,14 +23,14 @@ import VaultFileSystem
         let file = try OpenFile(creating: path, permissions: 0o600)
         var assembly = try PackAssembly(OpenFileReference(file), of: pack)
         let tail = new.index + new.catalog
-        try assembly.takeUnverified(tail.span, at: UInt64(new.bytes.count - 128 - tail.count))
+        try assembly.receiveUnverified(tail.span, at: UInt64(new.bytes.count - 128 - tail.count))
         let isSound = try await assembly.verifyTail()
         let isUnverified = assembly.isUnverified
         #expect(isSound && !isUnverified)
         return assembly
     }
 
-    /// The pieces that are asked for until the pack is complete, each request by itself.
+    /// The pieces of each request until the pack is complete.
     private func finish(_ assembly: consuming PackAssembly, of new: PackParts) async throws -> [Range<Int>] {
         let bytes = new.bytes
         var asked: [Range<Int>] = []
@@ -38,10 +38,10 @@ import VaultFileSystem
         while let wanted = try assembly.wanted(), asked.count < 20 {
             asked.append(Int(wanted.lowerBound)..<Int(wanted.upperBound))
             let part = Mutex<[UInt8]?>(Array(bytes[asked[asked.count - 1]]))
-            let arriving = IncomingBytes { () throws(VaultError) in part.withLock { $0.take() } }
-            _ = try await assembly.take(at: wanted.lowerBound, from: arriving, progress: { _ in })
+            let incoming = IncomingBytes { () throws(VaultError) in part.withLock { $0.take() } }
+            _ = try await assembly.receive(at: wanted.lowerBound, from: incoming, progress: { _ in })
         }
-        let count = assembly.presentCount
+        let count = assembly.presentLength
         #expect(count == UInt64(bytes.count))
         _ = try assembly.finish()
         #expect(try packs.folder.bytes("part") == bytes)
@@ -55,7 +55,7 @@ import VaultFileSystem
         return told
     }
 
-    @Test func fromSeveralPacks() async throws {
+    @Test func piecesAreCopiedFromSeveralPacks() async throws {
         let changed = try noise(100_000, seed: 77)
         let new = try packs.pack("new", [old[4], old[0], changed, old[1], old[5]]).parts
         let first = try packs.pack("first", Array(old[..<2])).file
@@ -67,8 +67,7 @@ import VaultFileSystem
         #expect(try await finish(assembly, of: new) == [new.place(2)])
     }
 
-    /// No more packs are opened than are needed.
-    @Test func onlyAsManyAsNeeded() async throws {
+    @Test func noMorePacksAreOpenedThanNeeded() async throws {
         let new = try packs.pack("new", Array(old[..<3])).parts
         let whole = try packs.pack("whole", old).file
         var assembly = try await begun(new)
@@ -82,8 +81,8 @@ import VaultFileSystem
         #expect(try await finish(assembly, of: new) == [])
     }
 
-    /// An old pack whose pieces are not what its index says, and one that is cut short while it is open.
-    @Test(arguments: [true, false]) func aLyingPack(isCut: Bool) async throws {
+    /// A source whose pieces do not match its index, and one that is truncated while it is open.
+    @Test(arguments: [true, false]) func damagedSourcePackIsTolerated(isCut: Bool) async throws {
         let parts = try packs.pack("old", old).parts
         let lying = try packs.file("lying", parts.bytes)
         let file = try OpenFile(updating: packs.folder.path.appending("lying"))
@@ -96,14 +95,14 @@ import VaultFileSystem
         let new = try packs.pack("new", old).parts
         var assembly = try await begun(new)
         let told = try await reuse([lying], for: &assembly)
-        // Without its end nothing says where its pieces are.
+        // Without the footer its pieces can't be located.
         #expect(told.count == (isCut ? 0 : 5))
         let rest = isCut ? new.place(0).lowerBound..<new.place(5).upperBound : new.place(3)
         #expect(try await finish(assembly, of: new) == [rest])
     }
 
-    /// A piece that stands in the pack several times is asked for once, taken over once, and found by another attempt.
-    @Test func equalPieces() async throws {
+    /// A duplicate piece is requested once, copied once, and found by the next attempt.
+    @Test func duplicatePiecesAreFetchedOnce() async throws {
         let (twin, other) = (old[0], old[1])
         let new = try packs.pack("new", [twin, other, twin, twin]).parts
         #expect(
@@ -117,7 +116,7 @@ import VaultFileSystem
         #expect(try await reuse([held], for: &assembly).count == 1)
         #expect(try await finish(assembly, of: new) == [new.place(1)])
 
-        // The second of three is what an earlier attempt has left.
+        // An earlier attempt left the second of three.
         try FileSystem.unlink(packs.folder.path.appending("part"))
         let path = packs.folder.path.appending("part")
         let json = new.manifest(id: "levels/one", version: 2, openedSize: 1)
@@ -132,8 +131,8 @@ import VaultFileSystem
         #expect(try await finish(again, of: new) == [new.place(1)])
     }
 
-    /// What is there already and comes again in the same request is passed over.
-    @Test func joinedRequests() async throws {
+    /// Present pieces that are received again are skipped.
+    @Test func presentPiecesInARequestAreSkipped() async throws {
         let small = try noise(3_000, seed: 50)
         let pieces = [old[0], small, old[1], old[2], old[3]]
         let new = try packs.pack("new", pieces).parts

@@ -1,8 +1,7 @@
 public import VaultErrors
 
-/// Members that must be there and of one kind. `place` names the object, such as `targets.json: signed`; the
-/// error adds the key. The `optional…` forms give nil for a missing member, and still refuse one of another
-/// kind.
+/// Required members of one kind. `place` is the object's name in errors, such as `targets.json: signed`; the error adds
+/// the key. The `optional…` forms return nil for a missing member, but refuse one of another kind.
 ///
 /// All throw ``VaultErrors/VaultError`` of category `corrupt`.
 extension JSONObject {
@@ -85,21 +84,21 @@ extension JSONObject {
 }
 
 extension JSONValue {
-    /// The object that a document's outermost value must be.
+    /// The value as an object, such as a document's outermost value.
     public func asObject(at place: @autoclosure () -> String) throws(VaultError) -> JSONObject {
         guard case .object(let object) = self else {
             throw VaultError(
-                .corrupt, "\(kind) stands where an object belongs", at: place(),
+                .corrupt, "expected an object, found \(kind)", at: place(),
                 remedy: "get or write the file again")
         }
         return object
     }
 
-    /// The string that an element must be.
+    /// The value as a string, such as an array's element.
     public func asString(at place: @autoclosure () -> String) throws(VaultError) -> String {
         guard case .string(let text) = self else {
             throw VaultError(
-                .corrupt, "\(kind) stands where a string belongs", at: place(),
+                .corrupt, "expected a string, found \(kind)", at: place(),
                 remedy: "get or write the file again")
         }
         return text

@@ -3,11 +3,10 @@ public import VaultErrors
 public import VaultFileSystem
 
 extension OpenPack {
-    /// Writes everything into one folder, which must be empty and private to the writer. Every step goes through folder
-    /// manifests that follow no link, and every file is created anew, so nothing is ever written elsewhere. Pieces are
-    /// opened and their files are written on all cores; a file gets no byte that was not verified. What is made is as readable
-    /// as the umask lets it be, 0644 or 0755 at most: it was secret. Throws `.corrupt`,
-    /// `.unwritable`, `.io`, and leaves what was written so far.
+    /// Writes all files into one folder, which must be empty and private to the writer. Uses folder descriptors that
+    /// follow no link and creates every file, so nothing is written outside. Pieces are opened and written on all
+    /// cores; only verified bytes are written. Modes are 0644 or 0755, reduced by the umask. Throws `.corrupt`,
+    /// `.unwritable`, `.io`, and leaves incomplete files.
     public func extract(
         into root: borrowing Folder, progress: (UInt64) -> Void = { _ in }
     ) async throws(VaultError) {
@@ -17,7 +16,7 @@ extension OpenPack {
         var number = 0
         var done: UInt64 = 0
         try await runInOrder(
-            next: { () throws(VaultError) -> Supply<(number: Int, parts: [TreePart])> in
+            next: { () throws(VaultError) -> NextInput<(number: Int, parts: [TreePart])> in
                 guard number < catalog.pieceCount else { return .end }
                 defer { number += 1 }
                 return .input((number, try plan.parts(ofPiece: number)))

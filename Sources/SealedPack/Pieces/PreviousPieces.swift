@@ -3,7 +3,7 @@ import VaultCrypto
 import VaultErrors
 
 /// Finds pieces of the previous version by the digest of their plaintext: 4 bytes a piece.
-package struct PieceReuse: Sendable {
+package struct PreviousPieces: Sendable {
     private let previous: OpenPack
     /// Piece numbers, sorted by plaintext digest.
     private let order: [UInt32]
@@ -16,16 +16,16 @@ package struct PieceReuse: Sendable {
         }
     }
 
-    /// The earlier piece whose plaintext has this digest.
+    /// The piece whose plaintext has this digest.
     func piece(of digest: SHA256Digest) -> Int? { find(digest.bytes) }
 
-    /// SHA-256 of an earlier piece's ciphertext, by the index.
+    /// SHA-256 of a piece's ciphertext, from the index.
     func digest(ofPiece number: Int) throws(VaultError) -> SHA256Digest {
         try previous.pack.digest(ofPiece: number)
     }
 
-    /// The ciphertext of an earlier piece with exactly this plaintext. It is decrypted and compared first: it may not be
-    /// there, and a holder of the content key could have made a piece that its catalog describes wrongly.
+    /// The ciphertext of a piece with exactly this plaintext. It is decrypted and compared first, as it may be missing,
+    /// and an author with the content key could have made a catalog that describes it wrongly.
     func ciphertext(ofPiece number: Int, holding plain: [UInt8]) throws(VaultError) -> [UInt8]? {
         let ciphertext = try previous.ciphertext(ofPiece: number)
         guard let opened = try? previous.plaintext(ofPiece: number, ciphertext: ciphertext),

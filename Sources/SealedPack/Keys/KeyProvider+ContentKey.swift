@@ -3,8 +3,8 @@ public import VaultErrors
 public import VaultKeys
 
 extension KeyProvider {
-    /// The content key named `id`: injected by itself, or unwrapped from one of `slots`. Every candidate is tried,
-    /// each key ID is asked for once, and a key counts only when it reproduces `id`. Throws `.key` when none does.
+    /// The content key of `id`: injected by itself, or unwrapped from one of `slots`. Every candidate is tried, each
+    /// key ID is looked up once, and a key is used only if its ID is `id`. Throws `.key` when there is none.
     public func contentKey(_ id: ContentKeyID, slots: [KeySlot], place: String) async throws(VaultError)
         -> ContentKey
     {
@@ -36,8 +36,8 @@ extension VaultError {
     fileprivate static func missingKey(_ slots: [KeySlot], given: [KeyID]?, place: String) -> VaultError {
         guard !slots.isEmpty else {
             return VaultError(
-                .key, "no slot holds this pack's key", at: place,
-                remedy: "use the manifest or site that holds its slots")
+                .key, "no slot contains this pack's key", at: place,
+                remedy: "use the manifest or site that contains its slots")
         }
         let others = given.map { $0.isEmpty ? "; none was given" : "; given were \(list($0))" } ?? ""
         return VaultError(
@@ -51,8 +51,7 @@ extension VaultError {
     }
 }
 
-/// Which packs may be opened with the keys that are here, by the public key IDs of their slots alone. Each ID is asked for
-/// once.
+/// Which packs may be opened with the available keys, by the public key IDs of their slots. Each ID is looked up once.
 public struct KeyMatches {
     private let provider: any KeyProvider
     private let known: [KeyID]?
@@ -64,7 +63,7 @@ public struct KeyMatches {
         for id in known ?? [] { answers[id] = true }
     }
 
-    /// Why a pack surely can't be opened; nil where a key may fit, or a provider fails, which may know it at another time.
+    /// Why a pack can't be opened; nil when a key may fit, or a provider fails, as it may have the key later.
     public mutating func missingKey(of pack: PackManifest) async -> VaultError? {
         for slot in pack.slots where await has(slot.keyID) { return nil }
         if let own = pack.contentKeyID.keyID, await has(own) { return nil }

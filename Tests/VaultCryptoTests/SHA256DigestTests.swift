@@ -1,7 +1,7 @@
 import Testing
 import VaultCrypto
 
-@Suite struct DigestTests {
+@Suite struct SHA256DigestTests {
     /// FIPS 180-2, appendix B.
     @Test(arguments: [
         ("", "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"),
@@ -11,11 +11,11 @@ import VaultCrypto
             "248d6a61d20638b8e5c026930c3e6039a33ce45964ff2167f6ecedd419db06c1"
         ),
     ])
-    func publishedVectors(text: String, digest: String) {
+    func matchesPublishedVectors(text: String, digest: String) {
         #expect(SHA256.hash(Array(text.utf8).span).hex == digest)
     }
 
-    @Test func partsGiveTheDigestOfTheWhole() {
+    @Test func partsGiveTheSameDigest() {
         let bytes = message(1_000)
         var hash = SHA256()
         for start in stride(from: 0, to: bytes.count, by: 77) {
@@ -37,7 +37,7 @@ import VaultCrypto
         #expect(empty.hex == "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855")
     }
 
-    @Test func bytesAndHexAreTheSameDigest() throws {
+    @Test func bytesAndHexGiveTheSameDigest() throws {
         let digest = SHA256.hash([UInt8]("abc".utf8).span)
         #expect(SHA256Digest(digest.bytes.span) == digest)
         #expect(SHA256Digest(hex: digest.hex) == digest)
@@ -47,7 +47,7 @@ import VaultCrypto
         #expect(appended == [7] + hex(digest.hex))
     }
 
-    @Test func onlyThirtyTwoBytesAreADigest() {
+    @Test func otherLengthsAreRefused() {
         #expect(SHA256Digest([UInt8](repeating: 0, count: 31).span) == nil)
         #expect(SHA256Digest([UInt8](repeating: 0, count: 33).span) == nil)
     }
@@ -57,11 +57,11 @@ import VaultCrypto
         String(repeating: "A", count: 64), String(repeating: "g", count: 64),
         " " + String(repeating: "0", count: 63), String(repeating: "0", count: 62) + "é",
     ])
-    func onlySixtyFourLowercaseDigitsAreADigest(text: String) {
+    func invalidHexIsRefused(text: String) {
         #expect(SHA256Digest(hex: text) == nil)
     }
 
-    @Test func everyByteCountsInComparison() {
+    @Test func everyByteIsCompared() {
         let bytes = message(32)
         for index in bytes.indices {
             var changed = bytes

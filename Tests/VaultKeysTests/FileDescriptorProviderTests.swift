@@ -4,10 +4,10 @@ import Testing
 import VaultErrors
 import VaultKeys
 
-@Suite("Handed-over manifests") struct DescriptorProviderTests {
+@Suite("Inherited file descriptors") struct FileDescriptorProviderTests {
     let key = SampleKey(value: 7)
 
-    /// A pipe that holds a text; its reading end is as after exec, or closes on exec.
+    /// A pipe with a text; its read end is inherited, or closes on exec.
     func pipe(_ text: String, inherited: Bool) throws -> FileHandle {
         let pipe = Pipe()
         try pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
@@ -17,7 +17,7 @@ import VaultKeys
         return pipe.fileHandleForReading
     }
 
-    @Test("a SPEC takes what this program was started with")
+    @Test("a SPEC reads inherited file descriptors")
     func inherited() async throws {
         let end = try pipe(key.vaultJWK("one"), inherited: true)
         let provider = try KeySpec(parsing: "fd:\(end.fileDescriptor)").provider()
@@ -25,7 +25,7 @@ import VaultKeys
         #expect(fcntl(end.fileDescriptor, F_GETFD) == 0, "the caller's manifest was closed")
     }
 
-    @Test("a SPEC never takes what this program opened itself, or what is closed")
+    @Test("a SPEC refuses file descriptors that this program opened, and closed ones")
     func notInherited() async throws {
         let end = try pipe(key.vaultJWK("one"), inherited: false)
         for number in [end.fileDescriptor, 987_654] {
@@ -37,7 +37,7 @@ import VaultKeys
         #expect(error?.category == .key)
     }
 
-    @Test("an error stays the same error")
+    @Test("every lookup throws the same error")
     func malformed() async throws {
         let end = try pipe("{", inherited: true)
         let provider = try FileDescriptorKeyProvider(descriptor: end.fileDescriptor)

@@ -2,45 +2,43 @@ import VaultConcurrency
 public import VaultErrors
 import VaultFileSystem
 
-/// Bytes as they arrive.
 extension PackAssembly {
-    /// So many wrong pieces in a row, and the sender has some other file.
-    private static var tolerance: Int { 3 }
-    /// Pieces that are hashed and written while others arrive.
-    private static var width: Int { 4 }
-    /// Bytes of them: large pieces come one at a time.
-    private static var budget: Int { 4 << 20 }
+    /// After so many wrong pieces in a row the host is assumed to have another file.
+    private static var maximumWrongPieces: Int { 3 }
+    /// Pieces that are hashed and written while more are received.
+    private static var concurrency: Int { 4 }
+    /// Bytes of these pieces; a larger piece is processed alone.
+    private static var memoryBudget: Int { 4 << 20 }
 
-    /// Takes bytes that stand at `offset` in the pack and follow one another, until there are no more. A piece counts, and
-    /// is written, once all of it is there with its digest; what is there already is passed over. Pieces are hashed and
-    /// written on all cores while others arrive.
+    /// Receives consecutive bytes of the pack, starting at `offset`. A piece is written once it is complete and
+    /// verified; present pieces are skipped. Pieces are hashed and written on all cores while more are received.
     ///
     /// - Parameters:
-    ///   - bytes: what arrives. When reading it fails, what arrived before still counts.
-    ///   - check: looks at a chunk before it is taken; what it throws ends this as a failure to read does.
-    ///   - progress: called with ``presentCount`` for each verified piece, not only when the next bytes arrive.
-    /// - Returns: how many pieces turned out wrong: they stay missing.
-    /// - Throws: `.corrupt` after several wrong pieces in a row, `.io`, and what reading and `check` throw.
-    public mutating func take(
+    ///   - bytes: the input. When reading it fails, the pieces before are still written.
+    ///   - check: checks a chunk before it is used; an error from it ends this like a read error.
+    ///   - progress: called with ``presentLength`` for each verified piece, even while the host is silent.
+    /// - Returns: the number of wrong pieces, which stay missing.
+    /// - Throws: `.corrupt` after several wrong pieces in a row, `.io`, and the errors of reading and of `check`.
+    public mutating func receive(
         at offset: UInt64, from bytes: IncomingBytes, check: ([UInt8]) throws(VaultError) -> Void = { _ in },
         progress: (UInt64) -> Void
     ) async throws(VaultError) -> Int {
-        guard let places else {
+        guard let ranges else {
             var position = offset
             while let chunk = try await bytes.next() {
                 try check(chunk)
-                try takeUnverified(chunk.span, at: position)
+                try receiveUnverified(chunk.span, at: position)
                 position += UInt64(chunk.count)
-                progress(presentCount)
+                progress(presentLength)
             }
             return 0
         }
-        return try await takePieces(places, at: offset, from: bytes, check: check, progress: progress)
+        return try await receivePieces(ranges, at: offset, from: bytes, check: check, progress: progress)
     }
 
-    /// Takes bytes before the index is known: they are written, and believed once it is. No host is believed about header
-    /// and footer, which are known. Throws `.io`.
-    public mutating func takeUnverified(_ bytes: Span<UInt8>, at offset: UInt64) throws(VaultError) {
+    /// Writes bytes before the index is verified; they are verified afterwards. Skips header and footer, which follow
+    /// from the manifest. Throws `.io`.
+    public mutating func receiveUnverified(_ bytes: Span<UInt8>, at offset: UInt64) throws(VaultError) {
         let part = (offset..<(offset + UInt64(bytes.count))).clamped(
             to: PackLayout.piecesOffset..<tail.upperBound)
         guard !part.isEmpty else { return }
@@ -49,22 +47,22 @@ extension PackAssembly {
         noteUnverified(endingAt: part.upperBound)
     }
 
-    private mutating func takePieces(
-        _ places: PiecePlaces, at offset: UInt64, from bytes: IncomingBytes,
+    private mutating func receivePieces(
+        _ ranges: PieceRanges, at offset: UInt64, from bytes: IncomingBytes,
         check: ([UInt8]) throws(VaultError) -> Void, progress: (UInt64) -> Void
     ) async throws(VaultError) -> Int {
-        let writer = PieceWriter(pack: packFile, places: places, copies: copies)
-        var cutter = IncomingPieceCutter(arriving, at: offset, places)
-        defer { arriving = cutter.arriving }
+        let writer = PieceWriter(pack: packFile, ranges: ranges, copies: copies)
+        var cutter = IncomingPieceCutter(incoming, at: offset, ranges)
+        defer { incoming = cutter.incoming }
         var failure: VaultError?
         var wrong = 0
         do throws(VaultError) {
             try await runInOrder(
-                width: Self.width, budget: Self.budget, read: { await bytes.readMore() },
-                next: { () throws(VaultError) -> Supply<IncomingPiece.Whole> in
+                width: Self.concurrency, budget: Self.memoryBudget, read: { await bytes.readMore() },
+                next: { () throws(VaultError) -> NextInput<IncomingPiece.Complete> in
                     while true {
                         if let piece = cutter.next(where: { !states.isPresent($0) }) { return .input(piece) }
-                        guard let read = bytes.take() else { return .later }
+                        guard let read = bytes.take() else { return .readFirst }
                         do throws(VaultError) {
                             guard let chunk = try read.get() else { return .end }
                             try check(chunk)
@@ -82,14 +80,14 @@ extension PackAssembly {
                 deliver: { piece throws(VaultError) in
                     if !piece.written.isEmpty {
                         wrongInARow = 0
-                        notePresent(piece.written, places)
-                        noteWritten(piece.written, places)
+                        notePresent(piece.written, ranges)
+                        noteWritten(piece.written, ranges)
                         #if DEBUG
                             FailPoint.reach("pieceWritten")
                         #endif
-                        progress(presentCount)
+                        progress(presentLength)
                     } else if !piece.isMixed {
-                        // Nobody knows which of several senders would be to blame.
+                        // Of several hosts, the one at fault is unknown.
                         wrong += 1
                         try noteWrong()
                     }
@@ -103,10 +101,10 @@ extension PackAssembly {
 
     private mutating func noteWrong() throws(VaultError) {
         wrongInARow += 1
-        guard wrongInARow < Self.tolerance else {
+        guard wrongInARow < Self.maximumWrongPieces else {
             wrongInARow = 0
             throw VaultError(
-                .corrupt, "\(Self.tolerance) pieces in a row have the wrong digest",
+                .corrupt, "\(Self.maximumWrongPieces) pieces in a row have the wrong digest",
                 at: pack.id.description, remedy: "try another mirror or tell the publisher")
         }
     }

@@ -1,14 +1,14 @@
 extension JSONValue {
-    /// OLPC canonical JSON, which TUF signs: sorted keys, no white space, in strings only the quote and
-    /// the backslash escaped. It is *not* always JSON: control characters stay raw.
+    /// OLPC canonical JSON, which TUF signs: sorted keys, no white space, only quotes and backslashes escaped in
+    /// strings. It is *not* always JSON, as control characters are not escaped.
     public func canonical() -> [UInt8] {
         var bytes: [UInt8] = []
         write(to: &bytes, layout: .canonical, depth: 0)
         return bytes
     }
 
-    /// Sorted keys, two spaces a level, a newline at the end; the same value always gives the same bytes. Control
-    /// characters, line separators and bidirectional controls are escaped, also those that JSON leaves as they are.
+    /// Sorted keys, two spaces a level, a newline at the end; deterministic. Control characters, line separators and
+    /// bidirectional controls are escaped, also those that JSON allows.
     public func pretty() -> [UInt8] {
         var bytes: [UInt8] = []
         write(to: &bytes, layout: .pretty, depth: 0)
@@ -16,7 +16,7 @@ extension JSONValue {
         return bytes
     }
 
-    /// Sorted keys, no white space but a newline at the end; escaped as by ``pretty()``.
+    /// Sorted keys, no white space but a newline at the end; escaped like ``pretty()``.
     public func compact() -> [UInt8] {
         var bytes: [UInt8] = []
         write(to: &bytes, layout: .compact, depth: 0)
@@ -71,11 +71,11 @@ extension JSONValue {
     private static func write(_ text: String, to bytes: inout [UInt8], layout: Layout) {
         bytes.append(UInt8(ascii: "\""))
         defer { bytes.append(UInt8(ascii: "\"")) }
-        // Nearly every text stands for itself.
+        // Most strings need no escapes.
         guard !text.utf8.allSatisfy(isPlain) else { return bytes.append(contentsOf: text.utf8) }
         for scalar in text.unicodeScalars {
             if scalar == "\"" || scalar == "\\" { bytes.append(UInt8(ascii: "\\")) }
-            if layout != .canonical, scalar.drivesTerminals {
+            if layout != .canonical, scalar.needsEscapeForDisplay {
                 let digits = String(scalar.value, radix: 16)
                 let zeros = String(repeating: "0", count: max(0, 4 - digits.utf8.count))
                 bytes.append(contentsOf: "\\u\(zeros)\(digits)".utf8)
@@ -91,9 +91,9 @@ extension JSONValue {
 }
 
 extension Unicode.Scalar {
-    /// Whether it is a control character, ends a line, or changes the direction of the text around it: as an escape it
-    /// can be printed on any terminal. All of them have four hexadecimal digits at most.
-    fileprivate var drivesTerminals: Bool {
+    /// Whether it is a control character, a line separator, or changes the text direction, which is unsafe on
+    /// terminals. All have at most four hexadecimal digits.
+    fileprivate var needsEscapeForDisplay: Bool {
         switch value {
         case 0x00..<0x20, 0x7F...0x9F: true
         case 0x2028, 0x2029: true

@@ -1,7 +1,7 @@
 import Testing
 import VaultCrypto
 
-@Suite struct Digest512Tests {
+@Suite struct SHA512DigestTests {
     /// FIPS 180-2, appendix C, and the empty message.
     @Test(arguments: [
         (
@@ -19,13 +19,13 @@ import VaultCrypto
             """
         ),
     ])
-    func publishedVectors(text: String, digest: String) {
+    func matchesPublishedVectors(text: String, digest: String) {
         let made = SHA512.hash(Array(text.utf8).span)
         #expect(made.bytes == hex(digest))
         #expect(made.hex == digest.filter { !$0.isNewline })
     }
 
-    @Test func partsGiveTheDigestOfTheWhole() {
+    @Test func partsGiveTheSameDigest() {
         let bytes = message(1_000)
         var hash = SHA512()
         for start in stride(from: 0, to: bytes.count, by: 77) {
@@ -37,7 +37,7 @@ import VaultCrypto
         #expect(next == SHA512.hash([UInt8]().span))
     }
 
-    @Test func bytesAndHexAreTheSameDigest() {
+    @Test func bytesAndHexGiveTheSameDigest() {
         let digest = SHA512.hash([UInt8]("abc".utf8).span)
         #expect(SHA512Digest.count == 64)
         #expect(SHA512Digest(digest.bytes.span) == digest)
@@ -48,7 +48,7 @@ import VaultCrypto
         #expect(appended == [7] + digest.bytes)
     }
 
-    @Test(arguments: [0, 32, 63, 65, 96]) func onlySixtyFourBytesAreADigest(count: Int) {
+    @Test(arguments: [0, 32, 63, 65, 96]) func otherLengthsAreRefused(count: Int) {
         #expect(SHA512Digest(message(count).span) == nil)
     }
 
@@ -58,11 +58,11 @@ import VaultCrypto
         "A" + String(repeating: "0", count: 127), String(repeating: "0", count: 126) + "é",
         String(repeating: "0", count: 63) + "é" + String(repeating: "0", count: 63),
     ])
-    func onlyLowercaseDigitsAreADigest(text: String) {
+    func invalidHexIsRefused(text: String) {
         #expect(SHA512Digest(hex: text) == nil)
     }
 
-    @Test func everyByteCountsInComparison() {
+    @Test func everyByteIsCompared() {
         let bytes = message(64)
         for index in bytes.indices {
             var changed = bytes

@@ -1,9 +1,7 @@
 public import VaultErrors
 
 extension Cobblestone256 {
-    /// Seals a message that arrives in parts of any size.
-    ///
-    /// Nothing is buffered: what goes in comes out at once. The message is whole only after `finish`.
+    /// Seals a message in parts of any size, without buffering. The message is complete only after `finish`.
     public struct Sealer: ~Copyable, Sendable {
         /// Salt and commitment, the first 56 bytes of the sealed message.
         public let header: [UInt8]
@@ -11,7 +9,7 @@ extension Cobblestone256 {
         private var chunk: UInt64 = 0
         private var chunkFilled = 0
 
-        /// - Parameter salt: 24 bytes that never come twice under one key with different messages; else `.usage`.
+        /// - Parameter salt: 24 bytes, different for each message under one key; `.usage` for another size.
         /// - Parameter key: 32 uniformly random bytes; `.key` for another size.
         public init(salt: [UInt8], context: [UInt8], key: borrowing SecretBytes) throws(VaultError) {
             try self.init(salt: salt, context: context, key: key, hash: .sha512)
@@ -20,7 +18,7 @@ extension Cobblestone256 {
         package init(
             salt: [UInt8], context: [UInt8], key: borrowing SecretBytes, hash: HKDF.Hash
         ) throws(VaultError) {
-            guard salt.count == saltCount else {
+            guard salt.count == saltLength else {
                 throw VaultError(
                     .usage, "the salt has \(salt.count) bytes", at: "Cobblestone-256",
                     remedy: "use one of 24 bytes")
@@ -36,11 +34,11 @@ extension Cobblestone256 {
         ) throws(VaultError) {
             var position = 0
             while position < part.count {
-                let count = min(part.count - position, chunkCount - chunkFilled)
+                let count = min(part.count - position, chunkLength - chunkFilled)
                 keys.cipher.encrypt(part.extracting(position..<position + count), appendingTo: &output)
                 position += count
                 chunkFilled += count
-                if chunkFilled == chunkCount { try beginNextChunk(appendingTo: &output) }
+                if chunkFilled == chunkLength { try beginNextChunk(appendingTo: &output) }
             }
         }
 

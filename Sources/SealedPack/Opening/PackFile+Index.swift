@@ -3,8 +3,8 @@ import VaultErrors
 import VaultFileSystem
 
 extension PackFile {
-    /// Streams the index: hands every record with the place of its piece to `body`. That the records are the ones that
-    /// the footer names is known only when this returns. Throws `.corrupt`.
+    /// Streams the index: passes every record and the offset of its piece to `body`. The records are verified only when
+    /// this returns. Throws `.corrupt`.
     func forEachIndexRecord(_ body: (_ number: Int, IndexRecord, _ offset: UInt64) throws(VaultError) -> Void)
         throws(VaultError)
     {
@@ -16,21 +16,21 @@ extension PackFile {
         var number = 0
         while number < Int(layout.pieceCount) {
             let records = min(recordsAtOnce, Int(layout.pieceCount) - number)
-            let position = layout.indexOffset + UInt64(number) * UInt64(IndexRecord.count)
+            let position = layout.indexOffset + UInt64(number) * UInt64(IndexRecord.length)
             guard
-                try file.read(into: &block, upTo: records * IndexRecord.count, at: position) == records
-                    * IndexRecord.count
+                try file.read(into: &block, upTo: records * IndexRecord.length, at: position) == records
+                    * IndexRecord.length
             else { throw indexRefusal("the pack is cut short") }
             digest.update(block.span)
             for index in 0..<records {
-                let start = index * IndexRecord.count
+                let start = index * IndexRecord.length
                 let record = try IndexRecord(
-                    parsing: block.span.extracting(start..<(start + IndexRecord.count)), place: place)
-                guard UInt64(record.ciphertextCount) <= layout.indexOffset - offset else {
+                    parsing: block.span.extracting(start..<(start + IndexRecord.length)), place: place)
+                guard UInt64(record.ciphertextLength) <= layout.indexOffset - offset else {
                     throw indexRefusal("the index states more bytes than there are")
                 }
                 try body(number, record, offset)
-                offset += UInt64(record.ciphertextCount)
+                offset += UInt64(record.ciphertextLength)
                 number += 1
             }
         }

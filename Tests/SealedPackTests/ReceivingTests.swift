@@ -5,8 +5,8 @@ import Testing
 import VaultErrors
 import VaultFileSystem
 
-/// A pack whose bytes arrive in chunks of any size, from any place on, and not always to the end.
-@Suite struct ArrivalTests {
+/// A pack that is received in chunks of any size, from any offset, with failures.
+@Suite struct ReceivingTests {
     private let packs: PackFolder
     private let parts: PackParts
 
@@ -15,25 +15,25 @@ import VaultFileSystem
         parts = try packs.pack("sent", (0..<6).map { try noise($0 % 2 == 0 ? 300 : 50_000, seed: $0) }).parts
     }
 
-    /// A file whose tail has come.
+    /// An assembly with a verified tail.
     private func begun() async throws -> PackAssembly {
         let json = parts.manifest(id: "levels/one", version: 1, openedSize: 1)
         let pack = try PackManifest(parsing: json, place: "test")
         let file = try OpenFile(creating: packs.folder.path.appending("part"), permissions: 0o600)
         var assembly = try PackAssembly(OpenFileReference(file), of: pack)
         let tail = parts.index + parts.catalog
-        try assembly.takeUnverified(tail.span, at: UInt64(parts.bytes.count - 128 - tail.count))
+        try assembly.receiveUnverified(tail.span, at: UInt64(parts.bytes.count - 128 - tail.count))
         _ = try await assembly.verifyTail()
         return assembly
     }
 
-    /// Sends bytes of the pack in chunks, and then fails if it is to.
+    /// Sends bytes of the pack in chunks, and optionally fails afterwards.
     private func send(
         _ range: Range<Int>, of bytes: [UInt8], inChunksOf size: Int, to assembly: inout PackAssembly,
         endingWith failure: VaultError? = nil
     ) async throws(VaultError) -> Int {
         let position = Mutex(range.lowerBound)
-        return try await assembly.take(
+        return try await assembly.receive(
             at: UInt64(range.lowerBound),
             from: IncomingBytes { () throws(VaultError) -> [UInt8]? in
                 let start = position.withLock { position in
@@ -53,7 +53,7 @@ import VaultFileSystem
         return try wanted == nil && packs.folder.bytes("part") == parts.bytes
     }
 
-    /// Whatever the chunks are, and wherever in the pack they begin: header and tail around the pieces are passed over.
+    /// Header and tail around the pieces are skipped, whatever the size of the chunks.
     @Test(arguments: [1, 7, 299, 300, 4_096, 65_536, 1 << 20]) func chunks(size: Int) async throws {
         var assembly = try await begun()
         #expect(
@@ -61,8 +61,8 @@ import VaultFileSystem
         #expect(try isComplete(&assembly))
     }
 
-    /// What arrived before a failure counts, and half a piece needs not come again.
-    @Test(arguments: [0, 1, 2, 3, 4, 5]) func aFailure(inPiece number: Int) async throws {
+    /// Bytes before a failure are kept, also those of an incomplete piece.
+    @Test(arguments: [0, 1, 2, 3, 4, 5]) func readFailureInsideAPiece(inPiece number: Int) async throws {
         let lost = VaultError(.unavailable, "gone", at: "host", remedy: "none")
         var assembly = try await begun()
         let half = parts.place(number).lowerBound + 100
@@ -77,8 +77,8 @@ import VaultFileSystem
         #expect(try isComplete(&assembly))
     }
 
-    /// A piece that is all there is reported while the host is silent: here it goes on only after that.
-    @Test(.timeLimit(.minutes(1))) func aSilentHostHidesNothing() async throws {
+    /// The host continues only after the complete piece is reported.
+    @Test(.timeLimit(.minutes(1))) func verifiedPiecesAreReportedWhileHostIsSilent() async throws {
         var assembly = try await begun()
         let (reports, note) = AsyncStream.makeStream(of: UInt64.self)
         let (bytes, tail) = (
@@ -86,7 +86,7 @@ import VaultFileSystem
         )
         let ends = (0..<6).map { parts.place($0).upperBound }
         let sent = Mutex(64)
-        let arriving = IncomingBytes { () throws(VaultError) -> [UInt8]? in
+        let incoming = IncomingBytes { () throws(VaultError) -> [UInt8]? in
             let start = sent.withLock { $0 }
             if start > 64 {
                 for await count in reports where count >= UInt64(start - 64) + tail { break }
@@ -95,18 +95,18 @@ import VaultFileSystem
             sent.withLock { $0 = end }
             return Array(bytes[start..<end])
         }
-        _ = try await assembly.take(at: 64, from: arriving, progress: { note.yield($0) })
+        _ = try await assembly.receive(at: 64, from: incoming, progress: { note.yield($0) })
         #expect(try isComplete(&assembly))
     }
 
-    /// After a failure nothing more is taken, even if the sender goes on: some of it was lost.
-    @Test(arguments: 0...3) func nothingAfterAFailure(pieces: Int) async throws {
+    /// After a failure the sender may continue, but bytes were lost.
+    @Test(arguments: 0...3) func nothingIsReadAfterAFailure(pieces: Int) async throws {
         let lost = VaultError(.busy, "somebody wants it", at: "host", remedy: "none")
         var assembly = try await begun()
         let end = parts.place(pieces).lowerBound
         let chunks = Mutex([Array(parts.bytes[64..<end]), nil, Array(parts.bytes[(end + 1_000)...])][...])
         let error = await #expect(throws: VaultError.self) {
-            try await assembly.take(
+            try await assembly.receive(
                 at: 64,
                 from: IncomingBytes { () throws(VaultError) -> [UInt8]? in
                     guard let next = chunks.withLock({ $0.popFirst() }) else { return nil }
@@ -119,8 +119,8 @@ import VaultFileSystem
         #expect(try assembly.wanted() == UInt64(end)..<UInt64(parts.place(5).upperBound))
     }
 
-    /// An index that says of pieces of different lengths that they are equal: no bytes could be both.
-    @Test(arguments: [0, 2]) func equalAndOfDifferentLengths(number: Int) async throws {
+    /// An index with one digest for pieces of different lengths is impossible.
+    @Test(arguments: [0, 2]) func equalDigestsOfDifferentLengthsAreRefused(number: Int) async throws {
         var forged = parts
         // The piece after it is longer, or shorter, and claims its digest.
         let digest = Array(parts.index[(number * 36 + 4)..<(number * 36 + 36)])
@@ -130,13 +130,13 @@ import VaultFileSystem
         let file = try OpenFile(creating: packs.folder.path.appending("forged"), permissions: 0o600)
         var assembly = try PackAssembly(OpenFileReference(file), of: pack)
         let tail = forged.index + forged.catalog
-        try assembly.takeUnverified(tail.span, at: UInt64(forged.refooted.count - 128 - tail.count))
+        try assembly.receiveUnverified(tail.span, at: UInt64(forged.refooted.count - 128 - tail.count))
         let error = await #expect(throws: VaultError.self) { try await assembly.verifyTail() }
         #expect(error?.category == .corrupt)
     }
 
-    /// A piece that was changed on its way stays missing; three in a row end the transfer, with what was sound kept.
-    @Test func wrongPieces() async throws {
+    /// A changed piece stays missing; three in a row end the transfer, and sound pieces are kept.
+    @Test func threeWrongPiecesInARowEndTheTransfer() async throws {
         var bytes = parts.bytes
         bytes[parts.place(1).upperBound - 1] ^= 1
         var assembly = try await begun()
@@ -156,8 +156,8 @@ import VaultFileSystem
         #expect(try assembly.wanted() == rest)
     }
 
-    /// Nobody knows which of two hosts sent the wrong half of a piece: it is asked for again, and neither is blamed.
-    @Test func aPieceOfTwoSenders() async throws {
+    /// The host that sent the wrong half is unknown, so the piece is requested again.
+    @Test func wrongPieceOfTwoHostsBlamesNeither() async throws {
         var bytes = parts.bytes
         let place = parts.place(3)
         bytes[place.lowerBound] ^= 1

@@ -15,29 +15,29 @@ extension Cobblestone256 {
         package init(
             header: Span<UInt8>, context: [UInt8], key: borrowing SecretBytes, hash: HKDF.Hash
         ) throws(VaultError) {
-            guard header.count == headerCount else {
+            guard header.count == headerLength else {
                 throw corruption("the header has \(header.count) bytes")
             }
-            let salt = header.extracting(0..<saltCount)
+            let salt = header.extracting(0..<saltLength)
             let keys = try MessageKeys(.open, salt: salt, context: context, key: key, hash: hash)
-            guard keys.isCommitted(by: header.extracting(saltCount..<headerCount)) else {
+            guard keys.isCommitted(by: header.extracting(saltLength..<headerLength)) else {
                 throw corruption("the header does not belong to this key and context")
             }
             self.keys = keys
         }
 
-        /// Decrypts one whole chunk with its tag; nothing is appended unless the tag is right.
+        /// Decrypts one whole chunk with its tag; nothing is appended unless the tag is valid.
         ///
-        /// Chunk `n` stands at byte `56 + 16,400 * n` of the sealed message. Only the message's last chunk, and always
-        /// that one, is shorter than 16,400 bytes: a reader proves the message's length by opening its last chunk.
+        /// Chunk `n` is at byte `56 + 16,400 * n` of the sealed message. Only the last chunk is shorter than 16,400
+        /// bytes, and it always is, so opening the last chunk verifies the message's length.
         /// - Throws: `.corrupt`.
         public mutating func openChunk(
             _ sealedChunk: Span<UInt8>, number: UInt64, isLast: Bool, appendingTo output: inout [UInt8]
         ) throws(VaultError) {
             let lengthFits =
                 isLast
-                ? sealedChunk.count >= AES256GCM.tagCount && sealedChunk.count < sealedChunkCount
-                : sealedChunk.count == sealedChunkCount
+                ? sealedChunk.count >= AES256GCM.tagLength && sealedChunk.count < sealedChunkLength
+                : sealedChunk.count == sealedChunkLength
             guard lengthFits, number < maximalChunks else {
                 throw corruption("chunk \(number) can't have \(sealedChunk.count) bytes")
             }
@@ -47,25 +47,24 @@ extension Cobblestone256 {
             }
         }
 
-        /// Decrypts the whole sealed message, whose header made this value; nothing stays appended unless every tag is
-        /// right.
+        /// Decrypts the whole sealed message with this header; nothing stays appended unless every tag is valid.
         package mutating func openWhole(
             _ sealed: Span<UInt8>, appendingTo output: inout [UInt8]
         ) throws(VaultError) {
-            guard let messageCount = messageCount(ofSealed: UInt64(sealed.count)) else {
+            guard let messageLength = messageLength(ofSealed: UInt64(sealed.count)) else {
                 throw corruption(
-                    "no message is sealed to \(sealed.count) bytes, so it was cut off or changed")
+                    "a sealed message can't have \(sealed.count) bytes, so it was truncated or changed")
             }
             let before = output.count
-            output.reserveCapacity(before + Int(messageCount))
+            output.reserveCapacity(before + Int(messageLength))
             do throws(VaultError) {
-                var position = headerCount
+                var position = headerLength
                 var number: UInt64 = 0
                 while position < sealed.count {
-                    let end = min(position + sealedChunkCount, sealed.count)
+                    let end = min(position + sealedChunkLength, sealed.count)
                     try openChunk(
                         sealed.extracting(position..<end), number: number,
-                        isLast: end - position < sealedChunkCount, appendingTo: &output)
+                        isLast: end - position < sealedChunkLength, appendingTo: &output)
                     position = end
                     number += 1
                 }

@@ -4,14 +4,14 @@ import VaultErrors
 import VaultFileSystem
 
 extension SecretBytes {
-    /// Whatever is left of a file or pipe, never outside secret memory.
+    /// Reads the rest of a file or pipe into secret memory only.
     ///
     /// - Throws: `.key` beyond ``KeyRing/byteLimit``; `.io`.
     init(readingAll file: borrowing OpenFile) throws(VaultError) {
         var text = SecretBytes(copying: Span())
         while true {
-            let next = try SecretBytes(capacity: max(text.count, 4_096)) { (room) throws(VaultError) in
-                try file.readNext(into: &room)
+            let next = try SecretBytes(capacity: max(text.count, 4_096)) { (buffer) throws(VaultError) in
+                try file.readNext(into: &buffer)
             }
             if next.count == 0 { break }
             text = try text.appending(next)
@@ -23,10 +23,10 @@ extension SecretBytes {
     func appending(_ other: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
         try withBytes { (first) throws(VaultError) in
             try other.withBytes { (second) throws(VaultError) in
-                try SecretBytes(capacity: first.count + second.count) { (room) throws(VaultError) in
-                    for index in first.indices { room[index] = first[index] }
-                    for index in second.indices { room[first.count + index] = second[index] }
-                    return room.count
+                try SecretBytes(capacity: first.count + second.count) { (buffer) throws(VaultError) in
+                    for index in first.indices { buffer[index] = first[index] }
+                    for index in second.indices { buffer[first.count + index] = second[index] }
+                    return buffer.count
                 }
             }
         }
@@ -37,10 +37,10 @@ extension VaultError {
     static func tooLarge(_ place: String) -> VaultError {
         VaultError(
             .key, "is larger than 1 MiB, too large for a key ring", at: place,
-            remedy: "give the key ring itself")
+            remedy: "check that it is the key ring")
     }
 
-    /// What fails on the way to a key is a matter of keys, whatever the file system calls it.
+    /// Changes the category of file system errors to `key`.
     static func aboutKeys<Value: ~Copyable>(_ body: () throws(VaultError) -> Value) throws(VaultError)
         -> Value
     {
