@@ -92,7 +92,9 @@ import Testing
     }
 
     /// An interrupted removal is finished by the next command; the pack returns only when it is requested.
-    @Test(arguments: [StagingStep.removalRecorded, .linkRemoved, .versionsRemoved, .waitingRemoved].sample(2, for: "fetchedAfterAnInterruptedRemoval"))
+    @Test(
+        arguments: [StagingStep.removalRecorded, .linkRemoved, .versionsRemoved, .waitingRemoved]
+            .sample(2, for: "fetchedAfterAnInterruptedRemoval"))
     func fetchedAfterAnInterruptedRemoval(step: StagingStep) async throws {
         let stores = try await KilledStores(.remove, from: .loaded)
         let (store, unasked) = (try await stores.store("asked"), try await stores.store("unasked"))
@@ -109,7 +111,9 @@ import Testing
     }
 
     /// A pack that waited for an older site never replaces an activated version, with or without a readable record.
-    @Test(arguments: [StagingStep.manifestSaved, .versionNamed, .versionActivated, .activationRecorded].sample(2, for: "anOlderPreloadDoesNotReplaceTheLiveVersion"))
+    @Test(
+        arguments: [StagingStep.manifestSaved, .versionNamed, .versionActivated, .activationRecorded]
+            .sample(2, for: "anOlderPreloadDoesNotReplaceTheLiveVersion"))
     func anOlderPreloadDoesNotReplaceTheLiveVersion(step: StagingStep) async throws {
         let stores = try await KilledStores(.unlock, from: .loaded)
         try stores.workshop.folder.write("level/noise", "version 3")
