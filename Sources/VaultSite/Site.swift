@@ -7,6 +7,8 @@ public import VaultTransport
 public struct Site: Sendable {
     public let location: SiteLocation
     public let transport: any Transport
+    /// Measures how fast the host sends metadata, over all its responses.
+    private let meter = ThroughputMeter()
 
     public init(_ location: SiteLocation, transport: any Transport) {
         self.location = location
@@ -25,7 +27,7 @@ extension Site: MetadataSource {
     public func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
         let file = try location.appending("metadata/\(name)")
         do {
-            return try await transport.bytes(at: file, limit: limit)
+            return try await transport.bytes(at: file, limit: limit, meter: meter)
         } catch {
             guard error.category == .corrupt else { throw error }
             throw VaultError(

@@ -38,7 +38,9 @@ struct SiteAccess: Sendable {
         try areas.prepare()
         if trustedRoot == nil { try await areas.adoptPin() }
         var firstError: VaultError?
-        for site in mirrors {
+        for mirror in mirrors {
+            // Each refresh is measured by itself.
+            let site = Site(mirror.location, transport: mirror.transport)
             do throws(VaultError) {
                 let chain = try await trust.refresh(from: site, trusting: trustedRoot, now: now)
                 return Listing(chain: chain, site: site, now: now)

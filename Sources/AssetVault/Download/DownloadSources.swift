@@ -63,8 +63,9 @@ struct DownloadSources {
             return .zero
         case .unavailable:
             sources[current].failures += 1
+            let meter = sources[current].meter
             // Bytes reset the count for lost connections, not for a host that is always too slow.
-            let failures = max(sources[current].failures, sources[current].meter.slowWindows)
+            let failures = max(sources[current].failures, meter.slowWindows)
             guard failures < retries.attempts else {
                 try drop(error)
                 return .zero
@@ -77,7 +78,9 @@ struct DownloadSources {
                     afterFailures: failures, error, retryAfter: mayTurn ? nil : failure.retryAfter,
                     using: &generator)
             else { throw error }
-            return mayTurn ? .zero : pause
+            if mayTurn { return .zero }
+            meter.count(pause: failure.retryAfter ?? .zero)
+            return pause
         default: throw error
         }
     }

@@ -2,19 +2,29 @@ import Synchronization
 
 /// Measures how fast a host sends, over all responses of one transfer: short or late responses count as slow too.
 public final class ThroughputMeter: Sendable {
-    private let minimum = Mutex<MinimumThroughput?>(nil)
+    private struct State {
+        var minimum: MinimumThroughput?
+        /// Not counted in `minimum` yet.
+        var pause: Duration = .zero
+    }
+
+    private let state = Mutex(State())
 
     public init() {}
 
     /// The number of windows that were too slow, less one for each that was fast enough.
-    public var slowWindows: Int { minimum.withLock { $0?.slowWindows ?? 0 } }
+    public var slowWindows: Int { state.withLock { $0.minimum?.slowWindows ?? 0 } }
+
+    /// Counts a pause that the host asked for: a host that is busy before every few bytes is a slow one.
+    public func count(pause: Duration) { state.withLock { $0.pause += pause } }
 
     /// Counts bytes and the time spent waiting for them. False when a whole window was too slow.
     func allows(_ count: Int, after wait: Duration, _ limits: TransportLimits) -> Bool {
-        minimum.withLock { minimum in
-            var counted = minimum ?? MinimumThroughput(limits)
-            defer { minimum = counted }
-            return counted.allows(count, after: wait)
+        state.withLock { state in
+            var minimum = state.minimum ?? MinimumThroughput(limits)
+            let isFastEnough = minimum.allows(count, after: wait + state.pause)
+            state = State(minimum: minimum)
+            return isFastEnough
         }
     }
 }

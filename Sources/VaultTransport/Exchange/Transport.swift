@@ -23,9 +23,13 @@ extension VaultError {
 extension Transport {
     /// A whole small file, such as metadata; nil when it does not exist.
     ///
+    /// - Parameter meter: shared by all requests of one transfer.
     /// - Throws: `.corrupt` when it has more than `limit` bytes, and what ``get(_:)`` throws.
-    public func bytes(at location: SiteLocation, limit: Int) async throws(VaultError) -> [UInt8]? {
-        let request = TransportRequest(location, limit: UInt64(clamping: limit))
+    public func bytes(
+        at location: SiteLocation, limit: Int, meter: ThroughputMeter = ThroughputMeter()
+    ) async throws(VaultError) -> [UInt8]? {
+        var request = TransportRequest(location, limit: UInt64(clamping: limit))
+        request.meter = meter
         switch try await get(request) {
         case .whole(let body):
             var bytes: [UInt8] = []

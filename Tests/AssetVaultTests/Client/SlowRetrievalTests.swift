@@ -63,6 +63,37 @@ import VaultTransport
         #expect(hosted.server.packBytes - before < HostedGame.one.count)
     }
 
+    /// A host that is busy before each few bytes is a slow one, although these bytes reset the count of its failures.
+    @Test func pausesCountAsSlow() async throws {
+        hosted.answer { request in
+            request.earlier % 2 == 0
+                ? .cut(after: 70_000)
+                : .changed { reply in
+                    reply = FaultServer.Reply(status: 503, body: [])
+                    reply.headers["Retry-After"] = "1"
+                }
+        }
+        var limits = TransportLimits()
+        (limits.bytesPerSecond, limits.window, limits.grace) = (4 << 20, .milliseconds(900), .zero)
+        var configuration = try hosted.configuration()
+        configuration.transport = SchemeTransport(limits: limits)
+        #expect(try await failure(of: configuration)?.category == .unavailable)
+        #expect(hosted.server.packs.count <= 12)
+    }
+
+    /// All metadata of one refresh are measured together, and those of the next by themselves.
+    @Test func metadataAreMeasuredAsAWhole() async throws {
+        var configuration = try hosted.configuration()
+        let transport = MeasuredTransport(configuration.transport)
+        configuration.transport = transport
+        let client = try VaultClient(configuration)
+        _ = try await client.refresh()
+        let first = transport.metadata
+        #expect(first.count > 3 && first.allSatisfy { $0 === first.first })
+        _ = try await client.refresh()
+        #expect(transport.metadata.count > first.count && transport.metadata.last !== first.first)
+    }
+
     /// A mirror that failed too often is skipped, and the working one is used.
     @Test func mirrorFailuresAreCountedSeparately() async throws {
         hosted.answer { _ in .cut(after: 8) }
@@ -130,20 +161,26 @@ import VaultTransport
         #expect(transport.meters(of: second.url).first !== transport.meters(of: hosted.server.url).first)
     }
 
-    /// Notes by what each answer for a pack is measured.
+    /// Records the meter of each response.
     private final class MeasuredTransport: Transport {
         private let base: any Transport
         private let seen = Mutex<[(url: String, meter: ThroughputMeter)]>([])
 
+        var metadata: [ThroughputMeter] {
+            seen.withLock { $0.filter { $0.url.contains("/metadata/") }.map(\.meter) }
+        }
+
         init(_ base: any Transport) { self.base = base }
 
         func meters(of url: String) -> [ThroughputMeter] {
-            seen.withLock { $0.filter { $0.url.hasPrefix(url) }.map(\.meter) }
+            seen.withLock {
+                $0.filter { $0.url.hasPrefix(url) && $0.url.hasSuffix(".avpack") }.map(\.meter)
+            }
         }
 
         func get(_ request: TransportRequest) async throws(VaultError) -> TransportResponse {
             let url = request.location.description
-            if url.hasSuffix(".avpack") { seen.withLock { $0.append((url, request.meter)) } }
+            seen.withLock { $0.append((url, request.meter)) }
             return try await base.get(request)
         }
     }
