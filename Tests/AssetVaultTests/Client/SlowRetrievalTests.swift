@@ -67,7 +67,7 @@ import VaultTransport
     @Test func pausesCountAsSlow() async throws {
         hosted.answer { request in
             request.earlier % 2 == 0
-                ? .cut(after: 70_000)
+                ? .cut(after: 200_000)
                 : .changed { reply in
                     reply = FaultServer.Reply(status: 503, body: [])
                     reply.headers["Retry-After"] = "1"
@@ -77,6 +77,7 @@ import VaultTransport
         (limits.bytesPerSecond, limits.window, limits.grace) = (4 << 20, .milliseconds(900), .zero)
         var configuration = try hosted.configuration()
         configuration.transport = SchemeTransport(limits: limits)
+        configuration.retries.attempts = 3
         #expect(try await failure(of: configuration)?.category == .unavailable)
         #expect(hosted.server.packs.count <= 12)
     }
