@@ -23,7 +23,7 @@ import time
 from disk import SIZE, RecordedDisk, mounted
 from game import PACKS, PUBLICATIONS, Game
 from judge import Judge
-from neighbour import Neighbour
+from other_writer import OtherWriter
 from planted import BUGS, find
 from recording import Disk, Recording, states
 from story import NOTHING, STORY, Have, Player, Promise, Step, served
@@ -73,7 +73,7 @@ class PowerLoss:
             self.player = Player(self.game, urls, self.folder / "memory")
             isSeen = self.options.again or self.plant()
             if not recordings:
-                recordings = [self.record("alone"), self.record("beside another program", Neighbour)]
+                recordings = [self.record("alone"), self.record("beside another program", OtherWriter)]
                 self.kept.write_bytes(pickle.dumps((self.game, recordings)))
             return all([self.replay(recording) for recording in recordings]) and isSeen
 
@@ -91,10 +91,10 @@ class PowerLoss:
                 unseen += 1
         return unseen == 0
 
-    def record(self, name, neighbour=contextlib.nullcontext):
+    def record(self, name, other_writer=contextlib.nullcontext):
         """Runs the story on a new disk."""
         promises = [NOTHING]
-        with RecordedDisk(self.folder / name) as disk, neighbour(disk.root / "neighbour"):
+        with RecordedDisk(self.folder / name) as disk, other_writer(disk.root / "other-writer"):
             marks = [disk.position()]
             for step in STORY:
                 self.player.run(step, disk.root)

@@ -50,21 +50,15 @@ struct Downloader: AsyncParsableCommand {
         budget.apply(to: &configuration)
         let progress = FetchProgress()
         defer { progress.finish() }
-        let outcome: Result<DownloaderReport, VaultError>
-        do throws(VaultError) {
-            outcome = .success(
-                try await PackDownloader(configuration).run(request, within: budget.budget) {
-                    progress.show($0)
-                })
-        } catch {
-            outcome = .failure(error)
+        let result = await outcome { () throws(VaultError) in
+            try await PackDownloader(configuration).run(request, within: budget.budget) { progress.show($0) }
         }
         progress.finish()
         if json {
-            let answer = DownloaderAnswer(outcome: outcome, removed: progress.removed)
+            let answer = DownloaderAnswer(outcome: result, removed: progress.removed)
             Console.answer(bytes: JSONValue.object(answer.json).pretty())
         }
-        let report = try outcome.get()
+        let report = try result.get()
         if let version = report.contestedVersion { FetchProgress.warn(ofContested: version) }
         if let error = report.firstError {
             progress.reportFailures(and: report.refusals, before: error)

@@ -89,8 +89,7 @@ struct Fetch: AsyncParsableCommand {
         configuration.policy.preloadsLockedPacks = preload
         if dryRun { return try await reportCosts(of: selection, configuration) }
         let progress = FetchProgress()
-        let outcome: Result<Void, VaultError>
-        do throws(VaultError) {
+        let result = await outcome { () throws(VaultError) in
             try await progress.whileShowing(configuration) { client throws(VaultError) in
                 do throws(VaultError) {
                     try await client.fetch(selection, within: time.duration)
@@ -101,13 +100,10 @@ struct Fetch: AsyncParsableCommand {
                 }
                 try await requireTags(of: client)
             }
-            if strict, let error = progress.firstMissingKey { throw error }
-            outcome = .success(())
-        } catch {
-            outcome = .failure(error)
+            if strict, let error = progress.locked.first?.error { throw error }
         }
         if json { try await StatusReport(of: store.layout).answer(asJSON: true) }
-        try outcome.get()
+        try result.get()
         try keys.warnOfMissingFiles()
         if progress.isSilent { try await EmptyFetch.explain(of: store.layout) }
     }

@@ -30,36 +30,25 @@ struct Repair: AsyncParsableCommand {
 
     func run() async throws {
         let named = try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
-        let configuration = try configuration()
+        var configuration = try site.configuration(of: store.existingLayout())
+        configuration.keys = try keys.provider()
         let progress = FetchProgress()
-        let outcome: Result<[PackID], VaultError>
-        do throws(VaultError) {
-            outcome = .success(
-                try await store.naming(ids) { () throws(VaultError) in
-                    try await progress.whileShowing(configuration) { client throws(VaultError) in
-                        try await client.repair(named)
-                    }
-                })
-        } catch {
-            outcome = .failure(error)
+        let result = await outcome { () throws(VaultError) in
+            try await store.naming(ids) { [configuration] () throws(VaultError) in
+                try await progress.whileShowing(configuration) { client throws(VaultError) in
+                    try await client.repair(named)
+                }
+            }
         }
         if json {
-            let repaired = (try? outcome.get()) ?? progress.loaded
+            let repaired = (try? result.get()) ?? progress.loaded
             try await StatusReport(of: store.layout, changed: ("repaired", repaired)).answer(asJSON: true)
         }
-        let repaired = try outcome.get()
+        let repaired = try result.get()
         for id in repaired { Console.note("repaired  \(id)") }
         for (id, error) in progress.locked {
             Console.note("not verified  \(id): \(error.problem); give its key with --keys")
         }
-        if repaired.isEmpty {
-            Console.note("no damage was found")
-        }
-    }
-
-    private func configuration() throws(VaultError) -> VaultConfiguration {
-        var configuration = try site.configuration(of: store.existingLayout())
-        configuration.keys = try keys.provider()
-        return configuration
+        if repaired.isEmpty { Console.note("no damage was found") }
     }
 }

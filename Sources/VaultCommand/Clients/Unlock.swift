@@ -2,9 +2,7 @@ import ArgumentParser
 import AssetVault
 import SealedPack
 import SystemPackage
-import UpdateFramework
 import VaultErrors
-import VaultFileSystem
 
 struct Unlock: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -44,30 +42,23 @@ struct Unlock: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let named =
-            try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
+        let named = try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
         guard let keys = try keys.source() else { throw KeyOptions.missing }
         let store = try store.existingLayout()
-        let root = try trust.map { path throws(VaultError) in
-            try DurableFile.read(FilePath(path), limit: MetadataRole.root.sizeLimit)
-        }
+        let root = try trust.map { path throws(VaultError) in try TrustedRootOption.root(at: FilePath(path)) }
         let progress = FetchProgress()
-        let outcome: Result<[PackID], VaultError>
-        do throws(VaultError) {
-            outcome = .success(
-                try await self.store.naming(ids) { () throws(VaultError) in
-                    try await progress.whileShowing { show throws(VaultError) in
-                        try await VaultStore(store, trustedRoot: root).unlock(
-                            named, with: keys, as: form.form, patience: .seconds(wait), onUpdate: show)
-                    }
-                })
-        } catch {
-            outcome = .failure(error)
+        let result = await outcome { () throws(VaultError) in
+            try await self.store.naming(ids) { () throws(VaultError) in
+                try await progress.whileShowing { show throws(VaultError) in
+                    try await VaultStore(store, trustedRoot: root).unlock(
+                        named, with: keys, as: form.form, patience: .seconds(wait), onUpdate: show)
+                }
+            }
         }
         if json {
-            let loaded = (try? outcome.get()) ?? progress.loaded
+            let loaded = (try? result.get()) ?? progress.loaded
             try await StatusReport(of: store, changed: ("loaded", loaded)).answer(asJSON: true)
         }
-        if try outcome.get().isEmpty { Console.note("no pack waits for its key") }
+        if try result.get().isEmpty { Console.note("no pack waits for its key") }
     }
 }

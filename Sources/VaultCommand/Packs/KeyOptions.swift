@@ -1,4 +1,6 @@
 import ArgumentParser
+import Synchronization
+import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 import VaultKeys
@@ -42,5 +44,40 @@ struct KeyOptions: ParsableArguments {
 
     private static func spec(_ text: String) throws(VaultError) -> KeySpec {
         do { return try KeySpec(parsing: text) } catch { throw error.placed(at: "--keys") }
+    }
+}
+
+/// Secrets that the system may write to its swap space.
+enum SwapWarning {
+    private static let isReported = Mutex(false)
+
+    /// Warns once a run, before keys are read or made, that the system did not lock the memory for them. The work
+    /// continues: machines without swap, or with encrypted swap, are not affected.
+    static func report() {
+        guard let reached = SecureHeap.reached, reached != .locked else { return }
+        let isFirst = isReported.withLock { isReported in
+            defer { isReported = true }
+            return !isReported
+        }
+        guard isFirst else { return }
+        Console.note(
+            "warning: the system locks no memory for keys, so that they may reach its swap space; allow 1 MiB of it (ulimit -l)"
+        )
+    }
+}
+
+/// How encrypted signing keys are read.
+struct SigningOptions: ParsableArguments {
+    @Option(
+        name: .customLong("passphrase"),
+        help: ArgumentHelp(
+            "Where the passphrase of encrypted signing keys comes from: env:NAME, file:PATH or fd:N.",
+            valueName: "spec"))
+    var spec: String?
+
+    func passphrase() throws(VaultError) -> PassphraseSource? {
+        SwapWarning.report()
+        guard let spec else { return nil }
+        do { return try PassphraseSource(parsing: spec) } catch { throw error.placed(at: "--passphrase") }
     }
 }

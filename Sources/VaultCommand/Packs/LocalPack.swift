@@ -82,8 +82,8 @@ struct LocalPack {
     private func manifest(
         of pack: OpenFileReference, from site: Site, trusting root: FilePath
     ) async throws(VaultError) -> PackManifest {
-        let root = try DurableFile.read(root, limit: MetadataRole.root.sizeLimit)
-        let tree = try await TargetTree.verifying(site, pinnedRoot: root, now: .now)
+        let tree = try await TargetTree.verifying(
+            site, pinnedRoot: try TrustedRootOption.root(at: root), now: .now)
         return try PublishedPacks(of: tree).manifest(
             of: try PackFile(pack, as: nil), at: pack.file.path.string)
     }

@@ -34,11 +34,11 @@ struct ByteCountTests {
     }
 
     @Test(arguments: ["64MiB", "512KiB", "32MB", "67108864"]) func limits(text: String) async throws {
-        let workshop = try await Workshop(publishing: ["level"])
+        let testSite = try await TestSite(publishing: ["level"])
         try await Command.run(
-            "downloader", workshop.site, "--store", workshop.store, "--trust", workshop.root, "--request",
+            "downloader", testSite.site, "--store", testSite.store, "--trust", testSite.root, "--request",
             "periodic", "--memory", text
         ).succeeded()
-        #expect(try await workshop.status()["level"]?.state == "toBeTransferred")
+        #expect(try await testSite.status()["level"]?.state == "toBeTransferred")
     }
 }

@@ -3,8 +3,8 @@ import Testing
 
 /// Hostile archives, made with Python.
 struct HostileArchiveTests {
-    let bench: Bench
-    init() throws { bench = try Bench() }
+    let samplePack: SamplePack
+    init() throws { samplePack = try SamplePack() }
 
     /// Python that adds to a tar `t`, with what the refusal names.
     static let tars: [(script: String, named: String)] = [
@@ -44,13 +44,13 @@ struct HostileArchiveTests {
     ]
 
     private func refuses(_ script: String, _ archive: String, naming name: String) async throws {
-        try await Tool.run(["python3", "-W", "ignore", "-c", script, bench.folder[archive]]).succeeded()
-        try await Tool.run("mkdir", bench.folder["outer"])
-        try await bench.unchanged {
+        try await Tool.run(["python3", "-W", "ignore", "-c", script, samplePack.folder[archive]]).succeeded()
+        try await Tool.run("mkdir", samplePack.folder["outer"])
+        try await samplePack.unchanged {
             // Two folders down, so that files outside it would be found.
             try await Command.run(
-                ["seal", bench.folder[archive], "-o", bench.folder["outer/x.avpack"], "--id", "x"]
-                    + bench.keys
+                ["seal", samplePack.folder[archive], "-o", samplePack.folder["outer/x.avpack"], "--id", "x"]
+                    + samplePack.keys
             ).failed(65, naming: name)
         }
     }
@@ -69,10 +69,11 @@ struct HostileArchiveTests {
             """
         try await refuses(python, "hostile.tar", naming: named)
         // The same through a pipe.
-        let archive = try bench.folder.bytes("hostile.tar")
-        try await bench.unchanged {
+        let archive = try samplePack.folder.bytes("hostile.tar")
+        try await samplePack.unchanged {
             try await Command.run(
-                ["seal", "-", "-o", bench.folder["outer/x.avpack"], "--id", "x"] + bench.keys, input: archive
+                ["seal", "-", "-o", samplePack.folder["outer/x.avpack"], "--id", "x"] + samplePack.keys,
+                input: archive
             ).failed(65, naming: named)
         }
     }
@@ -93,18 +94,21 @@ struct HostileArchiveTests {
         let name = "level.\(ending)"
         switch ending {
         case "zip":
-            try await Tool.run("zip", "-qr", bench.folder[name], ".", workingDirectory: FilePath(bench.level))
+            try await Tool.run(
+                "zip", "-qr", samplePack.folder[name], ".", workingDirectory: FilePath(samplePack.level))
         case "7z":
             try await Tool.run(
-                "7z", "a", "-bd", bench.folder[name], ".", workingDirectory: FilePath(bench.level))
-        default: try await Tool.run("tar", "caf", bench.folder[name], "-C", bench.level, ".")
+                "7z", "a", "-bd", samplePack.folder[name], ".", workingDirectory: FilePath(samplePack.level))
+        default: try await Tool.run("tar", "caf", samplePack.folder[name], "-C", samplePack.level, ".")
         }
-        let bytes = try bench.folder.bytes(name)
+        let bytes = try samplePack.folder.bytes(name)
         for count in [100, bytes.count / 2, bytes.count * 9 / 10] {
-            try bench.folder.write(name, Array(bytes.prefix(count)))
-            try await bench.unchanged {
-                try await Command.run(["seal", bench.folder[name], "-o", bench.pack] + bench.keys)
-                    .failed(65, naming: name)
+            try samplePack.folder.write(name, Array(bytes.prefix(count)))
+            try await samplePack.unchanged {
+                try await Command.run(
+                    ["seal", samplePack.folder[name], "-o", samplePack.pack] + samplePack.keys
+                )
+                .failed(65, naming: name)
             }
         }
     }

@@ -3,16 +3,17 @@ import Testing
 
 /// Missing, wrong, badly protected and badly named keys.
 struct KeyTests {
-    let bench: Bench
-    init() throws { bench = try Bench() }
+    let samplePack: SamplePack
+    init() throws { samplePack = try SamplePack() }
 
     /// Every subcommand that takes keys, with `specs`.
     private func commands(_ specs: [String]) -> [[String]] {
         [
-            ["seal", bench.level, "-o", bench.folder["new.avpack"]],
-            ["seal", bench.level, "-o", bench.folder["new.avpack"], "--previous", bench.pack],
-            ["open", bench.pack, "-o", bench.folder["out"]], ["open", bench.pack, "--tar", "-"],
-            ["cat", bench.pack, "run.sh"],
+            ["seal", samplePack.level, "-o", samplePack.folder["new.avpack"]],
+            ["seal", samplePack.level, "-o", samplePack.folder["new.avpack"], "--previous", samplePack.pack],
+            ["open", samplePack.pack, "-o", samplePack.folder["out"]],
+            ["open", samplePack.pack, "--tar", "-"],
+            ["cat", samplePack.pack, "run.sh"],
         ].map { $0 + specs.flatMap { ["--keys", $0] } }
     }
 
@@ -21,9 +22,11 @@ struct KeyTests {
         environment: [String: String?] = [:], at location: SourceLocation = #_sourceLocation
     ) async throws {
         var commands = commands(specs)
-        if !specs.isEmpty { commands.append(["inspect", bench.pack] + specs.flatMap { ["--keys", $0] }) }
-        try await bench.seal()
-        try await bench.unchanged {
+        if !specs.isEmpty {
+            commands.append(["inspect", samplePack.pack] + specs.flatMap { ["--keys", $0] })
+        }
+        try await samplePack.seal()
+        try await samplePack.unchanged {
             for command in commands {
                 let result = try await Command.run(command, environment: environment)
                 result.failed(code, naming: part, at: location)
@@ -37,21 +40,22 @@ struct KeyTests {
     @Test func noKey() async throws { try await allFail(77, naming: "--keys") }
 
     @Test func wrongKey() async throws {
-        try bench.folder.write("wrong.jwks", Bench.jwk(Bench.noise(32)), permissions: 0o600)
-        try await bench.seal()
-        try await bench.unchanged {
-            for command in commands(["file:\(bench.folder["wrong.jwks"])"]).dropFirst() {
-                try await Command.run(command).failed(77, naming: Bench.keyID)
+        try samplePack.folder.write("wrong.jwks", SamplePack.jwk(SamplePack.noise(32)), permissions: 0o600)
+        try await samplePack.seal()
+        try await samplePack.unchanged {
+            for command in commands(["file:\(samplePack.folder["wrong.jwks"])"]).dropFirst() {
+                try await Command.run(command).failed(77, naming: SamplePack.keyID)
             }
         }
     }
 
     @Test func keyOfAnotherName() async throws {
-        try bench.folder.write("other.jwks", Bench.jwk(Bench.secret, id: "other"), permissions: 0o600)
-        try await bench.seal()
-        try await bench.unchanged {
-            for command in commands(["file:\(bench.folder["other.jwks"])"]).dropFirst() {
-                try await Command.run(command).failed(77, naming: Bench.keyID)
+        try samplePack.folder.write(
+            "other.jwks", SamplePack.jwk(SamplePack.secret, id: "other"), permissions: 0o600)
+        try await samplePack.seal()
+        try await samplePack.unchanged {
+            for command in commands(["file:\(samplePack.folder["other.jwks"])"]).dropFirst() {
+                try await Command.run(command).failed(77, naming: SamplePack.keyID)
             }
         }
     }
@@ -65,13 +69,14 @@ struct KeyTests {
     }
 
     @Test func missingFile() async throws {
-        try await allFail(77, "file:\(bench.folder["absent"])", naming: bench.folder["absent"])
+        try await allFail(77, "file:\(samplePack.folder["absent"])", naming: samplePack.folder["absent"])
     }
 
     @Test(arguments: [0o644, 0o604, 0o640, 0o602, 0o620, 0o610] as [UInt16])
     func fileThatOthersCanAccess(permissions: UInt16) async throws {
-        try bench.folder.write("open.jwks", Bench.jwk(Bench.secret), permissions: permissions)
-        try await allFail(77, "file:\(bench.folder["open.jwks"])", naming: bench.folder["open.jwks"])
+        try samplePack.folder.write("open.jwks", SamplePack.jwk(SamplePack.secret), permissions: permissions)
+        try await allFail(
+            77, "file:\(samplePack.folder["open.jwks"])", naming: samplePack.folder["open.jwks"])
     }
 
     @Test(arguments: [
@@ -79,24 +84,26 @@ struct KeyTests {
         #"{"kty":"oct","kid":"test-key","k":"AAECAwQFBgcICQoLDA0ODxAREhMUFRYXGBkaGxwdHh"}"#,
     ])
     func fileWithoutAKey(content: String) async throws {
-        try bench.folder.write("bad.jwks", content, permissions: 0o600)
+        try samplePack.folder.write("bad.jwks", content, permissions: 0o600)
         try await allFail(
-            77, "file:\(bench.folder["bad.jwks"])", naming: bench.folder["bad.jwks"], hiding: "AAECAwQF")
+            77, "file:\(samplePack.folder["bad.jwks"])", naming: samplePack.folder["bad.jwks"],
+            hiding: "AAECAwQF")
     }
 
     /// Whatever the JSON parser reports, the error says what is expected.
     @Test(arguments: [
-        "no JSON", "[]", "{\"kty\"", "\u{0}\u{1}\u{2}", Bench.encodedSecret, "-----BEGIN KEY-----",
+        "no JSON", "[]", "{\"kty\"", "\u{0}\u{1}\u{2}", SamplePack.encodedSecret, "-----BEGIN KEY-----",
     ])
     func malformedKeySet(content: String) async throws {
-        try bench.folder.write("bad.jwks", content, permissions: 0o600)
+        try samplePack.folder.write("bad.jwks", content, permissions: 0o600)
         try await allFail(
-            77, "file:\(bench.folder["bad.jwks"])", naming: "is not a JWK or JWK Set", hiding: "AAECAwQF")
+            77, "file:\(samplePack.folder["bad.jwks"])", naming: "is not a JWK or JWK Set", hiding: "AAECAwQF"
+        )
     }
 
     @Test(arguments: [
-        Bench.jwk(Bench.secret), Bench.encodedSecret, "env:" + Bench.encodedSecret,
-        "key:" + Bench.encodedSecret,
+        SamplePack.jwk(SamplePack.secret), SamplePack.encodedSecret, "env:" + SamplePack.encodedSecret,
+        "key:" + SamplePack.encodedSecret,
         "AAECAwQFBgcICQ", "hex:000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f",
         "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f", "file:", "env:", "",
     ])
@@ -106,11 +113,11 @@ struct KeyTests {
 
     /// Every key source opens packs.
     @Test func everyKeySourceOpens() async throws {
-        try await bench.seal()
-        let jwk = Bench.jwk(Bench.secret)
-        try bench.folder.write("secrets/test-key", jwk, permissions: 0o600)
-        try bench.folder.write("program", "#!/bin/sh\necho '\(jwk)'\n", permissions: 0o755)
-        let cat = ["cat", bench.pack, "run.sh", "--keys"]
+        try await samplePack.seal()
+        let jwk = SamplePack.jwk(SamplePack.secret)
+        try samplePack.folder.write("secrets/test-key", jwk, permissions: 0o600)
+        try samplePack.folder.write("program", "#!/bin/sh\necho '\(jwk)'\n", permissions: 0o755)
+        let cat = ["cat", samplePack.pack, "run.sh", "--keys"]
         func opens(_ spec: String, _ input: String = "", through wrapper: [String] = []) async throws {
             let result = try await Command.run(
                 cat + [spec], input: Array(input.utf8), environment: ["THE_KEY": jwk], through: wrapper)
@@ -118,64 +125,72 @@ struct KeyTests {
         }
         try await opens("env:THE_KEY")
         try await opens("fd:0", jwk)
-        try await opens("fd:7", through: Command.shell("exec \"$@\" 7< '\(bench.keyFile)'"))
-        try await opens("dir:\(bench.folder["secrets"])")
-        try await opens("exec:\(bench.folder["program"])")
+        try await opens("fd:7", through: Command.shell("exec \"$@\" 7< '\(samplePack.keyFile)'"))
+        try await opens("dir:\(samplePack.folder["secrets"])")
+        try await opens("exec:\(samplePack.folder["program"])")
     }
 
     /// A pack may name the same key ID several times.
     @Test func keyCommandRunsOncePerID() async throws {
-        try await bench.seal()
-        var target: JSONObject = try bench.folder.json("level.avpack.json")
-        let vault = try bench.manifest()
+        try await samplePack.seal()
+        var target: JSONObject = try samplePack.folder.json("level.avpack.json")
+        let vault = try samplePack.manifest()
         let slot = try vault.array("slots", at: "")[0].asObject(at: "")
         let named: [String: JSONValue] = Dictionary(
-            uniqueKeysWithValues: [Bench.keyID, "other", "--help"].map { id in
+            uniqueKeysWithValues: [SamplePack.keyID, "other", "--help"].map { id in
                 var slot = slot
                 slot["kid"] = .string(id)
                 return (id, .object(slot))
             })
-        let slots = (0..<20).flatMap { _ in ["other", "--help"] } + [Bench.keyID]
+        let slots = (0..<20).flatMap { _ in ["other", "--help"] } + [SamplePack.keyID]
         var changed = vault
         changed["slots"] = .array(slots.compactMap { named[$0] })
         target["custom"] = .object(["assetvault": .object(changed)])
-        try bench.folder.write("level.avpack.json", JSONValue.object(target).canonical())
-        let log = bench.folder["asked"]
-        try bench.folder.write(
+        try samplePack.folder.write("level.avpack.json", JSONValue.object(target).canonical())
+        let log = samplePack.folder["asked"]
+        try samplePack.folder.write(
             "program",
-            "#!/bin/sh\necho \"$1\" >> '\(log)'\ntest \"$1\" != \(Bench.keyID) || cat '\(bench.keyFile)'\n",
+            "#!/bin/sh\necho \"$1\" >> '\(log)'\ntest \"$1\" != \(SamplePack.keyID) || cat '\(samplePack.keyFile)'\n",
             permissions: 0o755)
-        try await Command.run("cat", bench.pack, "run.sh", "--keys", "exec:\(bench.folder["program"])")
-            .succeeded()
-        let asked = try String(decoding: bench.folder.bytes("asked"), as: UTF8.self).split(separator: "\n")
+        try await Command.run(
+            "cat", samplePack.pack, "run.sh", "--keys", "exec:\(samplePack.folder["program"])"
+        )
+        .succeeded()
+        let asked = try String(decoding: samplePack.folder.bytes("asked"), as: UTF8.self).split(
+            separator: "\n")
         let contentKey = try vault.string("contentKeyID", at: "")
         #expect(
             asked.map(String.init)
-                == (contentKey.hasPrefix("-") ? [] : [contentKey]) + ["other", Bench.keyID])
+                == (contentKey.hasPrefix("-") ? [] : [contentKey]) + ["other", SamplePack.keyID])
     }
 
     /// Every client looks up the key of each slot.
     @Test func sealsForAtMost64Keys() async throws {
         func write(_ count: Int) throws {
-            let keys = (0..<count).map { Bench.jwk(Bench.noise(32, seed: UInt64($0) + 2), id: "key-\($0)") }
-            try bench.folder.write(
+            let keys = (0..<count).map {
+                SamplePack.jwk(SamplePack.noise(32, seed: UInt64($0) + 2), id: "key-\($0)")
+            }
+            try samplePack.folder.write(
                 "many.jwks", #"{"keys":[\#(keys.joined(separator: ","))]}"#, permissions: 0o600)
         }
-        let seal = ["seal", bench.level, "-o", bench.pack, "--keys", "file:\(bench.folder["many.jwks"])"]
+        let seal = [
+            "seal", samplePack.level, "-o", samplePack.pack, "--keys",
+            "file:\(samplePack.folder["many.jwks"])",
+        ]
         try write(65)
-        try await bench.unchanged {
+        try await samplePack.unchanged {
             try await Command.run(seal).failed(64, naming: "64", "65", "vault keys")
         }
         try write(64)
         try await Command.run(seal).succeeded()
-        #expect(try bench.manifest().array("slots", at: "").count == 64)
+        #expect(try samplePack.manifest().array("slots", at: "").count == 64)
     }
 
     /// The first source holds another key with the same ID.
     @Test func laterSourcesAreTried() async throws {
-        try await bench.seal()
-        let cat = ["cat", bench.pack, "run.sh", "--keys", "env:WRONG"] + bench.keys
-        let result = try await Command.run(cat, environment: ["WRONG": Bench.jwk(Bench.noise(32))])
+        try await samplePack.seal()
+        let cat = ["cat", samplePack.pack, "run.sh", "--keys", "env:WRONG"] + samplePack.keys
+        let result = try await Command.run(cat, environment: ["WRONG": SamplePack.jwk(SamplePack.noise(32))])
         #expect(try result.succeeded().text == "#!/bin/sh\n")
     }
 }

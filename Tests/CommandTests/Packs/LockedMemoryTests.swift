@@ -3,8 +3,8 @@ import Testing
 
 /// Keys are kept in locked memory; a system that refuses it is reported.
 struct LockedMemoryTests {
-    let bench: Bench
-    init() throws { bench = try Bench() }
+    let samplePack: SamplePack
+    init() throws { samplePack = try SamplePack() }
 
     /// Locks no memory, not even for root.
     private static let unlocked = Command.shell(
@@ -19,21 +19,26 @@ struct LockedMemoryTests {
     }
 
     @Test func unlockedMemoryIsReportedOnce() async throws {
-        let vault = bench.folder["vault"]
+        let vault = samplePack.folder["vault"]
         for arguments in [
-            ["keygen", "-o", bench.folder["new.jwks"]], ["seal", bench.level, "-o", bench.pack] + bench.keys,
-            ["open", bench.pack, "-o", bench.folder["opened"]] + bench.keys, ["init", vault],
-            ["publish", vault, "--pack", "one=\(bench.level)", "--keys", "file:\(vault)/keys/vault.jwks"],
+            ["keygen", "-o", samplePack.folder["new.jwks"]],
+            ["seal", samplePack.level, "-o", samplePack.pack] + samplePack.keys,
+            ["open", samplePack.pack, "-o", samplePack.folder["opened"]] + samplePack.keys, ["init", vault],
+            [
+                "publish", vault, "--pack", "one=\(samplePack.level)", "--keys",
+                "file:\(vault)/keys/vault.jwks",
+            ],
         ] {
             let result = try await Command.run(arguments, through: Self.unlocked).succeeded()
             #expect(warnings(result) == 1, "\(arguments[0]): \(result.errorText)")
         }
         // Without a key there is nothing to lock.
-        let result = try await Command.run("inspect", bench.pack, through: Self.unlocked).succeeded()
+        let result = try await Command.run("inspect", samplePack.pack, through: Self.unlocked).succeeded()
         #expect(warnings(result) == 0)
     }
 
     @Test func lockedMemoryIsNotReported() async throws {
-        #expect(warnings(try await Command.run("keygen", "-o", bench.folder["new.jwks"]).succeeded()) == 0)
+        #expect(
+            warnings(try await Command.run("keygen", "-o", samplePack.folder["new.jwks"]).succeeded()) == 0)
     }
 }

@@ -3,21 +3,21 @@ import Testing
 
 /// Work that lasts longer than a second shows a progress bar, on a terminal only.
 struct ProgressTests {
-    let bench: Bench
-    init() throws { bench = try Bench() }
+    let samplePack: SamplePack
+    init() throws { samplePack = try SamplePack() }
 
     private var works: [(arguments: [String], call: String, label: String)] {
         [
-            (["seal", bench.level, "-o", bench.folder["slow.avpack"]], "write", "sealing ["),
-            (["open", bench.pack, "-o", bench.folder["opened"]], "pwrite64", "opening ["),
+            (["seal", samplePack.level, "-o", samplePack.folder["slow.avpack"]], "write", "sealing ["),
+            (["open", samplePack.pack, "-o", samplePack.folder["opened"]], "pwrite64", "opening ["),
         ]
     }
 
     @Test func aTerminalShowsABar() async throws {
-        try await bench.seal()
+        try await samplePack.seal()
         for work in works {
             let slow = Sandbox.injecting("delay_enter=1200000", into: work.call, number: 2)
-            let words = slow + [try Command.path.string] + work.arguments + bench.keys
+            let words = slow + [try Command.path.string] + work.arguments + samplePack.keys
             let line = words.map { "'\($0)'" }.joined(separator: " ")
             let shown = try await Tool.run("script", "-qec", line, "/dev/null").text
             #expect(shown.contains("\r\u{1B}[K\(work.label)"), "\(shown)")
@@ -29,18 +29,18 @@ struct ProgressTests {
     }
 
     @Test func noBarWithoutATerminal() async throws {
-        try await bench.seal()
+        try await samplePack.seal()
         for work in works {
             let slow = Sandbox.injecting("delay_enter=1200000", into: work.call, number: 2)
-            let result = try await Command.run(work.arguments + bench.keys, through: slow).succeeded()
+            let result = try await Command.run(work.arguments + samplePack.keys, through: slow).succeeded()
             #expect(!result.errorText.contains("[") && !result.errorText.contains("\r"))
             #expect(result.output == [])
         }
     }
 
     @Test func quickWorkShowsNothing() async throws {
-        try await bench.seal()
-        let words = [try Command.path.string, "inspect", bench.pack] + bench.keys
+        try await samplePack.seal()
+        let words = [try Command.path.string, "inspect", samplePack.pack] + samplePack.keys
         let line = words.map { "'\($0)'" }.joined(separator: " ")
         #expect(try await !Tool.run("script", "-qec", line, "/dev/null").text.contains("\u{1B}[K"))
     }

@@ -3,15 +3,18 @@ import Testing
 
 /// A pack that `seal` makes or replaces opens at any time, with its old or new content.
 @Suite(.timeLimit(.minutes(10))) struct ReplacedPackTests {
-    let bench: Bench
+    let samplePack: SamplePack
     private let seal: [String]
 
     init() async throws {
-        bench = try Bench()
-        try bench.folder.write("new/file", "new content")
-        try bench.folder.write("new/noise", Bench.noise(100_000, seed: 5))
-        seal = ["seal", bench.folder["new"], "-o", bench.folder["place/out"], "--id", "level", "--force"]
-        try bench.folder.makeFolder("place")
+        samplePack = try SamplePack()
+        try samplePack.folder.write("new/file", "new content")
+        try samplePack.folder.write("new/noise", SamplePack.noise(100_000, seed: 5))
+        seal = [
+            "seal", samplePack.folder["new"], "-o", samplePack.folder["place/out"], "--id", "level",
+            "--force",
+        ]
+        try samplePack.folder.makeFolder("place")
     }
 
     /// Seals again with a fault. A pack that is there afterwards must open.
@@ -19,27 +22,31 @@ import Testing
         -> CommandResult
     {
         let hint = "\(fault) \(call) \(number)"
-        let (place, out, opened) = (bench.folder["place"], bench.folder["place/out"], bench.folder["opened"])
+        let (place, out, opened) = (
+            samplePack.folder["place"], samplePack.folder["place/out"], samplePack.folder["opened"]
+        )
         try await Tool.run("rm", "-rf", place, opened)
-        try bench.folder.makeFolder("place")
-        if replacing { try await bench.seal(nil, as: out) }
+        try samplePack.folder.makeFolder("place")
+        if replacing { try await samplePack.seal(nil, as: out) }
         let result = try await Command.run(
-            seal + bench.keys, through: Sandbox.injecting(fault, into: call, number: number))
-        if try bench.folder.exists("place/out") {
-            let answer = try await bench.open(out, into: opened)
+            seal + samplePack.keys, through: Sandbox.injecting(fault, into: call, number: number))
+        if try samplePack.folder.exists("place/out") {
+            let answer = try await samplePack.open(out, into: opened)
             #expect(answer.exitCode == 0, "\(answer.errorText) \(hint)")
-            let (found, old) = (try await Bench.listing(opened), try await Bench.listing(bench.level))
-            let new = try await Bench.listing(bench.folder["new"])
+            let (found, old) = (
+                try await SamplePack.listing(opened), try await SamplePack.listing(samplePack.level)
+            )
+            let new = try await SamplePack.listing(samplePack.folder["new"])
             #expect(found == new || replacing && found == old, "\(hint)")
         } else {
             #expect(!replacing, "the pack is gone: \(hint)")
         }
         // Sealing again works and leaves no scratch files.
-        try await Command.run(seal + bench.keys).succeeded()
-        #expect(try bench.folder.names(in: "place") == ["out", "out.json"], "\(hint)")
+        try await Command.run(seal + samplePack.keys).succeeded()
+        #expect(try samplePack.folder.names(in: "place") == ["out", "out.json"], "\(hint)")
         try await Tool.run("rm", "-rf", opened)
-        try await bench.open(out, into: opened).succeeded()
-        try await expectSameTree(bench.folder["new"], opened)
+        try await samplePack.open(out, into: opened).succeeded()
+        try await expectSameTree(samplePack.folder["new"], opened)
         return result
     }
 
@@ -64,7 +71,7 @@ import Testing
                 #expect(number > 1, "\(call) was never called")
                 break
             }
-            result.failed(74, naming: bench.folder["place"])
+            result.failed(74, naming: samplePack.folder["place"])
         }
     }
 }

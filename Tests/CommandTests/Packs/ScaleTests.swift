@@ -8,8 +8,8 @@ import Testing
     /// 128 MiB in KiB, as GNU time counts the largest resident set.
     static let memoryLimit = 128 << 10
 
-    let bench: Bench
-    init() throws { bench = try Bench() }
+    let samplePack: SamplePack
+    init() throws { samplePack = try SamplePack() }
 
     private func makeLargeLevel() async throws {
         let script = """
@@ -19,64 +19,67 @@ import Testing
             i=0; while [ $i -lt \(Sampling.isWhole ? 7 : 1) ]; do i=$((i+1)); seq 1 7500000 > numbers$i.txt; done
             mkdir 'empty folder' deep; : > deep/nothing; echo small > deep/größe.txt
             """
-        try await Tool.run("/bin/sh", "-ec", script, workingDirectory: bench.folder.path)
+        try await Tool.run("/bin/sh", "-ec", script, workingDirectory: samplePack.folder.path)
     }
 
     /// Runs the command and returns its peak memory, in KiB.
     private func memory(_ arguments: [String], through wrapper: [String] = []) async throws -> Int {
-        let time = ["/usr/bin/time", "-f", "%M", "-o", bench.folder["memory"]]
-        try await Command.run(arguments + bench.keys, through: wrapper + time).succeeded()
-        let text = String(decoding: try bench.folder.bytes("memory"), as: UTF8.self)
+        let time = ["/usr/bin/time", "-f", "%M", "-o", samplePack.folder["memory"]]
+        try await Command.run(arguments + samplePack.keys, through: wrapper + time).succeeded()
+        let text = String(decoding: try samplePack.folder.bytes("memory"), as: UTF8.self)
         return try #require(Int(text.trimmingCharacters(in: .whitespacesAndNewlines)))
     }
 
     @Test func memoryIsBounded() async throws {
         try await makeLargeLevel()
-        let large = bench.folder["large"]
+        let large = samplePack.folder["large"]
         let size = try #require(
             Int(try await Tool.run("du", "-sb", large).text.split(separator: "\t")[0]))
         try #require(size > (Sampling.isWhole ? 700_000_000 : 210_000_000))
         let toNull = Command.shell("exec \"$@\" > /dev/null")
 
-        #expect(try await memory(["seal", large, "-o", bench.pack]) < Self.memoryLimit)
-        let again = ["seal", large, "-o", bench.folder["again"], "--previous", bench.pack]
+        #expect(try await memory(["seal", large, "-o", samplePack.pack]) < Self.memoryLimit)
+        let again = ["seal", large, "-o", samplePack.folder["again"], "--previous", samplePack.pack]
         #expect(try await memory(again) < Self.memoryLimit)
-        try await Tool.run("cmp", bench.pack, bench.folder["again"])
-        try await Tool.run("rm", bench.folder["again"])
+        try await Tool.run("cmp", samplePack.pack, samplePack.folder["again"])
+        try await Tool.run("rm", samplePack.folder["again"])
 
-        #expect(try await memory(["open", bench.pack, "-o", bench.folder["opened"]]) < Self.memoryLimit)
-        try await Tool.run("diff", "-r", large, bench.folder["opened"])
-        try await Tool.run("rm", "-r", bench.folder["opened"])
-        #expect(try await memory(["open", bench.pack, "--tar", "-"], through: toNull) < Self.memoryLimit)
         #expect(
-            try await memory(["cat", bench.pack, "large random.bin"], through: toNull) < Self.memoryLimit)
-        #expect(try await memory(["inspect", bench.pack], through: toNull) < Self.memoryLimit)
+            try await memory(["open", samplePack.pack, "-o", samplePack.folder["opened"]]) < Self.memoryLimit)
+        try await Tool.run("diff", "-r", large, samplePack.folder["opened"])
+        try await Tool.run("rm", "-r", samplePack.folder["opened"])
+        #expect(
+            try await memory(["open", samplePack.pack, "--tar", "-"], through: toNull) < Self.memoryLimit)
+        #expect(
+            try await memory(["cat", samplePack.pack, "large random.bin"], through: toNull) < Self.memoryLimit
+        )
+        #expect(try await memory(["inspect", samplePack.pack], through: toNull) < Self.memoryLimit)
 
         try await readsLittleForOneFile()
 
         // The same from a stream that is unpacked first.
         let stream = Command.shell("tar c -C '\(large)' . | \"$@\"")
-        let piped = ["seal", "-", "-o", bench.folder["piped"], "--previous", bench.pack]
+        let piped = ["seal", "-", "-o", samplePack.folder["piped"], "--previous", samplePack.pack]
         #expect(try await memory(piped, through: stream) < Self.memoryLimit)
-        try await Tool.run("cmp", bench.pack, bench.folder["piped"])
+        try await Tool.run("cmp", samplePack.pack, samplePack.folder["piped"])
     }
 
     /// All that the process reads and maps counts: an ordinary user's strace can't tell the files of a process that
     /// nobody may dump.
     private func readsLittleForOneFile() async throws {
-        let traces = try bench.folder.makeFolder("traces")
+        let traces = try samplePack.folder.makeFolder("traces")
         // A log for each thread: no line is broken off.
         let strace = [
             "strace", "-ff", "-qq", "-o", "\(traces)/t", "-e", "trace=read,readv,pread64,preadv,preadv2,mmap",
         ]
         let result = try await Command.run(
-            ["cat", bench.pack, "deep/größe.txt"] + bench.keys, through: strace
+            ["cat", samplePack.pack, "deep/größe.txt"] + samplePack.keys, through: strace
         ).succeeded()
         #expect(result.text == "small\n")
         var count = 0
         var preads = 0
-        for name in try bench.folder.names(in: "traces") {
-            let log = String(decoding: try bench.folder.bytes("traces/\(name)"), as: UTF8.self)
+        for name in try samplePack.folder.names(in: "traces") {
+            let log = String(decoding: try samplePack.folder.bytes("traces/\(name)"), as: UTF8.self)
             for line in log.split(separator: "\n") {
                 if line.contains("mmap(") {
                     let size = line.split(separator: ", ").dropFirst().first.flatMap { Int($0) } ?? 0

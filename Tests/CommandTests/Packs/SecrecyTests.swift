@@ -8,8 +8,8 @@ import VaultFileSystem
 
 /// No byte of a key ever leaves the process.
 @Suite(.timeLimit(.minutes(10))) struct SecrecyTests {
-    let bench: Bench
-    init() throws { bench = try Bench() }
+    let samplePack: SamplePack
+    init() throws { samplePack = try SamplePack() }
 
     /// A key as it is, and as people write keys.
     private func forms(_ key: [UInt8]) -> [[UInt8]] {
@@ -21,10 +21,10 @@ import VaultFileSystem
     }
 
     private func contentKey(_ manifest: String) throws -> [UInt8] {
-        let slots = try bench.manifest(manifest).array("slots", at: "")
+        let slots = try samplePack.manifest(manifest).array("slots", at: "")
         let wrapped = try slots[0].asObject(at: "").string("wrapped", at: "")
         let bytes = try #require(Base64URL.decode(wrapped.utf8))
-        let secret = Bench.secret
+        let secret = SamplePack.secret
         let vaultKey = SecretBytes(copying: secret.span)
         return try AESKeyWrap.unwrap(bytes.span, under: vaultKey).withBytes { key in
             key.indices.map { key[$0] }
@@ -32,59 +32,62 @@ import VaultFileSystem
     }
 
     @Test func noKeyInAnyOutput() async throws {
-        let bad = bench.folder["bad.jwks"]
-        try bench.folder.write("bad.jwks", Bench.jwk(Bench.secret).dropLast(1) + ",", permissions: 0o600)
-        let open = bench.folder["open.jwks"]
-        try bench.folder.write("open.jwks", Bench.jwk(Bench.secret), permissions: 0o644)
+        let bad = samplePack.folder["bad.jwks"]
+        try samplePack.folder.write(
+            "bad.jwks", SamplePack.jwk(SamplePack.secret).dropLast(1) + ",", permissions: 0o600)
+        let open = samplePack.folder["open.jwks"]
+        try samplePack.folder.write("open.jwks", SamplePack.jwk(SamplePack.secret), permissions: 0o644)
         let commands = [
-            ["seal", bench.level, "-o", bench.pack, "--json"] + bench.keys,
-            ["seal", bench.level, "-o", bench.pack] + bench.keys,
-            ["open", bench.pack, "-o", bench.folder["opened"]] + bench.keys,
-            ["open", bench.pack, "--tar", bench.folder["opened.tar"]] + bench.keys,
-            ["cat", bench.pack, "noise.bin"] + bench.keys,
-            ["inspect", bench.pack, "--json"] + bench.keys,
-            ["cat", bench.pack, "run.sh", "--keys", "file:\(bad)"],
-            ["cat", bench.pack, "run.sh", "--keys", "file:\(open)"],
-            ["cat", bench.pack, "run.sh", "--keys", "env:KEY"],
-            ["cat", bench.pack, "run.sh", "--keys", "fd:0"],
-            ["cat", bench.pack, "run.sh", "--keys", Bench.jwk(Bench.secret)],
-            ["cat", bench.pack, "run.sh", "--keys", Bench.encodedSecret],
-            ["cat", bench.pack, "run.sh", "--keys", "file:\(Bench.encodedSecret)"],
-            ["keygen", "-o", bench.keyFile],
+            ["seal", samplePack.level, "-o", samplePack.pack, "--json"] + samplePack.keys,
+            ["seal", samplePack.level, "-o", samplePack.pack] + samplePack.keys,
+            ["open", samplePack.pack, "-o", samplePack.folder["opened"]] + samplePack.keys,
+            ["open", samplePack.pack, "--tar", samplePack.folder["opened.tar"]] + samplePack.keys,
+            ["cat", samplePack.pack, "noise.bin"] + samplePack.keys,
+            ["inspect", samplePack.pack, "--json"] + samplePack.keys,
+            ["cat", samplePack.pack, "run.sh", "--keys", "file:\(bad)"],
+            ["cat", samplePack.pack, "run.sh", "--keys", "file:\(open)"],
+            ["cat", samplePack.pack, "run.sh", "--keys", "env:KEY"],
+            ["cat", samplePack.pack, "run.sh", "--keys", "fd:0"],
+            ["cat", samplePack.pack, "run.sh", "--keys", SamplePack.jwk(SamplePack.secret)],
+            ["cat", samplePack.pack, "run.sh", "--keys", SamplePack.encodedSecret],
+            ["cat", samplePack.pack, "run.sh", "--keys", "file:\(SamplePack.encodedSecret)"],
+            ["keygen", "-o", samplePack.keyFile],
         ]
         var said: [UInt8] = []
         for command in commands {
             let result = try await Command.run(
-                command, input: Array(Bench.jwk(Bench.secret).dropLast(2).utf8),
-                environment: ["KEY": Bench.encodedSecret])
+                command, input: Array(SamplePack.jwk(SamplePack.secret).dropLast(2).utf8),
+                environment: ["KEY": SamplePack.encodedSecret])
             said += result.output + result.errors
         }
-        try await Tool.run("rm", bad, open, bench.keyFile)
-        let texts = try FileManager.default.subpathsOfDirectory(atPath: bench.folder.path.string)
-            .compactMap { FileManager.default.contents(atPath: bench.folder[$0]) }
+        try await Tool.run("rm", bad, open, samplePack.keyFile)
+        let texts = try FileManager.default.subpathsOfDirectory(atPath: samplePack.folder.path.string)
+            .compactMap { FileManager.default.contents(atPath: samplePack.folder[$0]) }
         #expect(texts.count > 10)
-        for form in forms(Bench.secret) + forms(try contentKey("level.avpack.json")) {
+        for form in forms(SamplePack.secret) + forms(try contentKey("level.avpack.json")) {
             #expect(Data(said).range(of: Data(form)) == nil)
             for text in texts { #expect(text.range(of: Data(form)) == nil) }
         }
         // The search finds present bytes.
-        #expect(Data(Bench.jwk(Bench.secret).utf8).range(of: Data(forms(Bench.secret)[4])) != nil)
+        #expect(
+            Data(SamplePack.jwk(SamplePack.secret).utf8).range(of: Data(forms(SamplePack.secret)[4])) != nil)
     }
 
     @Test func aFreshKeyIsNotPrinted() async throws {
-        let result = try await Command.run("keygen", "-o", bench.folder["new.jwks"]).succeeded()
-        let key = try bench.folder.json("new.jwks").array("keys", at: "")[0].asObject(at: "").string(
+        let result = try await Command.run("keygen", "-o", samplePack.folder["new.jwks"]).succeeded()
+        let key = try samplePack.folder.json("new.jwks").array("keys", at: "")[0].asObject(at: "").string(
             "k", at: "")
         #expect(!result.text.contains(key) && !result.errorText.contains(key))
     }
 
     /// The process can't be dumped from before it reads a key.
     @Test func processIsNotDumpable() async throws {
-        try await bench.seal()
-        let log = bench.folder["log"]
+        try await samplePack.seal()
+        let log = samplePack.folder["log"]
         let strace = ["strace", "-f", "-qq", "-o", log, "-e", "trace=prctl,openat"]
-        try await Command.run(["cat", bench.pack, "run.sh"] + bench.keys, through: strace).succeeded()
-        let lines = String(decoding: try bench.folder.bytes("log"), as: UTF8.self).split(separator: "\n")
+        try await Command.run(["cat", samplePack.pack, "run.sh"] + samplePack.keys, through: strace)
+            .succeeded()
+        let lines = String(decoding: try samplePack.folder.bytes("log"), as: UTF8.self).split(separator: "\n")
         let call = "prctl(PR_SET_DUMPABLE, SUID_DUMP_DISABLE) = 0"
         let place = try #require(lines.firstIndex { $0.hasSuffix(call) })
         // An ordinary user's strace can't read names any more after that.
@@ -94,19 +97,21 @@ import VaultFileSystem
 
     /// Aborted while it holds its keys and waits for its source.
     @Test func anAbortLeavesNoCore() async throws {
-        let place = try bench.folder.makeFolder("place")
-        try await Tool.run("mkfifo", bench.folder["pipe"])
-        let wrapper = Command.shell("ulimit -c unlimited; exec \"$@\" <> '\(bench.folder["pipe"])'")
-        let seal = ["seal", "-", "-o", "\(place)/out", "--id", "x"] + bench.keys
+        let place = try samplePack.folder.makeFolder("place")
+        try await Tool.run("mkfifo", samplePack.folder["pipe"])
+        let wrapper = Command.shell("ulimit -c unlimited; exec \"$@\" <> '\(samplePack.folder["pipe"])'")
+        let seal = ["seal", "-", "-o", "\(place)/out", "--id", "x"] + samplePack.keys
         try await Command.whileRunning(seal, workingDirectory: FilePath(place), through: wrapper) { process in
             // It waits in its scratch folder.
-            while try bench.folder.names(in: "place").isEmpty { try await Task.sleep(for: .milliseconds(5)) }
+            while try samplePack.folder.names(in: "place").isEmpty {
+                try await Task.sleep(for: .milliseconds(5))
+            }
             let limits = try String(contentsOfFile: "/proc/\(process.processID)/limits", encoding: .utf8)
             let core = try #require(
                 limits.split(separator: "\n").first { $0.hasPrefix("Max core file size") })
             #expect(core.split(separator: " ").dropFirst(4).prefix(2) == ["0", "0"])
             process.send(SIGABRT)
         }
-        #expect(try bench.folder.names(in: "place").allSatisfy { $0.hasPrefix(".assetvault-") })
+        #expect(try samplePack.folder.names(in: "place").allSatisfy { $0.hasPrefix(".assetvault-") })
     }
 }

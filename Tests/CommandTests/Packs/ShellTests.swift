@@ -42,10 +42,10 @@ struct ShellTests {
 
     /// The IDs of the packs that a store has.
     @Test func packsOfAStore() async throws {
-        let workshop = try await Workshop(publishing: ["one", "two"])
-        try await workshop.fetch().succeeded()
+        let testSite = try await TestSite(publishing: ["one", "two"])
+        try await testSite.fetch().succeeded()
         for words in [
-            ["remove", "o", "--store", workshop.store], ["remove", "o", "--store=\(workshop.store)"],
+            ["remove", "o", "--store", testSite.store], ["remove", "o", "--store=\(testSite.store)"],
         ] {
             let answer = try await Command.run(
                 ["---completion", "remove", "--", "positional@0", "2", "1", "assetvault"] + words,
@@ -59,9 +59,9 @@ struct ShellTests {
 
     /// The real shell with the real command.
     @Test func bashCompletes() async throws {
-        let workshop = try await Workshop(publishing: ["one", "two"])
-        try await workshop.fetch().succeeded()
-        let folder = workshop.folder
+        let testSite = try await TestSite(publishing: ["one", "two"])
+        try await testSite.fetch().succeeded()
+        let folder = testSite.folder
         let script = try await Command.run("--generate-completion-script", "bash").succeeded()
         try folder.write("completion.bash", script.output)
         let lines = """
@@ -74,7 +74,7 @@ struct ShellTests {
             """
         let bin = try Command.path.removingLastComponent().string
         let answer = try await Tool.run(
-            "bash", "-c", lines, "bash", bin, folder["completion.bash"], workshop.store, "t")
+            "bash", "-c", lines, "bash", bin, folder["completion.bash"], testSite.store, "t")
         #expect(
             answer.text.split(separator: "\n").map { $0.trimmingCharacters(in: .whitespaces) } == ["two"],
             "\(answer.text)\(answer.errorText)")

@@ -3,8 +3,8 @@ import Testing
 
 /// A folder and every archive of it seal to the same bytes.
 struct SourceKindTests {
-    let bench: Bench
-    init() throws { bench = try Bench() }
+    let samplePack: SamplePack
+    init() throws { samplePack = try SamplePack() }
 
     static let archives: [(name: String, arguments: [String])] = [
         ("level.tar", ["tar", "cf"]), ("level.tar.gz", ["tar", "czf"]), ("level.tar.bz2", ["tar", "cjf"]),
@@ -19,21 +19,22 @@ struct SourceKindTests {
     @Test(arguments: archives) func anArchiveSealsLikeItsFolder(name: String, arguments: [String])
         async throws
     {
-        try await bench.seal()
-        let archive = bench.folder[name]
+        try await samplePack.seal()
+        let archive = samplePack.folder[name]
         try await Tool.run(
-            arguments + [archive, "."], workingDirectory: FilePath(bench.level)
+            arguments + [archive, "."], workingDirectory: FilePath(samplePack.level)
         ).succeeded()
-        let before = try bench.folder.names()
-        let again = try await bench.seal(archive, as: bench.folder["again"], "--previous", bench.pack)
-        #expect(try bench.folder.bytes("again") == bench.folder.bytes("level.avpack"))
-        #expect(try bench.folder.names() == (before + ["again", "again.json"]).sorted())
+        let before = try samplePack.folder.names()
+        let again = try await samplePack.seal(
+            archive, as: samplePack.folder["again"], "--previous", samplePack.pack)
+        #expect(try samplePack.folder.bytes("again") == samplePack.folder.bytes("level.avpack"))
+        #expect(try samplePack.folder.names() == (before + ["again", "again.json"]).sorted())
         // Also without a manifest, recognised by content.
-        let fresh = try await bench.seal(archive, as: bench.folder["fresh"])
+        let fresh = try await samplePack.seal(archive, as: samplePack.folder["fresh"])
         for pack in [again, fresh] {
-            let opened = bench.folder["opened"]
-            try await bench.open(pack, into: opened).succeeded()
-            try await expectSameTree(bench.level, opened)
+            let opened = samplePack.folder["opened"]
+            try await samplePack.open(pack, into: opened).succeeded()
+            try await expectSameTree(samplePack.level, opened)
             try await Tool.run("rm", "-r", opened)
         }
     }
@@ -51,30 +52,30 @@ struct SourceKindTests {
                 // libarchive composes what 7z holds decomposed.
             ] + (kind == "odd.7z" ? [] : ["e\u{301}"])
         for (number, name) in names.enumerated() {
-            try bench.folder.write("odd/\(name)", Bench.noise(number * 700, seed: UInt64(number)))
+            try samplePack.folder.write("odd/\(name)", SamplePack.noise(number * 700, seed: UInt64(number)))
         }
-        try bench.folder.makeFolder("odd/empty folder/also ☃")
-        let odd = bench.folder["odd"]
-        let source = kind == "folder" ? odd : bench.folder[kind]
+        try samplePack.folder.makeFolder("odd/empty folder/also ☃")
+        let odd = samplePack.folder["odd"]
+        let source = kind == "folder" ? odd : samplePack.folder[kind]
         switch kind {
         case "odd.tar.zst": try await Tool.run("tar", "--zstd", "-cf", source, "-C", odd, ".")
         case "odd.zip": try await Tool.run("zip", "-qr", source, ".", workingDirectory: FilePath(odd))
         case "odd.7z": try await Tool.run("7z", "a", "-bd", source, ".", workingDirectory: FilePath(odd))
         default: break
         }
-        try await bench.seal(source)
-        try await bench.open(into: bench.folder["opened"]).succeeded()
-        try await expectSameTree(odd, bench.folder["opened"])
+        try await samplePack.seal(source)
+        try await samplePack.open(into: samplePack.folder["opened"]).succeeded()
+        try await expectSameTree(odd, samplePack.folder["opened"])
         for name in names {
-            let result = try await Command.run(["cat"] + bench.keys + ["--", bench.pack, name])
-            #expect(try result.succeeded().output == bench.folder.bytes("odd/\(name)"))
+            let result = try await Command.run(["cat"] + samplePack.keys + ["--", samplePack.pack, name])
+            #expect(try result.succeeded().output == samplePack.folder.bytes("odd/\(name)"))
         }
     }
 
     @Test func anEmptyFolderIsAPackToo() async throws {
-        let empty = try bench.folder.makeFolder("void")
-        try await bench.seal(empty)
-        try await bench.open(into: bench.folder["opened"]).succeeded()
-        #expect(try bench.folder.names(in: "opened") == [])
+        let empty = try samplePack.folder.makeFolder("void")
+        try await samplePack.seal(empty)
+        try await samplePack.open(into: samplePack.folder["opened"]).succeeded()
+        #expect(try samplePack.folder.names(in: "opened") == [])
     }
 }

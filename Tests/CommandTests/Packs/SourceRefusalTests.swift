@@ -3,19 +3,22 @@ import Testing
 
 /// Sources with special files or non-portable names.
 struct SourceRefusalTests {
-    let bench: Bench
-    init() throws { bench = try Bench() }
+    let samplePack: SamplePack
+    init() throws { samplePack = try SamplePack() }
 
     /// Runs a script in the source, then expects it to be refused, naming the entry.
     private func refuses(
         _ script: String, naming entry: String, through wrapper: [String] = [],
         at location: SourceLocation = #_sourceLocation
     ) async throws {
-        try await Tool.run(["/bin/sh", "-ec", script], workingDirectory: FilePath(bench.level)).succeeded(
-            at: location)
-        try await bench.unchanged {
-            try await Command.run(["seal", bench.level, "-o", bench.pack] + bench.keys, through: wrapper)
-                .failed(65, naming: entry, at: location)
+        try await Tool.run(["/bin/sh", "-ec", script], workingDirectory: FilePath(samplePack.level))
+            .succeeded(
+                at: location)
+        try await samplePack.unchanged {
+            try await Command.run(
+                ["seal", samplePack.level, "-o", samplePack.pack] + samplePack.keys, through: wrapper
+            )
+            .failed(65, naming: entry, at: location)
         }
     }
 
@@ -33,12 +36,14 @@ struct SourceRefusalTests {
     }
 
     @Test func aDevice() async throws {
-        let mount = "mount --bind /dev/null '\(bench.level)/maps/device'"
+        let mount = "mount --bind /dev/null '\(samplePack.level)/maps/device'"
         try await refuses(": > maps/device", naming: "maps/device", through: Sandbox.mounting(mount))
         try await refuses("rm maps/device; ln -s /dev/null maps/device", naming: "maps/device")
-        try await bench.unchanged {
-            try await Command.run(["seal", bench.level, "-o", bench.pack, "--follow-links"] + bench.keys)
-                .failed(65, naming: "maps/device")
+        try await samplePack.unchanged {
+            try await Command.run(
+                ["seal", samplePack.level, "-o", samplePack.pack, "--follow-links"] + samplePack.keys
+            )
+            .failed(65, naming: "maps/device")
         }
     }
 
@@ -69,34 +74,42 @@ struct SourceRefusalTests {
     }
 
     @Test func aMissingOrSpecialSource() async throws {
-        try await bench.unchanged {
-            try await Command.run(["seal", bench.folder["absent"], "-o", bench.pack] + bench.keys)
-                .failed(66, naming: bench.folder["absent"])
-            try await Command.run(["seal", "/dev/null", "-o", bench.pack, "--id", "x"] + bench.keys)
-                .failed(65, naming: "/dev/null")
-            try await Command.run(["seal", bench.keyFile, "-o", bench.pack, "--id", "x"] + bench.keys)
-                .failed(65, naming: bench.keyFile)
+        try await samplePack.unchanged {
+            try await Command.run(
+                ["seal", samplePack.folder["absent"], "-o", samplePack.pack] + samplePack.keys
+            )
+            .failed(66, naming: samplePack.folder["absent"])
+            try await Command.run(
+                ["seal", "/dev/null", "-o", samplePack.pack, "--id", "x"] + samplePack.keys
+            )
+            .failed(65, naming: "/dev/null")
+            try await Command.run(
+                ["seal", samplePack.keyFile, "-o", samplePack.pack, "--id", "x"] + samplePack.keys
+            )
+            .failed(65, naming: samplePack.keyFile)
         }
     }
 
     /// 10 KiB that unpack to 40 GiB, which would be sealed to the last zero.
     @Test func decompressionBombsAreRefused() async throws {
         let script = "truncate -s 40G hole && tar cSf hole.tar hole && rm hole"
-        try await Tool.run(["/bin/sh", "-ec", script], workingDirectory: bench.folder.path).succeeded()
-        try await bench.unchanged {
-            try await Command.run(["seal", bench.folder["hole.tar"], "-o", bench.pack] + bench.keys)
-                .failed(74, naming: "hole.tar", "times its own length", "--max-unpacked")
+        try await Tool.run(["/bin/sh", "-ec", script], workingDirectory: samplePack.folder.path).succeeded()
+        try await samplePack.unchanged {
+            try await Command.run(
+                ["seal", samplePack.folder["hole.tar"], "-o", samplePack.pack] + samplePack.keys
+            )
+            .failed(74, naming: "hole.tar", "times its own length", "--max-unpacked")
         }
     }
 
     @Test func theUnpackedSizeLimitIsAnOption() async throws {
-        try await Tool.run("tar", "cf", bench.folder["level.tar"], "-C", bench.level, ".")
-        let seal = ["seal", bench.folder["level.tar"], "-o", bench.pack] + bench.keys
-        try await bench.unchanged {
+        try await Tool.run("tar", "cf", samplePack.folder["level.tar"], "-C", samplePack.level, ".")
+        let seal = ["seal", samplePack.folder["level.tar"], "-o", samplePack.pack] + samplePack.keys
+        try await samplePack.unchanged {
             try await Command.run(seal + ["--max-unpacked", "200000"])
                 .failed(74, naming: "more than 200000 bytes", "--max-unpacked")
         }
-        try await bench.unchanged {
+        try await samplePack.unchanged {
             for text in ["200KB", "0.19MiB", "0.0002GB"] {
                 try await Command.run(seal + ["--max-unpacked", text]).failed(74, naming: "--max-unpacked")
             }
@@ -105,23 +118,25 @@ struct SourceRefusalTests {
             }
         }
         try await Command.run(seal + ["--max-unpacked", "200.1kB"]).succeeded()
-        try await Command.run("init", bench.folder["vault"]).succeeded()
-        let publish = ["publish", bench.folder["vault"], "--pack", "one=\(bench.folder["level.tar"])"]
+        try await Command.run("init", samplePack.folder["vault"]).succeeded()
+        let publish = [
+            "publish", samplePack.folder["vault"], "--pack", "one=\(samplePack.folder["level.tar"])",
+        ]
         try await Command.run(publish + ["--max-unpacked", "200000"]).failed(74, naming: "--max-unpacked")
         try await Command.run(publish + ["--max-unpacked", "200100"]).succeeded()
     }
 
     @Test func linksAreFollowedWhenAsked() async throws {
-        let plain = bench.folder["plain"]
-        try await Tool.run("cp", "-r", bench.level, plain)
-        try bench.folder.write("outside/file", "from outside")
-        try await Tool.run("cp", "-r", bench.folder["outside"], plain + "/outside")
+        let plain = samplePack.folder["plain"]
+        try await Tool.run("cp", "-r", samplePack.level, plain)
+        try samplePack.folder.write("outside/file", "from outside")
+        try await Tool.run("cp", "-r", samplePack.folder["outside"], plain + "/outside")
         try await Tool.run("cp", plain + "/run.sh", plain + "/maps/alias")
-        try await Tool.run("ln", "-s", "../run.sh", bench.level + "/maps/alias")
-        try await Tool.run("ln", "-s", bench.folder["outside"], bench.level + "/outside")
-        try await bench.seal(nil, as: nil, "--follow-links")
-        try await bench.open(into: bench.folder["opened"]).succeeded()
-        try await expectSameTree(plain, bench.folder["opened"])
+        try await Tool.run("ln", "-s", "../run.sh", samplePack.level + "/maps/alias")
+        try await Tool.run("ln", "-s", samplePack.folder["outside"], samplePack.level + "/outside")
+        try await samplePack.seal(nil, as: nil, "--follow-links")
+        try await samplePack.open(into: samplePack.folder["opened"]).succeeded()
+        try await expectSameTree(plain, samplePack.folder["opened"])
     }
 
     @Test(arguments: [
@@ -129,10 +144,13 @@ struct SourceRefusalTests {
         "ln -s nowhere maps/circle",
     ])
     func unresolvableLinksAreRefused(script: String) async throws {
-        try await Tool.run(["/bin/sh", "-ec", script], workingDirectory: FilePath(bench.level)).succeeded()
-        try await bench.unchanged {
-            try await Command.run(["seal", bench.level, "-o", bench.pack, "--follow-links"] + bench.keys)
-                .failed(65, naming: "maps/circle")
+        try await Tool.run(["/bin/sh", "-ec", script], workingDirectory: FilePath(samplePack.level))
+            .succeeded()
+        try await samplePack.unchanged {
+            try await Command.run(
+                ["seal", samplePack.level, "-o", samplePack.pack, "--follow-links"] + samplePack.keys
+            )
+            .failed(65, naming: "maps/circle")
         }
     }
 }

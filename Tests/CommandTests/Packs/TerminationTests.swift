@@ -4,11 +4,11 @@ import Testing
 
 /// Processes that are ended during their work.
 @Suite(.timeLimit(.minutes(10))) struct TerminationTests {
-    let bench: Bench
+    let samplePack: SamplePack
     let place: String
     init() throws {
-        bench = try Bench()
-        place = try bench.folder.makeFolder("place")
+        samplePack = try SamplePack()
+        place = try samplePack.folder.makeFolder("place")
     }
 
     /// The work, and the system call at which it is stopped.
@@ -37,16 +37,16 @@ import Testing
     }
 
     private func command(_ work: String) async throws -> [String] {
-        try await bench.seal()
+        try await samplePack.seal()
         let output = "\(place)/out"
         switch work {
-        case "seal": return ["seal", bench.level, "-o", output] + bench.keys
+        case "seal": return ["seal", samplePack.level, "-o", output] + samplePack.keys
         case "archive":
-            let archive = bench.folder["level.tar"]
-            try await Tool.run("tar", "cf", archive, "-C", bench.level, ".")
-            return ["seal", archive, "-o", output] + bench.keys
-        case "open": return ["open", bench.pack, "-o", output] + bench.keys
-        default: return ["open", bench.pack, "--tar", output] + bench.keys
+            let archive = samplePack.folder["level.tar"]
+            try await Tool.run("tar", "cf", archive, "-C", samplePack.level, ".")
+            return ["seal", archive, "-o", output] + samplePack.keys
+        case "open": return ["open", samplePack.pack, "-o", output] + samplePack.keys
+        default: return ["open", samplePack.pack, "--tar", output] + samplePack.keys
         }
     }
 
@@ -54,31 +54,31 @@ import Testing
     private func expectCleanEnd(by signal: Int32, in moment: Moment) async throws {
         let command = try await command(moment.work)
         try await StoppedCommand.expectEnd(
-            of: command, by: signal, in: moment.call, number: moment.number, notesIn: bench.folder
-        ) { try !bench.folder.names(in: "place").isEmpty }
+            of: command, by: signal, in: moment.call, number: moment.number, notesIn: samplePack.folder
+        ) { try !samplePack.folder.names(in: "place").isEmpty }
     }
 
     @Test(arguments: Moment.inTheMiddle) func sigtermLeavesNothing(moment: Moment) async throws {
         try await expectCleanEnd(by: SIGTERM, in: moment)
-        #expect(try bench.folder.names(in: "place") == [])
+        #expect(try samplePack.folder.names(in: "place") == [])
     }
 
     @Test(arguments: Moment.inTheMiddle) func sigintLeavesNothing(moment: Moment) async throws {
         try await expectCleanEnd(by: SIGINT, in: moment)
-        #expect(try bench.folder.names(in: "place") == [])
+        #expect(try samplePack.folder.names(in: "place") == [])
     }
 
     @Test func sighupLeavesNothing() async throws {
         try await expectCleanEnd(by: SIGHUP, in: Moment(work: "seal", call: "fsync"))
-        #expect(try bench.folder.names(in: "place") == [])
+        #expect(try samplePack.folder.names(in: "place") == [])
     }
 
     @Test func anEmptyOutputFolderStaysEmpty() async throws {
-        try bench.folder.makeFolder("place/out")
+        try samplePack.folder.makeFolder("place/out")
         let command = try await command("open")
         let wrapper = Sandbox.injecting("signal=KILL", into: "syncfs", number: 1)
         #expect(try await Command.run(command, through: wrapper).exitCode == 128 + SIGKILL)
-        #expect(try bench.folder.names(in: "place/out") == [])
+        #expect(try samplePack.folder.names(in: "place/out") == [])
     }
 
     /// SIGKILL leaves only scratch files, and the work can be done again.
@@ -91,9 +91,9 @@ import Testing
         #expect(result.exitCode == 128 + SIGKILL)
         #expect(result.output == [])
         // The manifest is renamed after its pack, so a manifest always has a pack.
-        for name in try bench.folder.names(in: "place") where name != "out.json.next" {
+        for name in try samplePack.folder.names(in: "place") where name != "out.json.next" {
             #expect(name.hasPrefix(".assetvault-") && name.hasSuffix(".tmp"), "\(name)")
-            let permissions = try bench.folder.permissions("place/\(name)") ?? 0
+            let permissions = try samplePack.folder.permissions("place/\(name)") ?? 0
             #expect([0o600, 0o700].contains(permissions) || moment.isSettled, "\(name) \(permissions)")
         }
         try await Command.run(command).succeeded()
@@ -106,9 +106,9 @@ import Testing
         let wrapper = Sandbox.injecting("signal=KILL", into: "renameat", number: replacing ? 3 : 2)
         let result = try await Command.run(command + (replacing ? ["--force"] : []), through: wrapper)
         #expect(result.exitCode == 128 + SIGKILL)
-        #expect(try bench.folder.names(in: "place").contains("out"))
-        #expect(try bench.folder.exists("place/out.json") == replacing)
-        try await bench.open("\(place)/out", into: "\(place)/opened").succeeded()
-        try await expectSameTree(bench.level, "\(place)/opened")
+        #expect(try samplePack.folder.names(in: "place").contains("out"))
+        #expect(try samplePack.folder.exists("place/out.json") == replacing)
+        try await samplePack.open("\(place)/out", into: "\(place)/opened").succeeded()
+        try await expectSameTree(samplePack.level, "\(place)/opened")
     }
 }

@@ -2,8 +2,8 @@ import Testing
 
 /// Invalid arguments: exit code 64, one line, nothing changed.
 struct UsageTests {
-    let bench: Bench
-    init() throws { bench = try Bench() }
+    let samplePack: SamplePack
+    init() throws { samplePack = try SamplePack() }
 
     @Test(arguments: [
         (["bogus"], "bogus"), (["--bogus"], "--bogus"),
@@ -21,8 +21,8 @@ struct UsageTests {
         (["inspect", "x", "--site", "s"], "--trust"),
     ])
     func refusesInvalidArguments(arguments: [String], named: String) async throws {
-        try await bench.unchanged {
-            let result = try await Command.run(arguments, workingDirectory: bench.folder.path)
+        try await samplePack.unchanged {
+            let result = try await Command.run(arguments, workingDirectory: samplePack.folder.path)
             result.failed(64, naming: named, "--help")
         }
     }
@@ -31,10 +31,12 @@ struct UsageTests {
         "", ".", "..", "Level", "a//b", "a/../b", "a..b", "/a", "a/", "-a", "_a", "é", "a b", "current",
     ])
     func refusesAnInvalidID(id: String) async throws {
-        try await bench.unchanged {
+        try await samplePack.unchanged {
             let option = id.isEmpty ? ["--id", ""] : ["--id=\(id)"]
-            try await Command.run(["seal", bench.level, "-o", bench.pack] + option + bench.keys)
-                .failed(64, naming: "'\(id)'")
+            try await Command.run(
+                ["seal", samplePack.level, "-o", samplePack.pack] + option + samplePack.keys
+            )
+            .failed(64, naming: "'\(id)'")
         }
     }
 
@@ -42,62 +44,71 @@ struct UsageTests {
         "64 characters are the most that a segment may have, and these are more", "x\u{1B}[31m\nmore",
     ])
     func quotesAnInvalidIDInOneLine(id: String) async throws {
-        try await Command.run(["seal", bench.level, "-o", bench.pack, "--id", id] + bench.keys).failed(64)
+        try await Command.run(
+            ["seal", samplePack.level, "-o", samplePack.pack, "--id", id] + samplePack.keys
+        ).failed(64)
     }
 
     @Test(arguments: ["lev el", "Größe", "-"])
     func refusesASourceWhoseNameIsNotAnID(name: String) async throws {
-        if name != "-" { try bench.folder.write("\(name)/file", "x") }
-        try await bench.unchanged {
-            let source = name == "-" ? name : bench.folder[name]
-            try await Command.run(["seal", source, "-o", bench.pack] + bench.keys).failed(64, naming: "ID")
+        if name != "-" { try samplePack.folder.write("\(name)/file", "x") }
+        try await samplePack.unchanged {
+            let source = name == "-" ? name : samplePack.folder[name]
+            try await Command.run(["seal", source, "-o", samplePack.pack] + samplePack.keys).failed(
+                64, naming: "ID")
         }
     }
 
     /// A pipe has no name to derive the ID from.
     @Test func standardInputNeedsAnID() async throws {
-        let tar = try await Tool.run("tar", "c", "-C", bench.level, ".").output
-        try await bench.unchanged {
-            try await Command.run(["seal", "-", "-o", bench.pack] + bench.keys, input: tar)
+        let tar = try await Tool.run("tar", "c", "-C", samplePack.level, ".").output
+        try await samplePack.unchanged {
+            try await Command.run(["seal", "-", "-o", samplePack.pack] + samplePack.keys, input: tar)
                 .failed(64, naming: "--id")
         }
-        try await Command.run(["seal", "-", "-o", bench.pack, "--id", "piped"] + bench.keys, input: tar)
-            .succeeded()
+        try await Command.run(
+            ["seal", "-", "-o", samplePack.pack, "--id", "piped"] + samplePack.keys, input: tar
+        )
+        .succeeded()
     }
 
     /// A root needs its site.
     @Test func aRootAloneIsNotEnough() async throws {
-        try await bench.seal()
-        try await bench.unchanged {
+        try await samplePack.seal()
+        try await samplePack.unchanged {
             for command in [
-                ["cat", bench.pack, "run.sh"], ["open", bench.pack, "-o", bench.folder["out"]],
-                ["open", bench.pack, "--tar", "-"], ["inspect", bench.pack],
-                ["audit", bench.pack],
+                ["cat", samplePack.pack, "run.sh"],
+                ["open", samplePack.pack, "-o", samplePack.folder["out"]],
+                ["open", samplePack.pack, "--tar", "-"], ["inspect", samplePack.pack],
+                ["audit", samplePack.pack],
             ] {
-                try await Command.run(command + ["--trust", bench.folder["root.json"]] + bench.keys)
-                    .failed(64, naming: "--site")
+                try await Command.run(
+                    command + ["--trust", samplePack.folder["root.json"]] + samplePack.keys
+                )
+                .failed(64, naming: "--site")
             }
         }
     }
 
     @Test func refusesAnEmptyName() async throws {
-        try await bench.seal()
-        try await bench.unchanged {
+        try await samplePack.seal()
+        try await samplePack.unchanged {
             for command in [
-                ["seal", bench.level, "-o", ""], ["open", bench.pack, "-o", ""],
-                ["open", bench.pack, "--tar", ""],
+                ["seal", samplePack.level, "-o", ""], ["open", samplePack.pack, "-o", ""],
+                ["open", samplePack.pack, "--tar", ""],
             ] {
-                try await Command.run(command + bench.keys, workingDirectory: bench.folder.path).failed(64)
+                try await Command.run(command + samplePack.keys, workingDirectory: samplePack.folder.path)
+                    .failed(64)
             }
-            try await Command.run("keygen", "-o", "", workingDirectory: bench.folder.path).failed(64)
+            try await Command.run("keygen", "-o", "", workingDirectory: samplePack.folder.path).failed(64)
         }
     }
 
     @Test(arguments: ["0", "9007199254740992", "18446744073709551615"])
     func refusesAVersionOutOfRange(version: String) async throws {
-        try await bench.unchanged {
+        try await samplePack.unchanged {
             try await Command.run(
-                ["seal", bench.level, "-o", bench.pack, "--pack-version", version] + bench.keys
+                ["seal", samplePack.level, "-o", samplePack.pack, "--pack-version", version] + samplePack.keys
             )
             .failed(64, naming: version)
         }

@@ -2,20 +2,20 @@ import Testing
 
 /// `audit` as a process; its findings have tests of their own.
 struct AuditTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "content")
-        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
     }
 
     /// A pack of other keys is not reported as damaged.
     @Test func packsOfOtherKeysAreLocked() async throws {
         try await Command.run("keygen", "-o", folder["wrong.jwks"]).succeeded()
-        let audit = ["audit", workshop.site, "--trust", workshop.root, "--keys"]
+        let audit = ["audit", testSite.site, "--trust", testSite.root, "--keys"]
         let locked = try await Command.run(audit + ["file:\(folder["wrong.jwks"])"])
         #expect(locked.exitCode == 77)
         let line = locked.text.split(separator: "\n").first { $0.hasPrefix("LOCKED") }
@@ -29,12 +29,12 @@ struct AuditTests {
 
     @Test func damageIsReportedWithAWrongKey() async throws {
         try await Command.run("keygen", "-o", folder["wrong.jwks"]).succeeded()
-        let name = "vault/site/\(try workshop.publishedPack("level"))"
+        let name = "vault/site/\(try testSite.publishedPack("level"))"
         var bytes = try folder.bytes(name)
         bytes[bytes.count / 2] ^= 1
         try folder.write(name, bytes)
         let result = try await Command.run(
-            "audit", workshop.site, "--trust", workshop.root, "--keys", "file:\(folder["wrong.jwks"])")
+            "audit", testSite.site, "--trust", testSite.root, "--keys", "file:\(folder["wrong.jwks"])")
         #expect(result.exitCode == 65)
         #expect(result.text.contains("BAD") && !result.text.contains("LOCKED"), "\(result.text)")
     }

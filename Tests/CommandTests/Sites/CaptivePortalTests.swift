@@ -4,7 +4,7 @@ import Testing
 
 /// Networks that answer every request with their own page: partial downloads are kept.
 struct CaptivePortalTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     /// Bytes of the pack.
     let size: Int
@@ -12,11 +12,11 @@ struct CaptivePortalTests {
     private static let page = Array("<!DOCTYPE html><html><body>Please log in.</body></html>\n".utf8)
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/noise", Self.noise)
-        try await workshop.publish("--pack", "level=\(folder["level"])")
-        size = try folder.bytes("vault/site/\(workshop.publishedPack("level"))").count
+        try await testSite.publish("--pack", "level=\(folder["level"])")
+        size = try folder.bytes("vault/site/\(testSite.publishedPack("level"))").count
     }
 
     /// A portal's page, with and without a length.
@@ -42,50 +42,50 @@ struct CaptivePortalTests {
     /// The host sends half and stops, a portal answers, then the host sends the rest.
     @Test(arguments: Page.allCases) func keepsThePartialDownload(page: Page) async throws {
         let (half, answer) = (size / 2, answer(page))
-        let dying = try FaultServer(workshop.site) {
+        let dying = try FaultServer(testSite.site) {
             DyingHost.answer($0, cutAfter: half)
         }
-        #expect(try await workshop.fetch(dying.url).exitCode == 69)
+        #expect(try await testSite.fetch(dying.url).exitCode == 69)
         let before = try partSize()
         #expect(before > size / 4)
 
-        let portal = try FaultServer(workshop.site) { $0.isForPack ? answer : .file }
+        let portal = try FaultServer(testSite.site) { $0.isForPack ? answer : .file }
         for _ in 0..<2 {
-            try await workshop.fetch(portal.url).failed(65, naming: portal.url)
+            try await testSite.fetch(portal.url).failed(65, naming: portal.url)
             // A hint only: a file system may call a hole data once it was read.
             #expect(try partSize() >= before)
         }
-        let server = try FaultServer(workshop.site)
-        try await workshop.fetch(server.url).succeeded()
+        let server = try FaultServer(testSite.site)
+        try await testSite.fetch(server.url).succeeded()
         #expect(server.packs.map(\.status) == [206])
         let served = dying.packBytes + server.packBytes
         #expect(served <= size * 11 / 10, "\(served) of \(size)")
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
     @Test(arguments: [Page.short, .shortOfNoLength]) func aPageIsNotKeptAsAPartialDownload(page: Page)
         async throws
     {
         let answer = answer(page)
-        let portal = try FaultServer(workshop.site) { $0.isForPack ? answer : .file }
-        try await workshop.fetch(portal.url).failed(65, naming: portal.url)
-        let server = try FaultServer(workshop.site)
-        try await workshop.fetch(server.url).succeeded()
+        let portal = try FaultServer(testSite.site) { $0.isForPack ? answer : .file }
+        try await testSite.fetch(portal.url).failed(65, naming: portal.url)
+        let server = try FaultServer(testSite.site)
+        try await testSite.fetch(server.url).succeeded()
         #expect(server.packs.map(\.status) == [206, 206])
     }
 
     @Test func aPageIsRefusedAsMetadata() async throws {
         let half = size / 2
-        let dying = try FaultServer(workshop.site) {
+        let dying = try FaultServer(testSite.site) {
             DyingHost.answer($0, cutAfter: half)
         }
-        #expect(try await workshop.fetch(dying.url).exitCode == 69)
+        #expect(try await testSite.fetch(dying.url).exitCode == 69)
         let before = try partSize()
-        let portal = try FaultServer(workshop.site) { _ in .bytes(Self.page, length: Self.page.count) }
-        try await workshop.fetch(portal.url).failed(76)
+        let portal = try FaultServer(testSite.site) { _ in .bytes(Self.page, length: Self.page.count) }
+        try await testSite.fetch(portal.url).failed(76)
         #expect(try partSize() == before)
-        let server = try FaultServer(workshop.site)
-        try await workshop.fetch(server.url).succeeded()
+        let server = try FaultServer(testSite.site)
+        try await testSite.fetch(server.url).succeeded()
         #expect(dying.packBytes + server.packBytes <= size * 11 / 10)
     }
 }

@@ -5,18 +5,18 @@ import Testing
 
 /// Unreadable records of one pack, and a `status` that changes nothing.
 struct DamagedRecordTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     private static let record = "store/permanent/@state/worlds/level/@record.json"
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "level")
         try folder.write("other/file", "other")
-        try await workshop.publish(
+        try await testSite.publish(
             "--pack", "worlds/level=\(folder["level"])", "--pack", "other=\(folder["other"])")
-        try await workshop.fetch().succeeded()
+        try await testSite.fetch().succeeded()
     }
 
     enum Damage: CaseIterable { case truncated, empty, garbled, noJSON, anotherPacks, oversized }
@@ -40,44 +40,44 @@ struct DamagedRecordTests {
     /// Every name below the store with its kind, mode, size and times, to the nanosecond.
     private func footprint() async throws -> String {
         try await Tool.run(
-            "find", workshop.store, "-printf", "%p %y %m %s %T@ %C@ %i %l\\n"
+            "find", testSite.store, "-printf", "%p %y %m %s %T@ %C@ %i %l\\n"
         ).text.split(separator: "\n").sorted().joined(separator: "\n")
     }
 
     @Test(arguments: Damage.allCases) func fetchRewritesTheRecord(kind: Damage) async throws {
         try await damage(kind)
         let before = try await footprint()
-        let status = try await workshop.status()
+        let status = try await testSite.status()
         #expect(status.count == 2)
         for id in ["worlds/level", "other"] {
             #expect(status[id]?.state == "loaded" && status[id]?.version == 1, "\(id)")
         }
         #expect(try await footprint() == before)
 
-        let server = try FaultServer(workshop.site)
-        try await workshop.fetch(server.url, "other").succeeded()
-        try await workshop.fetch(server.url).succeeded()
+        let server = try FaultServer(testSite.site)
+        try await testSite.fetch(server.url, "other").succeeded()
+        try await testSite.fetch(server.url).succeeded()
         #expect(server.packs.isEmpty, "what is there is not fetched again")
         // The record is complete again, and the next version is fetched as usual.
         #expect(try folder.json(Self.record)["loaded"] != nil)
         try folder.write("level/file", "version 2")
-        try await workshop.publish()
-        try await workshop.fetch().succeeded()
-        #expect(try await workshop.status()["worlds/level"]?.version == 2)
-        #expect(try await workshop.tree(of: "worlds/level") == Tree(folder["level"]))
+        try await testSite.publish()
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.status()["worlds/level"]?.version == 2)
+        #expect(try await testSite.tree(of: "worlds/level") == Tree(folder["level"]))
     }
 
     /// A waiting pack needs neither the record nor the site.
     @Test(arguments: [Damage.truncated, .garbled]) func aWaitingPackIsKept(kind: Damage) async throws {
         try folder.write("level/file", "version 2")
-        try await workshop.publish()
-        try await workshop.fetch(withKeys: false).succeeded()
+        try await testSite.publish()
+        try await testSite.fetch(withKeys: false).succeeded()
         try await damage(kind)
-        #expect(try await workshop.status()["worlds/level"]?.waitingVersion == 2)
-        try await Command.run(["unlock", "--store", workshop.store] + workshop.keys).succeeded()
-        #expect(try await workshop.status()["worlds/level"]?.version == 2)
-        #expect(try await workshop.tree(of: "worlds/level") == Tree(folder["level"]))
-        #expect(try workshop.files(in: "shared/packs") == [])
+        #expect(try await testSite.status()["worlds/level"]?.waitingVersion == 2)
+        try await Command.run(["unlock", "--store", testSite.store] + testSite.keys).succeeded()
+        #expect(try await testSite.status()["worlds/level"]?.version == 2)
+        #expect(try await testSite.tree(of: "worlds/level") == Tree(folder["level"]))
+        #expect(try testSite.files(in: "shared/packs") == [])
     }
 
     /// An on-demand pack is updated, too.
@@ -86,50 +86,50 @@ struct DamagedRecordTests {
             "vault/vault.json",
             #"{"format": 1, "packs": {"worlds/level": {"source": "../level", "policy": "onDemand"}}}"#)
         try folder.write("level/file", "version 2")
-        try await workshop.publish()
+        try await testSite.publish()
         try await damage(.garbled)
-        try await workshop.fetch().succeeded()
-        #expect(try await workshop.tree(of: "worlds/level") == Tree(folder["level"]))
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "worlds/level") == Tree(folder["level"]))
     }
 
     @Test(arguments: [Damage.truncated, .oversized]) func theNamedPackMayHaveTheDamagedRecord(kind: Damage)
         async throws
     {
         try folder.write("level/file", "version 2")
-        try await workshop.publish()
+        try await testSite.publish()
         try await damage(kind)
-        try await workshop.fetch(nil, "worlds/level").succeeded()
-        #expect(try await workshop.tree(of: "worlds/level") == Tree(folder["level"]))
+        try await testSite.fetch(nil, "worlds/level").succeeded()
+        #expect(try await testSite.tree(of: "worlds/level") == Tree(folder["level"]))
     }
 
     @Test(arguments: Damage.allCases.sample(2, for: "purgeableNeedsNoRecord"))
     func purgeableNeedsNoRecord(kind: Damage) async throws {
         try await damage(kind)
-        try await Command.run("purgeable", "worlds/level", "--store", workshop.store).succeeded()
-        let status = try await Command.run("status", "--store", workshop.store).succeeded().text
+        try await Command.run("purgeable", "worlds/level", "--store", testSite.store).succeeded()
+        let status = try await Command.run("status", "--store", testSite.store).succeeded().text
         #expect(status.contains("loaded  worlds/level  version 1 opened, purgeable"), "\(status)")
     }
 
     @Test func statusChangesNothing() async throws {
         let before = try await footprint()
-        try await Command.run("status", "--store", workshop.store).succeeded()
+        try await Command.run("status", "--store", testSite.store).succeeded()
         #expect(try await footprint() == before)
         // Not even in the wrong place.
         try folder.makeFolder("store/empty")
         let elsewhere = try await footprint()
         for place in ["nowhere", "store/empty"] {
             for area in ["permanent", "ephemeral", "shared"] {
-                try await Command.run("status", "--store", workshop.store, "--\(area)", folder[place])
+                try await Command.run("status", "--store", testSite.store, "--\(area)", folder[place])
                     .succeeded()
             }
         }
         let nowhere = ["--store", folder["nowhere"]]
-        for command in [["unlock"] + workshop.keys, ["repair", workshop.site]] {
+        for command in [["unlock"] + testSite.keys, ["repair", testSite.site]] {
             try await Command.run(command + nowhere).failed(66, naming: "nowhere")
         }
         #expect(try await footprint() == elsewhere)
         #expect(try !folder.exists("nowhere"))
-        let status = try await workshop.status()
+        let status = try await testSite.status()
         #expect(status.values.allSatisfy { $0.state == "loaded" && $0.version == 1 })
     }
 }

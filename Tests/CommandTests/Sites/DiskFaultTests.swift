@@ -10,14 +10,14 @@ import VaultFileSystem
 /// Each call that changes a disk, failing once: the command says so, what is in use stays whole, and the same command once
 /// more ends right.
 @Suite(.timeLimit(.minutes(60))) struct DiskFaultTests {
-    @Test(arguments: [KilledWay.opened, .sealed, .downloader, .unlock, .remove])
-    func oneCallFails(way: KilledWay) async throws {
-        let stores = try await KilledStores(way, from: .loaded)
+    @Test(arguments: [KilledOperation.opened, .sealed, .downloader, .unlock, .remove])
+    func oneCallFails(operation: KilledOperation) async throws {
+        let stores = try await KilledStores(operation, from: .loaded)
         let faults = try await self.faults(of: stores)
         try #require(faults.count > (Sampling.isWhole ? 10 : 1))
         var failures = 0
         for (round, fault) in faults.enumerated() {
-            let hint = "\(way), \(fault)"
+            let hint = "\(operation), \(fault)"
             let store = try await stores.store("store-\(round)")
             let result = try await stores.runFromFolder(in: store, through: fault.wrapper)
             if result.exitCode != 0 {
@@ -31,11 +31,11 @@ import VaultFileSystem
             try FileManager.default.removeItem(atPath: store)
         }
         #expect(failures > (Sampling.isWhole ? faults.count / 2 : 0), "\(failures) of \(faults.count)")
-        print("\(way): \(faults.count) faults, \(failures) of which made the command fail")
+        print("\(operation): \(faults.count) faults, \(failures) of which made the command fail")
     }
 
     private func faults(of stores: KilledStores) async throws -> [DiskFault] {
-        let log = stores.workshop.folder["calls"]
+        let log = stores.testSite.folder["calls"]
         let store = try await stores.store("counted")
         let counting = [
             "strace", "-f", "-qq", "-o", log, "-e", "trace=" + DiskFault.calls.joined(separator: ","),
@@ -43,7 +43,7 @@ import VaultFileSystem
         try await stores.runFromFolder(in: store, through: counting).succeeded()
         return DiskFault.all(
             countedIn: try String(contentsOfFile: log, encoding: .utf8),
-            isOdd: [.sealed, .unlock].contains(stores.way), for: "oneCallFails \(stores.way)")
+            isOdd: [.sealed, .unlock].contains(stores.operation), for: "oneCallFails \(stores.operation)")
     }
 
     /// One line, as I/O. A failing `openat` may be the loader's, without which no program runs.
@@ -55,10 +55,10 @@ import VaultFileSystem
 
     /// Files that could not be synced are removed: a second `fsync` may succeed without saving them. (A pack is
     /// synced before it is renamed.)
-    @Test(arguments: [KilledWay.opened, .sealed, .downloader, .unlock])
-    func unsyncedFilesAreDiscarded(way: KilledWay) async throws {
-        let stores = try await KilledStores(way, from: .loaded)
-        let sample = Sampling.numbers(1...80, each: 3, for: "whatWasNotSavedIsThrownAway \(way)")
+    @Test(arguments: [KilledOperation.opened, .sealed, .downloader, .unlock])
+    func unsyncedFilesAreDiscarded(operation: KilledOperation) async throws {
+        let stores = try await KilledStores(operation, from: .loaded)
+        let sample = Sampling.numbers(1...80, each: 3, for: "whatWasNotSavedIsThrownAway \(operation)")
         var files = 0
         for number in sample {
             guard let thrownAway = try await discardedFiles(afterFailedSave: number, of: stores) else {
@@ -66,7 +66,7 @@ import VaultFileSystem
             }
             files += thrownAway
         }
-        // Some ways save few files, by another thread each time: where the sample hit none, one of these does.
+        // Some operations save few files, by another thread each time: where the sample hit none, one of these does.
         for number in 1...20 where files == 0 && !sample.contains(number) {
             files += try await discardedFiles(afterFailedSave: number, of: stores) ?? 0
         }
@@ -77,7 +77,7 @@ import VaultFileSystem
     private func discardedFiles(afterFailedSave number: Int, of stores: KilledStores) async throws -> Int? {
         let store = try await stores.store("store-\(number)")
         defer { try? FileManager.default.removeItem(atPath: store) }
-        let log = stores.workshop.folder["fsync"]
+        let log = stores.testSite.folder["fsync"]
         let wrapper =
             ["strace", "-f", "-y", "-qq", "-o", log, "-e", "trace=fsync"]
             + ["-e", "inject=fsync:error=EIO:when=\(number)"]
@@ -92,7 +92,7 @@ import VaultFileSystem
                 files += 1
                 continue
             }
-            #expect(left.kind == .folder, "\(path) stayed: \(stores.way), fsync \(number)")
+            #expect(left.kind == .folder, "\(path) stayed: \(stores.operation), fsync \(number)")
         }
         return files
     }
@@ -102,7 +102,7 @@ extension KilledStores {
     /// Runs the command as it is shipped, straight from the site's folder.
     @discardableResult
     func runFromFolder(in store: String, through wrapper: [String] = []) async throws -> CommandResult {
-        try await Command.run(way.arguments(workshop, workshop.site, store), through: wrapper)
+        try await Command.run(operation.arguments(testSite, testSite.site, store), through: wrapper)
     }
 
     /// Every file with a final name is complete, whether or not it is in use.

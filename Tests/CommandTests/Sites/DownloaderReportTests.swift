@@ -4,21 +4,21 @@ import Testing
 
 /// The reports of `downloader`.
 struct DownloaderReportTests {
-    let workshop: Workshop
+    let testSite: TestSite
 
     init() async throws {
-        workshop = try await Workshop(publishing: ["first", "second", "third"])
+        testSite = try await TestSite(publishing: ["first", "second", "third"])
     }
 
     private func run(_ server: FaultServer, _ options: String...) async throws -> CommandResult {
         try await Command.run(
-            ["downloader", server.url, "--store", workshop.store, "--trust", workshop.root]
+            ["downloader", server.url, "--store", testSite.store, "--trust", testSite.root]
                 + ["--request", "install", "--json"] + options)
     }
 
     /// Completed work is reported when the time is up.
     @Test(arguments: [0, 1]) func reportsProgressWhenTheTimeIsUp(failed: Int) async throws {
-        let server = try FaultServer(workshop.site) { request in
+        let server = try FaultServer(testSite.site) { request in
             if request.path.hasSuffix("second.avpack") { return .steps([.hang]) }
             return failed == 1 && request.path.hasSuffix("first.avpack") ? .status(404) : .file
         }
@@ -32,11 +32,11 @@ struct DownloaderReportTests {
             #expect(pack["failure"] == "the time is up" && pack["category"] == "busy")
         }
         // None of this is recorded as a failure.
-        #expect(try await workshop.status().values.filter { $0.state == "failed" }.count == failed)
+        #expect(try await testSite.status().values.filter { $0.state == "failed" }.count == failed)
     }
 
     @Test func reportsDisallowedPacks() async throws {
-        let result = try await run(try FaultServer(workshop.site), "--allowance", "1")
+        let result = try await run(try FaultServer(testSite.site), "--allowance", "1")
         #expect(result.exitCode == 74, "\(result.errorText)")
         let json = try result.json()
         #expect(json["packs"]?.elements?.isEmpty == true)
@@ -47,7 +47,7 @@ struct DownloaderReportTests {
 
     /// Scripts get JSON in every case.
     @Test func answersJSONWithoutMetadata() async throws {
-        let result = try await run(try FaultServer(workshop.site) { _ in .status(403) })
+        let result = try await run(try FaultServer(testSite.site) { _ in .status(403) })
         #expect(result.exitCode == 69, "\(result.errorText)")
         let refusals = try #require(try result.json()["refusals"]?.elements)
         #expect(refusals.map { $0["category"]?.text } == ["unavailable"])

@@ -5,12 +5,12 @@ import Testing
 
 /// Real assets: published, hosted by nginx, fetched without and with the key, and compared.
 struct EndToEndTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
     }
 
     /// The peak of a command's memory, in KiB.
@@ -24,16 +24,16 @@ struct EndToEndTests {
     @Test func extremeTuxRacer() async throws {
         try await Tool.run("dpkg-deb", "--extract", try await Self.debianPackage(), folder["game"])
         #expect(try Tree(folder["game"]).files.count > 100)
-        try await workshop.publish("--pack", "tuxracer=\(folder["game"])")
-        try await Nginx.run(over: workshop.site, in: folder) { nginx in
-            try await workshop.fetch(nginx.url, withKeys: false).succeeded()
-            #expect(try await workshop.status()["tuxracer"]?.state == "toBeTransferred")
-            try await workshop.fetch(nginx.url).succeeded()
-            let site = try folder.bytes("vault/site/\(workshop.publishedPack("tuxracer"))").count
+        try await testSite.publish("--pack", "tuxracer=\(folder["game"])")
+        try await Nginx.run(over: testSite.site, in: folder) { nginx in
+            try await testSite.fetch(nginx.url, withKeys: false).succeeded()
+            #expect(try await testSite.status()["tuxracer"]?.state == "toBeTransferred")
+            try await testSite.fetch(nginx.url).succeeded()
+            let site = try folder.bytes("vault/site/\(testSite.publishedPack("tuxracer"))").count
             // Header and footer are known from the metadata.
             #expect(try nginx.packBytes() == site - 64 - 128)
         }
-        try await Tool.run("diff", "-r", folder["game"], "\(workshop.store)/permanent/tuxracer/current/")
+        try await Tool.run("diff", "-r", folder["game"], "\(testSite.store)/permanent/tuxracer/current/")
     }
 
     /// The Debian package, kept in `ASSETVAULT_CORPORA` or among the temporary files for the next time.
@@ -80,17 +80,17 @@ struct EndToEndTests {
             """
         try folder.write("pack.sh", script)
         try await Tool.run("sh", "-e", folder["pack.sh"], workingDirectory: folder.path.appending("odd"))
-        try await workshop.publish(
+        try await testSite.publish(
             "--pack", "odd=\(folder["odd"])", "--pack", "tar=\(folder["odd.tar.zst"])",
             "--pack", "zip=\(folder["odd.zip"])", "--pack", "seven=\(folder["odd.7z"])",
             // Nearly all of it is zeros.
             "--max-unpacked", "1GB")
-        try await Nginx.run(over: workshop.site, in: folder) { nginx in
-            try await workshop.fetch(nginx.url).succeeded()
+        try await Nginx.run(over: testSite.site, in: folder) { nginx in
+            try await testSite.fetch(nginx.url).succeeded()
         }
         let source = try Tree(folder["odd"])
         for id in ["odd", "tar", "zip", "seven"] {
-            #expect(try await workshop.tree(of: id) == source, "\(id)")
+            #expect(try await testSite.tree(of: id) == source, "\(id)")
         }
     }
 
@@ -108,20 +108,20 @@ struct EndToEndTests {
         try await Tool.run("sh", "-e", folder["make.sh"], workingDirectory: folder.path.appending("large"))
         let limit = 128 << 10
         let publishing = try await memory(
-            of: ["publish", workshop.vault, "--pack", "large=\(folder["large"])"])
+            of: ["publish", testSite.vault, "--pack", "large=\(folder["large"])"])
         #expect(publishing < limit, "\(publishing) KiB")
-        try await Nginx.run(over: workshop.site, in: folder) { nginx in
-            let fetch = ["fetch", nginx.url, "--store", workshop.store, "--trust", workshop.root]
+        try await Nginx.run(over: testSite.site, in: folder) { nginx in
+            let fetch = ["fetch", nginx.url, "--store", testSite.store, "--trust", testSite.root]
             let downloading = try await memory(of: fetch)
             #expect(downloading < limit, "\(downloading) KiB")
-            let opening = try await memory(of: fetch + workshop.keys)
+            let opening = try await memory(of: fetch + testSite.keys)
             #expect(opening < limit, "\(opening) KiB")
         }
-        try await Tool.run("diff", "-r", folder["large"], "\(workshop.store)/permanent/large/current/")
+        try await Tool.run("diff", "-r", folder["large"], "\(testSite.store)/permanent/large/current/")
         let auditing = try await memory(
-            of: ["audit", workshop.site, "--trust", workshop.root] + workshop.keys + ["--json"])
+            of: ["audit", testSite.site, "--trust", testSite.root] + testSite.keys + ["--json"])
         #expect(auditing < limit, "\(auditing) KiB")
-        let again = try await memory(of: ["publish", workshop.vault])
+        let again = try await memory(of: ["publish", testSite.vault])
         #expect(again < limit, "\(again) KiB")
     }
 }

@@ -5,14 +5,14 @@ import VaultFileSystem
 
 /// Held versions that are updated, removed, damaged, repaired and fetched again.
 @Suite(.timeLimit(.minutes(5))) struct HeldVersionTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop(publishing: ["level", "other"])
-        folder = workshop.folder
+        testSite = try await TestSite(publishing: ["level", "other"])
+        folder = testSite.folder
         try folder.write("level/noise", Bytes.random(600_000, seed: 1))
-        try await workshop.publish()
+        try await testSite.publish()
     }
 
     enum Form: String, CaseIterable { case opened, sealed }
@@ -55,7 +55,7 @@ import VaultFileSystem
     private func fetch(_ form: Form, _ url: String? = nil, _ id: String = "level") async throws
         -> CommandResult
     {
-        try await workshop.fetch(url, "--\(form.rawValue)", id)
+        try await testSite.fetch(url, "--\(form.rawValue)", id)
     }
 
     private func live() async throws -> FilePath {
@@ -65,7 +65,7 @@ import VaultFileSystem
     }
 
     private func remove() async throws -> CommandResult {
-        try await Command.run("remove", "level", "--store", workshop.store)
+        try await Command.run("remove", "level", "--store", testSite.store)
     }
 
     private func damage(_ version: FilePath, _ form: Form) async throws {
@@ -88,10 +88,10 @@ import VaultFileSystem
         let reader = try Reader(version)
         if isRemoved {
             try await remove().succeeded()
-            #expect(try await workshop.status()["level"]?.state == "removing")
+            #expect(try await testSite.status()["level"]?.state == "removing")
         } else {
             try folder.write("level/noise", "version 2")
-            try await workshop.publish()
+            try await testSite.publish()
             try await fetch(form).succeeded()
         }
         try await fetch(.opened, nil, "other").succeeded()
@@ -99,8 +99,8 @@ import VaultFileSystem
         reader.end()
         try await fetch(.opened, nil, "other").succeeded()
         #expect(try !FileSystem.exists(version))
-        if isRemoved { #expect(try await workshop.status()["level"]?.state == "absent") }
-        #expect(try workshop.files(in: "permanent/@held") == [])
+        if isRemoved { #expect(try await testSite.status()["level"]?.state == "absent") }
+        #expect(try testSite.files(in: "permanent/@held") == [])
     }
 
     /// An undamaged version is restored without a download; a damaged one never becomes live.
@@ -112,11 +112,11 @@ import VaultFileSystem
         let reader = try Reader(version)
         if isDamaged { try await damage(version, form) }
         try await remove().succeeded()
-        let server = try FaultServer(workshop.site)
+        let server = try FaultServer(testSite.site)
         let result = try await fetch(form, server.url)
         if isDamaged {
             result.failed(75, naming: version.lastComponent?.string ?? "")
-            #expect(try await workshop.status()["level"]?.version == nil)
+            #expect(try await testSite.status()["level"]?.version == nil)
         } else {
             try result.succeeded()
             #expect(try await live() == version)
@@ -127,7 +127,7 @@ import VaultFileSystem
         try await fetch(form, server.url).succeeded()
         #expect(try await live() == version)
         try await fetch(.opened).succeeded()
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
     /// The reader keeps the sealed file, which is reused.
@@ -135,7 +135,7 @@ import VaultFileSystem
         try await fetch(.sealed).succeeded()
         let version = try await live()
         let reader = try Reader(version)
-        let server = try FaultServer(workshop.site)
+        let server = try FaultServer(testSite.site)
         try await fetch(.opened, server.url).succeeded()
         #expect(try await live() != version)
         try await fetch(.sealed, server.url).succeeded()
@@ -150,17 +150,17 @@ import VaultFileSystem
         let version = try await live()
         let reader = try Reader(version)
         try await damage(version, .sealed)
-        let repair = ["repair", workshop.site, "--store", workshop.store]
+        let repair = ["repair", testSite.site, "--store", testSite.store]
         try await Command.run(repair).succeeded()
         #expect(try reader.isThere)
         try await remove().succeeded()
         #expect(try reader.isThere)
-        try await workshop.fetch(nil, "level", withKeys: withKeys).succeeded()
+        try await testSite.fetch(nil, "level", withKeys: withKeys).succeeded()
         #expect(try reader.isThere)
-        try await workshop.fetch().succeeded()
+        try await testSite.fetch().succeeded()
         #expect(try reader.isThere)
         reader.end()
-        try await workshop.fetch().succeeded()
+        try await testSite.fetch().succeeded()
         #expect(try entries().allSatisfy { !$0.hasSuffix(".damaged") })
         try await Command.run(repair).succeeded()
     }
@@ -171,7 +171,7 @@ import VaultFileSystem
         try await damage(version, .sealed)
         try await Tool.run("chmod", "0444", version.string)
         let reader = try Reader(version)
-        try await Command.run("repair", workshop.site, "--store", workshop.store).succeeded()
+        try await Command.run("repair", testSite.site, "--store", testSite.store).succeeded()
         try await remove().succeeded()
         #expect(try reader.isThere)
         reader.end()

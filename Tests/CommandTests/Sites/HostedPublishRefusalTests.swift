@@ -5,16 +5,16 @@ import Testing
 
 /// Hosts that are refused as the base of a publication, without writing anything.
 struct HostedPublishRefusalTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     let runner: Runner
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/noise", Bytes.random(1 << 20, seed: 1))
-        try await workshop.publish("--pack", "level=\(folder["level"])")
-        runner = try await Runner(of: workshop)
+        try await testSite.publish("--pack", "level=\(folder["level"])")
+        runner = try await Runner(of: testSite)
         try folder.write("level/more", "version 2")
     }
 
@@ -75,8 +75,8 @@ struct HostedPublishRefusalTests {
     /// A tampered piece is ignored: its content is sealed again.
     @Test func aTamperedPieceIsSealedAnew() async throws {
         try folder.write("level/prose", (0..<40_000).map { "line \($0)" }.joined(separator: "\n"))
-        try await workshop.publish()
-        try await Tool.run("cp", "-rT", workshop.site, runner.host)
+        try await testSite.publish()
+        try await Tool.run("cp", "-rT", testSite.site, runner.host)
         let server = try FaultServer(runner.host) { request in
             guard request.isForPack, request.start == 64 || request.earlier > 0 else { return .file }
             return .changed { $0.body = [UInt8](repeating: 7, count: $0.body.count) }
@@ -84,13 +84,13 @@ struct HostedPublishRefusalTests {
         try folder.write("level/more", "version 3")
         try await runner.publish(server.url, "--compression", "max").succeeded()
         try await runner.upload()
-        try await Command.run(["audit", runner.host] + workshop.keys).succeeded()
-        try await workshop.fetch(runner.host).succeeded()
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await Command.run(["audit", runner.host] + testSite.keys).succeeded()
+        try await testSite.fetch(runner.host).succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
     @Test func theSiteOfAnotherVault() async throws {
-        let other = try await Workshop(publishing: ["level"])
+        let other = try await TestSite(publishing: ["level"])
         let server = try FaultServer(other.site)
         try await refuses(76, naming: "sign", server.url)
     }
@@ -103,7 +103,7 @@ struct HostedPublishRefusalTests {
         try await runner.publish(server.url).succeeded()
         // The host goes back; site/ is gone meanwhile.
         try await Tool.run("rm", "-r", runner.site)
-        let older = try FaultServer(workshop.site)
+        let older = try FaultServer(testSite.site)
         try await refuses(76, naming: "version 2 was published from here", older.url)
     }
 
@@ -130,13 +130,13 @@ struct HostedPublishRefusalTests {
 
     /// The signed metadata would replace the other publication.
     @Test func aConcurrentPublication() async throws {
-        let server = try FaultServer(runner.host) { [site = workshop.site] request in
+        let server = try FaultServer(runner.host) { [site = testSite.site] request in
             guard request.path.hasSuffix("timestamp.json"), request.earlier > 1,
                 let bytes = try? Data(contentsOf: URL(filePath: "\(site)/metadata/timestamp.json"))
             else { return .file }
             return .bytes([UInt8](bytes), length: bytes.count)
         }
-        try await workshop.publish()
+        try await testSite.publish()
         try await Command.run("publish", runner.vault, "--against", server.url).failed(
             75, naming: "somebody else has published")
         #expect(try !runner.written().contains { $0.hasPrefix("metadata") })
@@ -144,7 +144,7 @@ struct HostedPublishRefusalTests {
 
     /// Files of an interrupted upload keep their names.
     @Test func anUnfinishedUpload() async throws {
-        let first = try await Runner(of: workshop, named: "first")
+        let first = try await Runner(of: testSite, named: "first")
         try await first.publish(runner.host).succeeded()
         let left = try folder.bytes("first/vault/site/metadata/2.targets.json")
         try folder.write("host/metadata/2.targets.json", left)
@@ -156,7 +156,7 @@ struct HostedPublishRefusalTests {
             ])
         try await runner.upload()
         #expect(try folder.bytes("host/metadata/2.targets.json") == left)
-        try await Command.run(["audit", runner.host] + workshop.keys).succeeded()
+        try await Command.run(["audit", runner.host] + testSite.keys).succeeded()
     }
 
     /// Without the host's URL the old packs are reported as missing.

@@ -7,17 +7,17 @@ import Testing
 
 /// Publishing without a local site: from the hosted files.
 struct HostedPublishTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     /// A large pack of prose and noise, and a small one.
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/noise", Self.noise)
         for (number, text) in Self.prose.enumerated() { try folder.write("level/prose/\(number)", text) }
         try folder.write("other/file", "another pack")
-        try await workshop.publish("--pack", "level=\(folder["level"])", "--pack", "other=\(folder["other"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])", "--pack", "other=\(folder["other"])")
     }
 
     private static let noise = Bytes.random(3 << 20, seed: 1)
@@ -32,14 +32,14 @@ struct HostedPublishTests {
     /// Uploads, and expects a complete site from which an old client gets the sources unchanged.
     private func expectNewSite(from runner: Runner, _ url: String) async throws {
         try await runner.upload()
-        try await Command.run("audit", url, "--trust", workshop.root).succeeded()
-        try await workshop.fetch(url).succeeded()
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await Command.run("audit", url, "--trust", testSite.root).succeeded()
+        try await testSite.fetch(url).succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
     private func expectUpdate(at url: String) async throws {
-        try await workshop.fetch(url).succeeded()
-        let runner = try await Runner(of: workshop)
+        try await testSite.fetch(url).succeeded()
+        let runner = try await Runner(of: testSite)
         // Nothing has changed yet.
         let first = try await runner.publish(url).succeeded()
         #expect(first.errorText == "nothing changed\n", "\(first.errorText)")
@@ -58,35 +58,35 @@ struct HostedPublishTests {
         try await expectNewSite(from: runner, url)
 
         // A local publication makes the same pack.
-        try await workshop.publish()
-        #expect(try workshop.publishedPack("level") == written[3])
+        try await testSite.publish()
+        #expect(try testSite.publishedPack("level") == written[3])
         #expect(
             try folder.bytes("vault/site/\(written[3])")
                 == folder.bytes("\(runner.name)/vault/site/\(written[3])"))
     }
 
     @Test func fromTheDevelopmentServer() async throws {
-        _ = try await Runner(of: workshop, named: "first")
-        try await Command.whileRunning(["serve", Runner.host(of: workshop)]) { server in
+        _ = try await Runner(of: testSite, named: "first")
+        try await Command.whileRunning(["serve", Runner.host(of: testSite)]) { server in
             try await expectUpdate(at: try await server.firstLine())
         }
     }
 
     @Test func fromNginx() async throws {
-        _ = try await Runner(of: workshop, named: "first")
-        try await Nginx.run(over: Runner.host(of: workshop), in: folder) { nginx in
+        _ = try await Runner(of: testSite, named: "first")
+        try await Nginx.run(over: Runner.host(of: testSite), in: folder) { nginx in
             try await expectUpdate(at: nginx.url)
         }
     }
 
     /// Only index and catalog of the changed pack are downloaded, no piece, and nothing of the unchanged pack.
     @Test func onlyIndexAndCatalogAreDownloaded() async throws {
-        let runner = try await Runner(of: workshop)
+        let runner = try await Runner(of: testSite)
         let server = try FaultServer(runner.host)
         try change()
         let report = try await runner.publish(server.url, "--json").succeeded().json()
         // As many pieces are reused as with a local old pack.
-        #expect(try await workshop.publish("--json").json()["packs"] == report["packs"])
+        #expect(try await testSite.publish("--json").json()["packs"] == report["packs"])
         #expect(
             server.packs.allSatisfy { $0.status == 206 } && server.packBytes < 20_000, "\(server.packBytes)")
         #expect(server.packs.count == 1)
@@ -95,50 +95,50 @@ struct HostedPublishTests {
 
     /// Where sealing gives other bytes, as with another compressor, the host's pieces are reused.
     @Test func unchangedPiecesStayByteForByte() async throws {
-        let runner = try await Runner(of: workshop)
+        let runner = try await Runner(of: testSite)
         let server = try FaultServer(runner.host)
         try change()
         let report = try await runner.publish(server.url, "--compression", "max", "--json").succeeded().json()
-        let onTheSpot = try await workshop.publish("--compression", "max", "--json").json()
+        let onTheSpot = try await testSite.publish("--compression", "max", "--json").json()
         #expect(report["packs"] == onTheSpot["packs"])
-        #expect(try runner.written().last == workshop.publishedPack("level"))
+        #expect(try runner.written().last == testSite.publishedPack("level"))
         // No bytes of the noise were needed.
         #expect(server.packBytes > 50_000 && server.packBytes < 2 << 20, "\(server.packBytes)")
-        try await workshop.fetch(server.url).succeeded()
+        try await testSite.fetch(server.url).succeeded()
         try await expectNewSite(from: runner, server.url)
     }
 
     /// A host without ranges sends whole packs, which is reported.
     @Test func aHostWithoutRanges() async throws {
-        let runner = try await Runner(of: workshop)
+        let runner = try await Runner(of: testSite)
         let server = try FaultServer(runner.host) { _ in .wholeFile }
         try change()
         let result = try await runner.publish(server.url).succeeded()
         #expect(result.errorText.contains("warning: the host sends no parts of files: a pack came whole"))
         #expect(try runner.written().count == 4)
-        try await workshop.fetch(server.url).succeeded()
+        try await testSite.fetch(server.url).succeeded()
         try await expectNewSite(from: runner, server.url)
     }
 
     /// A host that supports ranges now and then, as several machines behind one name may.
     @Test func aHostThatIgnoresSomeRanges() async throws {
-        let runner = try await Runner(of: workshop)
+        let runner = try await Runner(of: testSite)
         let server = try FaultServer(runner.host) { request in
             request.isForPack && request.earlier > 0 ? .wholeFile : .file
         }
         try change()
         // Pieces that seal to other bytes are fetched.
         try await runner.publish(server.url, "--compression", "max").succeeded()
-        try await workshop.fetch(server.url).succeeded()
+        try await testSite.fetch(server.url).succeeded()
         try await expectNewSite(from: runner, server.url)
     }
 
     /// The next machine continues from what the first one uploaded.
     @Test func oneMachineAfterTheOther() async throws {
-        let server = try FaultServer(try await Runner(of: workshop, named: "none").host)
+        let server = try FaultServer(try await Runner(of: testSite, named: "none").host)
         for number in 2...4 {
             try folder.write("level/prose/\(number)", "version \(number)")
-            let runner = try await Runner(of: workshop, named: "runner-\(number)")
+            let runner = try await Runner(of: testSite, named: "runner-\(number)")
             let result = try await runner.publish(server.url).succeeded()
             #expect(result.text.contains("updated  level  version \(number)"), "\(result.text)")
             try await expectNewSite(from: runner, server.url)
@@ -148,16 +148,16 @@ struct HostedPublishTests {
     /// Two machines began from the same state, and the second upload replaced the first: clients of the first are warned, and
     /// so is the machine that lost, whose next version all clients take.
     @Test func twoContentsOfOneVersion() async throws {
-        let server = try FaultServer(try await Runner(of: workshop, named: "none").host)
+        let server = try FaultServer(try await Runner(of: testSite, named: "none").host)
         let (first, second) = (
-            try await Runner(of: workshop, named: "first"), try await Runner(of: workshop, named: "second")
+            try await Runner(of: testSite, named: "first"), try await Runner(of: testSite, named: "second")
         )
         try folder.write("other/file", "of the first")
         try await first.publish(server.url).succeeded()
         try folder.write("other/file", "of the second")
         try await second.publish(server.url).succeeded()
         try await first.upload()
-        try await workshop.fetch(server.url).succeeded()
+        try await testSite.fetch(server.url).succeeded()
         let downloader = ["downloader", "--request", "update", server.url, "--store", folder["store"]]
         try await Command.run(downloader).succeeded()
         try await second.upload()
@@ -169,7 +169,7 @@ struct HostedPublishTests {
                 "\(result.errorText)")
         }
         try folder.write("other/file", "of the first")
-        #expect(try await workshop.tree(of: "other") == Tree(folder["other"]))
+        #expect(try await testSite.tree(of: "other") == Tree(folder["other"]))
 
         // Nothing else has changed there.
         try folder.write("other/file", "of the second")
@@ -179,27 +179,27 @@ struct HostedPublishTests {
                 "another publisher's version 2 replaced the one that was published from here"),
             "\(result.errorText)")
         try await expectNewSite(from: first, server.url)
-        #expect(try await workshop.tree(of: "other") == Tree(folder["other"]))
-        let last = try await workshop.fetch(server.url).succeeded()
+        #expect(try await testSite.tree(of: "other") == Tree(folder["other"]))
+        let last = try await testSite.fetch(server.url).succeeded()
         #expect(!last.errorText.contains("warning"), "\(last.errorText)")
     }
 
     /// A pack that was withdrawn is declared again: its number was given to other bytes, as the host's metadata say.
     @Test(arguments: [nil, 2]) func aWithdrawnPackThatIsDeclaredAgain(bins: Int64?) async throws {
-        let server = try FaultServer(try await Runner(of: workshop, named: "none").host)
+        let server = try FaultServer(try await Runner(of: testSite, named: "none").host)
         func publish(_ name: String, _ arguments: String...) async throws -> CommandResult {
-            let runner = try await Runner(of: workshop, named: name)
+            let runner = try await Runner(of: testSite, named: name)
             let result = try await Command.run(
                 ["publish", runner.vault, "--against", server.url] + arguments
             ).succeeded()
             try await runner.upload()
             return result
         }
-        try workshop.settings { $0["bins"] = bins.map { .integer($0) } }
+        try testSite.settings { $0["bins"] = bins.map { .integer($0) } }
         if bins != nil { _ = try await publish("first") }
-        try await workshop.fetch(server.url).succeeded()
+        try await testSite.fetch(server.url).succeeded()
         let settings = try folder.bytes("vault/vault.json")
-        try workshop.settings { settings in
+        try testSite.settings { settings in
             var packs = settings["packs"]?.members ?? [:]
             packs["other"] = nil
             settings["packs"] = .object(packs)
@@ -209,38 +209,38 @@ struct HostedPublishTests {
         try folder.write("other/file", "declared again")
         let result = try await publish("third")
         #expect(result.text.contains("other  version 2"), "\(result.text)")
-        try await workshop.fetch(server.url).succeeded()
-        #expect(try await workshop.tree(of: "other") == Tree(folder["other"]))
+        try await testSite.fetch(server.url).succeeded()
+        #expect(try await testSite.tree(of: "other") == Tree(folder["other"]))
     }
 
     /// A machine does not upload older metadata over newer ones.
     @Test(arguments: [true, false]) func anOvertakenMachineDoesNotOverwrite(hasChange: Bool) async throws {
-        let first = try await Runner(of: workshop, named: "first")
+        let first = try await Runner(of: testSite, named: "first")
         let server = try FaultServer(first.host)
         try change()
         try await first.publish(server.url).succeeded()
         try await first.upload()
-        let second = try await Runner(of: workshop, named: "second")
+        let second = try await Runner(of: testSite, named: "second")
         try folder.write("other/file", "changed")
         try await second.publish(server.url).succeeded()
         try await second.upload()
-        try await workshop.fetch(server.url).succeeded()
+        try await testSite.fetch(server.url).succeeded()
         if hasChange { try folder.write("level/prose/9", "version 3") }
         let again = try await first.publish(server.url).succeeded()
         #expect(hasChange != again.errorText.contains("nothing changed"), "\(again.errorText)")
         #expect(try first.written().contains("metadata/timestamp.json") == hasChange)
         try await expectNewSite(from: first, server.url)
-        #expect(try await workshop.tree(of: "other") == Tree(folder["other"]))
+        #expect(try await testSite.tree(of: "other") == Tree(folder["other"]))
     }
 
     /// When it is killed, either all relevant files exist or none; the next run succeeds.
     @Test(arguments: ["renameat2", "fsync"]) func killedAtEachStep(call: String) async throws {
-        let server = try FaultServer(try await Runner(of: workshop, named: "none").host)
+        let server = try FaultServer(try await Runner(of: testSite, named: "none").host)
         try change()
         for number in [1]
             + Sampling.numbers(2...60, each: 8, for: "HostedPublishTests.killedAtEachStep \(call)")
         {
-            let runner = try await Runner(of: workshop, named: "runner-\(number)")
+            let runner = try await Runner(of: testSite, named: "runner-\(number)")
             let result = try await runner.publish(server.url, through: Killing.at(call, number: number))
             try #require(result.exitCode == 0 || result.exitCode == 137, "\(result.errorText)")
             let names = try runner.written()
@@ -257,7 +257,7 @@ struct HostedPublishTests {
                     && !Tree(runner.vault).entries.keys.contains { $0.contains(".assetvault-") })
             guard result.exitCode == 0 else { continue }
             #expect(number > 1, "\(call) was never called")
-            try await workshop.fetch(server.url).succeeded()
+            try await testSite.fetch(server.url).succeeded()
             return try await expectNewSite(from: runner, server.url)
         }
     }

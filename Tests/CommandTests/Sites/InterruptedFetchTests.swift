@@ -4,37 +4,37 @@ import Testing
 
 /// A fetch that is interrupted, by Ctrl-C for example, leaves nothing unfinished, and the next one resumes.
 @Suite(.timeLimit(.minutes(10))) struct InterruptedFetchTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     /// Version 1 is in the store, version 2 on the site.
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "version 1")
-        try await workshop.publish("--pack", "level=\(folder["level"])")
-        try await workshop.fetch().succeeded()
+        try await testSite.publish("--pack", "level=\(folder["level"])")
+        try await testSite.fetch().succeeded()
         try await Tool.run("cp", "-a", folder["level"], folder["old-level"])
         try folder.write("level/file", "version 2")
         try folder.write("level/noise", Bytes.random(1 << 20, seed: 1))
-        try await workshop.publish()
+        try await testSite.publish()
     }
 
     private var fetch: [String] {
-        ["fetch", workshop.site, "--store", workshop.store] + workshop.keys
+        ["fetch", testSite.site, "--store", testSite.store] + testSite.keys
     }
 
     private func scratch() throws -> [String] {
-        try Tree(workshop.store).entries.keys.filter { $0.contains(".assetvault-") }
+        try Tree(testSite.store).entries.keys.filter { $0.contains(".assetvault-") }
     }
 
     private func expectNothingHalfDone(state: String = "loaded") async throws {
         #expect(try scratch() == [])
-        #expect(try await workshop.tree(of: "level") == Tree(folder["old-level"]))
-        let status = try await workshop.status()["level"]
+        #expect(try await testSite.tree(of: "level") == Tree(folder["old-level"]))
+        let status = try await testSite.status()["level"]
         #expect(status?.state == state && status?.version == 1)
-        try await workshop.fetch().succeeded()
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
     /// While it opens the pack.
@@ -50,13 +50,13 @@ import Testing
     @Test(arguments: [SIGINT, SIGTERM]) func whileItDownloads(signal: Int32) async throws {
         let gate = Gate()
         defer { gate.open() }
-        let site = try FaultServer(workshop.site) { request in
+        let site = try FaultServer(testSite.site) { request in
             if request.isForPack { gate.pass() }
             return .file
         }
         let code = folder["code"]
         try await Command.whileRunning(
-            ["fetch", site.url, "--store", workshop.store] + workshop.keys,
+            ["fetch", site.url, "--store", testSite.store] + testSite.keys,
             through: Command.shell("\"$@\"; echo $? > '\(code)'") + ["env", "--default-signal=INT"]
         ) { shell in
             try await gate.arrival()

@@ -3,12 +3,12 @@ import Testing
 
 /// The JSON output of commands that change something.
 struct JSONAnswerTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop(publishing: ["one", "two"])
-        folder = workshop.folder
+        testSite = try await TestSite(publishing: ["one", "two"])
+        folder = testSite.folder
     }
 
     private func texts(_ name: String, of answer: CommandResult) throws -> [String?]? {
@@ -16,8 +16,8 @@ struct JSONAnswerTests {
     }
 
     @Test func unlock() async throws {
-        try await workshop.fetch(withKeys: false).succeeded()
-        let unlock = ["unlock", "--store", workshop.store, "--json"] + workshop.keys
+        try await testSite.fetch(withKeys: false).succeeded()
+        let unlock = ["unlock", "--store", testSite.store, "--json"] + testSite.keys
         let first = try await Command.run(unlock)
         #expect(try texts("loaded", of: first) == ["one", "two"])
         #expect(try first.json()["packs"]?.elements?.map { $0["state"]?.text } == ["loaded", "loaded"])
@@ -27,32 +27,32 @@ struct JSONAnswerTests {
     }
 
     @Test func remove() async throws {
-        try await workshop.fetch().succeeded()
-        let some = try await Command.run("remove", "one", "three", "--store", workshop.store, "--json")
+        try await testSite.fetch().succeeded()
+        let some = try await Command.run("remove", "one", "three", "--store", testSite.store, "--json")
         #expect(try some.exitCode == 66 && some.json()["removed"]?.elements?.map(\.text) == ["one"])
         #expect(try some.json()["packs"]?.elements?.map { $0["state"]?.text } == ["absent", "loaded"])
     }
 
     @Test func repair() async throws {
-        try await workshop.fetch(nil, "--sealed").succeeded()
-        let name = try #require(workshop.files(in: "permanent/one").first { $0.hasSuffix(".avpack") })
+        try await testSite.fetch(nil, "--sealed").succeeded()
+        let name = try #require(testSite.files(in: "permanent/one").first { $0.hasSuffix(".avpack") })
         var bytes = try folder.bytes("store/permanent/one/\(name)")
         bytes[bytes.count / 2] ^= 1
         try folder.write("store/permanent/one/\(name)", bytes)
-        let repair = ["repair", workshop.site, "--store", workshop.store, "--json"]
+        let repair = ["repair", testSite.site, "--store", testSite.store, "--json"]
         #expect(try texts("repaired", of: await Command.run(repair)) == ["one"])
         #expect(try texts("repaired", of: await Command.run(repair)) == [])
     }
 
     @Test func open() async throws {
-        let bench = try Bench()
-        try await bench.seal()
-        let out = bench.folder["out"]
-        let answer = try await Command.run(["open", bench.pack, "-o", out, "--json"] + bench.keys)
+        let samplePack = try SamplePack()
+        try await samplePack.seal()
+        let out = samplePack.folder["out"]
+        let answer = try await Command.run(["open", samplePack.pack, "-o", out, "--json"] + samplePack.keys)
             .succeeded().json()
         #expect(answer["output"]?.text == out && answer["version"] == 1)
         #expect(answer["entries"]?.number ?? 0 > 0 && answer["openedSize"]?.number ?? 0 > 0)
-        try await Command.run(["open", bench.pack, "--tar", "-", "--json"] + bench.keys)
+        try await Command.run(["open", samplePack.pack, "--tar", "-", "--json"] + samplePack.keys)
             .failed(64, naming: "--json")
     }
 }

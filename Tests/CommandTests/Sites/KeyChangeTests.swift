@@ -5,23 +5,23 @@ import Testing
 
 /// Added and retired vault keys: only metadata change, and they apply to packs that clients already have.
 struct KeyChangeTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     let (first, second): ([String], [String])
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "content")
-        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
         try await Command.run("keygen", "-o", folder["second.jwks"]).succeeded()
-        first = workshop.keys
+        first = testSite.keys
         second = ["--keys", "file:\(folder["second.jwks"])"]
     }
 
     @discardableResult
     private func publish(_ options: [String]) async throws -> CommandResult {
-        try await Command.run(["publish", workshop.vault] + options).succeeded()
+        try await Command.run(["publish", testSite.vault] + options).succeeded()
     }
 
     private func keyID(_ name: String) throws -> String {
@@ -30,18 +30,18 @@ struct KeyChangeTests {
 
     /// A sealed pack opens with the new key without the site.
     @Test(arguments: [true, false]) func newSlotsReachLoadedPacks(withNewKey: Bool) async throws {
-        try await workshop.fetch(nil, "--sealed").succeeded()
-        let path = try await workshop.path(of: "level")
+        try await testSite.fetch(nil, "--sealed").succeeded()
+        let path = try await testSite.path(of: "level")
         try await Command.run(["cat", path, "file"] + second).failed(77)
-        let pack = try workshop.publishedPack("level")
+        let pack = try testSite.publishedPack("level")
         try await publish(first + second)
-        #expect(try workshop.publishedPack("level") == pack)
+        #expect(try testSite.publishedPack("level") == pack)
 
-        let server = try FaultServer(workshop.site)
-        let fetch = ["fetch", server.url, "--store", workshop.store, "--sealed"]
+        let server = try FaultServer(testSite.site)
+        let fetch = ["fetch", server.url, "--store", testSite.store, "--sealed"]
         try await Command.run(fetch + (withNewKey ? second : [])).succeeded()
         #expect(server.packs.isEmpty, "the pack is there already")
-        try FileManager.default.removeItem(atPath: workshop.site)
+        try FileManager.default.removeItem(atPath: testSite.site)
         for keys in [second, first] {
             let cat = try await Command.run(["cat", path, "file"] + keys).succeeded()
             #expect(cat.text == "content")
@@ -58,7 +58,7 @@ struct KeyChangeTests {
         for keys in [first + second, second] {
             #expect(!(try await publish(keys).errorText.contains("retired")))
         }
-        if fromAHost { try await Tool.run("mv", workshop.site, folder["host"]) }
+        if fromAHost { try await Tool.run("mv", testSite.site, folder["host"]) }
         let dry = try await publish(first + second + against + ["--dry-run"])
         #expect(dry.errorText.contains(warning))
         let result = try await publish(first + second + against)

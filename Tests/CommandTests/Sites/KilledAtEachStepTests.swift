@@ -11,24 +11,24 @@ import Testing
 /// succeeds, and no stored byte is requested again.
 @Suite(.timeLimit(.minutes(20))) struct KilledAtEachStepTests {
     @Test func everyStepIsReached() {
-        let reached = KilledWay.allCases.flatMap { way in
-            KilledWay.Start.allCases.flatMap { way.steps(from: $0) }
+        let reached = KilledOperation.allCases.flatMap { operation in
+            KilledOperation.Start.allCases.flatMap { operation.steps(from: $0) }
         }
         // `SmallUpdateTests` see to the one that needs pieces of an earlier version.
         #expect(Set(reached).union([.pieceReused]) == Set(StagingStep.allCases))
     }
 
     private struct Kill: Hashable {
-        let way: KilledWay
-        let start: KilledWay.Start
+        let operation: KilledOperation
+        let start: KilledOperation.Start
         let step: StagingStep
     }
 
-    /// Every step of every way; in a sample every step in an eighth of the ways.
+    /// Every step of every operation; in a sample every step in an eighth of the operations.
     private static let kills: Set<Kill> = {
-        let all = KilledWay.allCases.flatMap { way in
-            KilledWay.Start.allCases.flatMap { start in
-                way.steps(from: start).map { Kill(way: way, start: start, step: $0) }
+        let all = KilledOperation.allCases.flatMap { operation in
+            KilledOperation.Start.allCases.flatMap { start in
+                operation.steps(from: start).map { Kill(operation: operation, start: start, step: $0) }
             }
         }
         let chosen = Dictionary(grouping: all, by: \.step).flatMap { step, kills in
@@ -37,13 +37,13 @@ import Testing
         return Set(chosen)
     }()
 
-    @Test(arguments: KilledWay.allCases, KilledWay.Start.allCases)
-    func once(way: KilledWay, start: KilledWay.Start) async throws {
-        let steps = way.steps(from: start).filter {
-            Self.kills.contains(Kill(way: way, start: start, step: $0))
+    @Test(arguments: KilledOperation.allCases, KilledOperation.Start.allCases)
+    func once(operation: KilledOperation, start: KilledOperation.Start) async throws {
+        let steps = operation.steps(from: start).filter {
+            Self.kills.contains(Kill(operation: operation, start: start, step: $0))
         }
         guard !steps.isEmpty else { return }
-        let stores = try await KilledStores(way, from: start)
+        let stores = try await KilledStores(operation, from: start)
         for step in steps {
             for time in step == .pieceWritten ? [1, stores.ranges.count] : [1] {
                 try await killOnce(at: step, time, stores)
@@ -52,7 +52,7 @@ import Testing
     }
 
     private func killOnce(at step: StagingStep, _ time: Int, _ stores: KilledStores) async throws {
-        let hint = "\(stores.way) from \(stores.start), killed at \(step):\(time)"
+        let hint = "\(stores.operation) from \(stores.start), killed at \(step):\(time)"
         let store = try await stores.store("\(step)-\(time)")
         let asked = stores.server.packs.count
         let sent = stores.server.packBytes
@@ -63,7 +63,9 @@ import Testing
         let missing = try missing(after: step, time, stores, in: store)
         try await stores.run(in: store).succeeded()
         try await stores.expectEnd(in: store, hint)
-        guard stores.way.downloads else { return #expect(stores.server.packs.count == asked, "\(hint)") }
+        guard stores.operation.downloads else {
+            return #expect(stores.server.packs.count == asked, "\(hint)")
+        }
 
         let again = stores.server.packs.dropFirst(askedByFirst)
             .reduce(0) { $0 + $1.asked(of: stores.packLength) }
@@ -98,7 +100,7 @@ import Testing
     func fetchedAfterAnInterruptedRemoval(step: StagingStep) async throws {
         let stores = try await KilledStores(.remove, from: .loaded)
         let (store, unasked) = (try await stores.store("asked"), try await stores.store("unasked"))
-        let fetch = KilledWay.opened.arguments(stores.workshop, stores.server.url, store)
+        let fetch = KilledOperation.opened.arguments(stores.testSite, stores.server.url, store)
         for store in [store, unasked] {
             try await stores.run(.opened, in: store).succeeded()
             #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137)
@@ -116,18 +118,18 @@ import Testing
             .sample(2, for: "anOlderPreloadDoesNotReplaceTheLiveVersion"))
     func anOlderPreloadDoesNotReplaceTheLiveVersion(step: StagingStep) async throws {
         let stores = try await KilledStores(.unlock, from: .loaded)
-        try stores.workshop.folder.write("level/noise", "version 3")
-        try await stores.workshop.publish()
+        try stores.testSite.folder.write("level/noise", "version 3")
+        try await stores.testSite.publish()
         for isDamaged in [false, true].sample(1, for: "anOlderPreload \(step)") {
             let store = try await stores.store("\(step)-\(isDamaged)")
-            let fetch = KilledWay.opened.arguments(stores.workshop, stores.server.url, store)
+            let fetch = KilledOperation.opened.arguments(stores.testSite, stores.server.url, store)
             #expect(try await Command.run(fetch, dyingAt: "\(step)").exitCode == 137)
-            let before = try await stores.workshop.status(of: store)["level"]?.version ?? 0
+            let before = try await stores.testSite.status(of: store)["level"]?.version ?? 0
             if isDamaged {
                 try Data("?".utf8).write(to: URL(filePath: "\(store)/permanent/@state/level/@record.json"))
             }
             try await stores.run(in: store).succeeded()
-            let after = try await stores.workshop.status(of: store)["level"]?.version ?? 0
+            let after = try await stores.testSite.status(of: store)["level"]?.version ?? 0
             #expect(after >= before, "\(step): \(before), then \(after)")
             #expect(before == ([.versionActivated, .activationRecorded].contains(step) ? 3 : 1))
             try await Command.run(fetch).succeeded()
@@ -139,15 +141,15 @@ import Testing
     /// opened; the loaded version stays until the next fetch.
     @Test func aManifestWithoutItsPack() async throws {
         let stores = try await KilledStores(.unlock, from: .loaded)
-        try stores.workshop.folder.write("level/noise", "version 3")
-        try await stores.workshop.publish()
+        try stores.testSite.folder.write("level/noise", "version 3")
+        try await stores.testSite.publish()
         let store = try await stores.store("alone")
-        let fetch = KilledWay.keyless.arguments(stores.workshop, stores.server.url, store)
+        let fetch = KilledOperation.keyless.arguments(stores.testSite, stores.server.url, store)
         #expect(try await Command.run(fetch, dyingAt: "manifestSaved").exitCode == 137)
         try Data("?".utf8).write(to: URL(filePath: "\(store)/permanent/@state/level/@record.json"))
         try await stores.run(in: store).succeeded()
-        #expect(try await stores.workshop.status(of: store)["level"]?.version == 1)
-        try await Command.run(fetch + stores.workshop.keys).succeeded()
+        #expect(try await stores.testSite.status(of: store)["level"]?.version == 1)
+        try await Command.run(fetch + stores.testSite.keys).succeeded()
         try StoreContent(loaded: 3).expect(in: store, "")
     }
 
@@ -156,9 +158,9 @@ import Testing
         let stores = try await KilledStores(.downloader, from: .loaded)
         let store = try await stores.store("both")
         #expect(try await stores.run(in: store, dyingAt: "downloadNamed").exitCode == 137)
-        try stores.workshop.folder.write("level/noise", "version 3")
-        try await stores.workshop.publish()
-        let fetch = KilledWay.opened.arguments(stores.workshop, stores.server.url, store)
+        try stores.testSite.folder.write("level/noise", "version 3")
+        try await stores.testSite.publish()
+        let fetch = KilledOperation.opened.arguments(stores.testSite, stores.server.url, store)
         #expect(try await Command.run(fetch, dyingAt: "downloadNamed").exitCode == 137)
         try await Command.run(fetch).succeeded()
         try StoreContent(loaded: 3).expect(in: store, "")
@@ -178,14 +180,15 @@ import Testing
             (.downloader, [.manifestSaved, .packShared]),
             (.unlock, [.versionNamed, .versionActivated]),
             (.remove, [.removalRecorded, .linkRemoved, .versionsRemoved, .waitingRemoved]),
-        ] as [(KilledWay, [StagingStep])])
-    func killedDuringRecovery(way: KilledWay, first: [StagingStep]) async throws {
-        let stores = try await KilledStores(way, from: .loaded)
+        ] as [(KilledOperation, [StagingStep])])
+    func killedDuringRecovery(operation: KilledOperation, first: [StagingStep]) async throws {
+        let stores = try await KilledStores(operation, from: .loaded)
         let recovering =
-            KilledWay.recovering + (way == .remove ? [.linkRemoved, .versionsRemoved, .waitingRemoved] : [])
-        let pairs = Sampling.pairs(first, recovering, for: "whileItRecovers \(way)")
-        for (step, second) in pairs.sample(3, for: "pairs of \(way)") {
-            let hint = "\(way), killed at \(step), then at \(second)"
+            KilledOperation.recovering
+            + (operation == .remove ? [.linkRemoved, .versionsRemoved, .waitingRemoved] : [])
+        let pairs = Sampling.pairs(first, recovering, for: "whileItRecovers \(operation)")
+        for (step, second) in pairs.sample(3, for: "pairs of \(operation)") {
+            let hint = "\(operation), killed at \(step), then at \(second)"
             let store = try await stores.store("\(step)-\(second)")
             #expect(try await stores.run(in: store, dyingAt: "\(step)").exitCode == 137, "\(hint)")
             try await stores.expectOldOrNew(in: store, hint)

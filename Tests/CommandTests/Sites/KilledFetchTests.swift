@@ -5,27 +5,27 @@ import Testing
 
 /// A fetch may be killed at any moment: the old or the new version is live, and the next fetch succeeds.
 struct KilledFetchTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     private let first: Tree
     private let second: Tree
 
     /// `store-0` is empty, `store-1` holds version 1; version 2 is on the site.
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         for number in 0..<60 {
             try folder.write("level/\(number % 7)/\(number)", Bytes.random(5000, seed: UInt64(number)))
         }
         try folder.write("level/noise", Bytes.random(1 << 20, seed: 1))
-        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
         try await Tool.run("cp", "-a", folder["level"], folder["old-level"])
         first = try Tree(folder["old-level"])
-        try await workshop.fetch(into: folder["store-1"]).succeeded()
+        try await testSite.fetch(into: folder["store-1"]).succeeded()
         try folder.makeFolder("store-0")
         try folder.write("level/noise", Bytes.random(5 << 18, seed: 2))
         try FileManager.default.removeItem(atPath: folder["level/3"])
-        try await workshop.publish()
+        try await testSite.publish()
         second = try Tree(folder["level"])
     }
 
@@ -45,17 +45,17 @@ struct KilledFetchTests {
     ) async throws -> CommandResult {
         let store = folder["store-\(start)-\(round)"]
         try await Tool.run("cp", "-a", folder["store-\(start)"], store)
-        let result = try await workshop.fetch(url, into: store, withKeys: round % 4 != 3, through: wrapper)
+        let result = try await testSite.fetch(url, into: store, withKeys: round % 4 != 3, through: wrapper)
         let hint = "after \(wrapper)"
         try #require(result.exitCode == 0 || result.exitCode == 137, "\(result.errorText) \(hint)")
         try expectOldOrNew(store, hint)
         // `status` works on whatever is left, and `path` names a complete version.
-        _ = try await workshop.status(of: store)
+        _ = try await testSite.status(of: store)
         try expectOldOrNew(store, hint)
 
-        try await workshop.fetch(url, into: store).succeeded()
-        #expect(try await workshop.tree(of: "level", in: store) == second, "\(hint)")
-        #expect(try await workshop.status(of: store)["level"]?.state == "loaded", "\(hint)")
+        try await testSite.fetch(url, into: store).succeeded()
+        #expect(try await testSite.tree(of: "level", in: store) == second, "\(hint)")
+        #expect(try await testSite.status(of: store)["level"]?.state == "loaded", "\(hint)")
         // No files of the killed fetch are left.
         let left = try Tree(store)
         #expect(left.files.filter { $0.contains(".assetvault-") || $0.hasSuffix(".part") } == [], "\(hint)")
@@ -68,10 +68,10 @@ struct KilledFetchTests {
     }
 
     @Test func atRandomMoments() async throws {
-        let server = try FaultServer(workshop.site)
+        let server = try FaultServer(testSite.site)
         let clock = ContinuousClock()
         let whole = try await clock.measure {
-            try await workshop.fetch(server.url, into: folder["timed"]).succeeded()
+            try await testSite.fetch(server.url, into: folder["timed"]).succeeded()
         }
         var killed = 0
         var random = SeededGenerator(for: "KilledFetchTests.atRandomMoments")
@@ -92,7 +92,7 @@ struct KilledFetchTests {
                 1...60, each: 6, for: "KilledFetchTests.atEveryStep \(call) \(start)")
             {
                 let result = try await killAndRepeat(
-                    start, number * 4, workshop.site, through: Killing.at(call, number: number))
+                    start, number * 4, testSite.site, through: Killing.at(call, number: number))
                 if result.exitCode == 0 {
                     #expect(number > 1 || start == 0, "\(call) was never called")
                     break

@@ -4,15 +4,15 @@ import Testing
 
 /// A publication may be killed at any moment: readers see the old or the new site, and the next publication succeeds.
 struct KilledPublishTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     private let first: Tree
     private let second: Tree
 
     /// Version 1 is published; the sources, one of them an archive, are those of version 2.
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("old/noise", Bytes.random(1 << 19, seed: 1))
         try folder.write("new/noise", Bytes.random(3 << 18, seed: 2))
         for number in 0..<40 { try folder.write("new/\(number)", Bytes.random(3000, seed: UInt64(number))) }
@@ -21,10 +21,10 @@ struct KilledPublishTests {
             try await Tool.run("tar", "-C", folder[version], "-cf", folder["\(version).tar"], ".")
         }
         try await use("old")
-        try await workshop.publish(
+        try await testSite.publish(
             "--pack", "level=\(folder["level"])", "--pack", "a/packed=\(folder["packed.tar"])")
         try await use("new")
-        try await workshop.fetch(into: folder["store-old"]).succeeded()
+        try await testSite.fetch(into: folder["store-old"]).succeeded()
     }
 
     private func use(_ version: String) async throws {
@@ -36,7 +36,7 @@ struct KilledPublishTests {
     private func tryOut(_ round: Int, through wrapper: [String]) async throws -> CommandResult {
         let hint = "after \(wrapper)"
         let vault = try folder.makeFolder("round-\(round)") + "/vault"
-        try await Tool.run("cp", "-a", workshop.vault, vault)
+        try await Tool.run("cp", "-a", testSite.vault, vault)
         for source in ["level", "packed.tar"] {
             try await Tool.run("ln", "-s", folder[source], folder["round-\(round)/\(source)"])
         }
@@ -48,18 +48,18 @@ struct KilledPublishTests {
         let store = folder["store-\(round)"]
         try await Tool.run("cp", "-a", folder["store-old"], store)
         for store in [store, folder["fresh-\(round)"]] {
-            try await workshop.fetch(site, into: store).succeeded()
+            try await testSite.fetch(site, into: store).succeeded()
             let (level, packed) = (
-                try await workshop.tree(of: "level", in: store),
-                try await workshop.tree(of: "a/packed", in: store)
+                try await testSite.tree(of: "level", in: store),
+                try await testSite.tree(of: "a/packed", in: store)
             )
             #expect(level == packed && (level == first || level == second), "\(hint)")
         }
 
         try await Command.run("publish", vault).succeeded()
-        try await workshop.fetch(site, into: store).succeeded()
-        #expect(try await workshop.tree(of: "level", in: store) == second, "\(hint)")
-        #expect(try await workshop.tree(of: "a/packed", in: store) == second, "\(hint)")
+        try await testSite.fetch(site, into: store).succeeded()
+        #expect(try await testSite.tree(of: "level", in: store) == second, "\(hint)")
+        #expect(try await testSite.tree(of: "a/packed", in: store) == second, "\(hint)")
         #expect(try Tree(vault).entries.keys.filter { $0.contains(".assetvault-") } == [], "\(hint)")
         let before = try Tree(site)
         try await Command.run("publish", vault).succeeded()
@@ -71,7 +71,7 @@ struct KilledPublishTests {
     }
 
     @Test func atRandomMoments() async throws {
-        try await Tool.run("cp", "-a", workshop.vault, folder["timed"])
+        try await Tool.run("cp", "-a", testSite.vault, folder["timed"])
         let whole = try await ContinuousClock().measure {
             try await Command.run("publish", folder["timed"]).succeeded()
         }
@@ -99,8 +99,8 @@ struct KilledPublishTests {
     @Test func nothingPlainIsLeftInTheSite() async throws {
         let secret = Array(Bytes.random(1 << 10, seed: 2).prefix(64))
         let result = try await Command.run(
-            "publish", workshop.vault, through: Killing.at("renameat2", number: 1))
+            "publish", testSite.vault, through: Killing.at("renameat2", number: 1))
         #expect(result.exitCode == 137)
-        #expect(try Tree(workshop.site).files(holding: secret) == [])
+        #expect(try Tree(testSite.site).files(holding: secret) == [])
     }
 }

@@ -4,23 +4,23 @@ import Testing
 
 /// A fetch that is killed while it removes a superseded version: a partial tree never has a version's name.
 @Suite(.timeLimit(.minutes(10))) struct KilledRemovalTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     private let first: Tree
     private let second: Tree
 
     /// `store` holds version 1, of many files; version 2, of few, is on the site.
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         for number in 0..<12 { try folder.write("level/\(number % 3)/\(number)", "\(number)") }
-        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
         first = try Tree(folder["level"])
-        try await workshop.fetch().succeeded()
+        try await testSite.fetch().succeeded()
         try await Tool.run("cp", "-a", folder["level"], folder["old-level"])
         try await Tool.run("rm", "-r", folder["level"])
         try folder.write("level/file", "version 2")
-        try await workshop.publish()
+        try await testSite.publish()
         second = try Tree(folder["level"])
     }
 
@@ -33,22 +33,22 @@ import Testing
     /// A fetch that may be killed, and the next one. Returns whether a partial tree was left.
     private func tryOut(_ call: String, _ number: Int) async throws -> (wasKilled: Bool, leftScratch: Bool) {
         let store = folder["store-\(call)-\(number)"]
-        try await Tool.run("cp", "-a", workshop.store, store)
-        let result = try await workshop.fetch(into: store, through: Killing.at(call, number: number))
+        try await Tool.run("cp", "-a", testSite.store, store)
+        let result = try await testSite.fetch(into: store, through: Killing.at(call, number: number))
         let hint = "\(call) \(number)"
         try #require(result.exitCode == 0 || result.exitCode == 137, "\(result.errorText) \(hint)")
         for version in try versions(in: store) {
             let tree = try Tree("\(store)/permanent/level/\(version)")
             #expect(tree == first || tree == second, "\(version): \(tree.files) \(hint)")
         }
-        let live = try await workshop.tree(of: "level", in: store)
+        let live = try await testSite.tree(of: "level", in: store)
         #expect(live == first || live == second, "\(hint)")
         let scratch = try folder.names(in: "store-\(call)-\(number)/permanent/level").filter {
             $0.hasPrefix(".assetvault-")
         }
 
-        try await workshop.fetch(into: store).succeeded()
-        #expect(try await workshop.tree(of: "level", in: store) == second, "\(hint)")
+        try await testSite.fetch(into: store).succeeded()
+        #expect(try await testSite.tree(of: "level", in: store) == second, "\(hint)")
         #expect(try versions(in: store).count == 1, "\(hint)")
         let left = try Tree(store).entries.keys.filter { $0.contains(".assetvault-") }
         #expect(left == [], "\(hint)")

@@ -3,13 +3,13 @@ import Testing
 
 /// `list`: the packs of a site, without a store.
 struct ListTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop(publishing: ["one", "two"])
-        folder = workshop.folder
-        try workshop.settings { settings in
+        testSite = try await TestSite(publishing: ["one", "two"])
+        folder = testSite.folder
+        try testSite.settings { settings in
             var packs = settings["packs"]?.members ?? [:]
             var pack = packs["two"]?.members ?? [:]
             pack["policy"] = "onDemand"
@@ -18,7 +18,7 @@ struct ListTests {
             packs["two"] = .object(pack)
             settings["packs"] = .object(packs)
         }
-        try await workshop.publish()
+        try await testSite.publish()
     }
 
     private func keyID() throws -> String {
@@ -27,7 +27,7 @@ struct ListTests {
     }
 
     @Test func lines() async throws {
-        let result = try await Command.run("list", workshop.site, "--trust", workshop.root).succeeded()
+        let result = try await Command.run("list", testSite.site, "--trust", testSite.root).succeeded()
         let lines = result.text.split(separator: "\n")
         #expect(lines.count == 2 && result.errorText.isEmpty, "\(result.text)\(result.errorText)")
         #expect(lines.first?.hasPrefix("one  version 1  prefetch") == true)
@@ -37,8 +37,8 @@ struct ListTests {
     }
 
     @Test func json() async throws {
-        try await workshop.served { url in
-            let answer = try await Command.run("list", url, "--trust", workshop.root, "--json")
+        try await testSite.served { url in
+            let answer = try await Command.run("list", url, "--trust", testSite.root, "--json")
                 .succeeded().json()
             #expect(answer["pinned"] == .bool(true))
             let packs = try #require(answer["packs"]?.elements)
@@ -53,11 +53,11 @@ struct ListTests {
 
     /// Without a root the site is not trusted; with another root it is refused.
     @Test func trust() async throws {
-        let open = try await Command.run("list", workshop.site, "--json").succeeded()
+        let open = try await Command.run("list", testSite.site, "--json").succeeded()
         #expect(try open.json()["pinned"] == .bool(false))
         #expect(open.errorText.contains("not pinned"))
-        let other = try await Workshop()
-        try await Command.run("list", workshop.site, "--trust", other.root).failed(76)
+        let other = try await TestSite()
+        try await Command.run("list", testSite.site, "--trust", other.root).failed(76)
         try await Command.run("list", folder["nowhere"]).failed(66, naming: "nowhere")
     }
 }

@@ -5,7 +5,7 @@ import Testing
 /// Areas on separate file systems: full ones, read-only ones, and without renames between them.
 @Suite(.timeLimit(.minutes(30)), .enabled(if: MountedAreas.areAllowed, "this user may not mount anything"))
 struct MountedAreaTests {
-    private static let ways: [KilledWay] = [.opened, .sealed, .downloader, .unlock, .remove]
+    private static let operations: [KilledOperation] = [.opened, .sealed, .downloader, .unlock, .remove]
     private static let areas = ["ephemeral", "shared", "permanent"]
 
     /// Runs the command on the broken areas, expects nothing incomplete, then success on working ones.
@@ -27,24 +27,26 @@ struct MountedAreaTests {
             try await stores.runFromFolder(in: store, through: mounted.inside).succeeded()
             try await stores.expectEnd(in: mounted.seen(), hint)
         }
-        try await Tool.run("/bin/sh", "-c", "rm -rf '\(stores.workshop.folder[name])'*")
+        try await Tool.run("/bin/sh", "-c", "rm -rf '\(stores.testSite.folder[name])'*")
         return try #require(result)
     }
 
     /// The disk is full at once, or while a record, a manifest, a tree or a copied pack is written.
-    @Test(arguments: Sampling.pairs(ways, areas, for: "full")) func fullDisk(way: KilledWay, area: String)
+    @Test(arguments: Sampling.pairs(operations, areas, for: "full")) func fullDisk(
+        operation: KilledOperation, area: String
+    )
         async throws
     {
-        let stores = try await KilledStores(way, from: .loaded)
-        for room in [0, 8, 1000].sample(1, for: "room in \(area) for \(way)") {
-            let hint = "\(way), \(room) KiB left in \(area)"
+        let stores = try await KilledStores(operation, from: .loaded)
+        for room in [0, 8, 1000].sample(1, for: "room in \(area) for \(operation)") {
+            let hint = "\(operation), \(room) KiB left in \(area)"
             let result = try await tryOut(stores, [area], hint) {
                 try await $0.leave(kibibytes: room, in: area)
             }
             expectFull(result, hint)
         }
-        for room in [0, 1, 4].sample(1, for: "names in \(area) for \(way)") {
-            let hint = "\(way), \(room) names left in \(area)"
+        for room in [0, 1, 4].sample(1, for: "names in \(area) for \(operation)") {
+            let hint = "\(operation), \(room) names left in \(area)"
             let result = try await tryOut(stores, [area], hint) { try await $0.leave(names: room, in: area) }
             expectFull(result, hint)
         }
@@ -55,16 +57,18 @@ struct MountedAreaTests {
         #expect(result.exitCode == 74 && result.errorText.contains("full"), "\(result.errorText) \(hint)")
     }
 
-    @Test(arguments: Sampling.pairs(ways, areas, for: "readOnly")) func readOnly(way: KilledWay, area: String)
+    @Test(arguments: Sampling.pairs(operations, areas, for: "readOnly")) func readOnly(
+        operation: KilledOperation, area: String
+    )
         async throws
     {
-        let stores = try await KilledStores(way, from: .loaded)
-        let hint = "\(way), \(area) is read-only"
+        let stores = try await KilledStores(operation, from: .loaded)
+        let hint = "\(operation), \(area) is read-only"
         let result = try await tryOut(stores, [area], hint) { try await $0.remount(area, "ro") }
         guard result.exitCode != 0 else {
             // With the key an app leaves nothing in shared storage.
-            let isPassedBy = area == "shared" && (way == .opened || way == .sealed)
-            return #expect(area == "ephemeral" || way == .downloader || isPassedBy, "\(hint)")
+            let isPassedBy = area == "shared" && (operation == .opened || operation == .sealed)
+            return #expect(area == "ephemeral" || operation == .downloader || isPassedBy, "\(hint)")
         }
         #expect([73, 74].contains(result.exitCode), "\(result.errorText) \(hint)")
         #expect(result.errorText.contains("read-only file system"), "\(result.errorText) \(hint)")
@@ -73,14 +77,15 @@ struct MountedAreaTests {
 
     /// Killed where a pack is copied from disk to disk, or where the copy gets its name.
     @Test(
-        arguments: Sampling.pairs(ways, [["ephemeral"], ["shared"], ["permanent"], areas], for: "apart"))
-    func separateDisks(way: KilledWay, areas: [String]) async throws {
-        let stores = try await KilledStores(way, from: .loaded)
-        try await tryOut(stores, areas, "\(way), \(areas) apart").succeeded()
+        arguments: Sampling.pairs(
+            operations, [["ephemeral"], ["shared"], ["permanent"], areas], for: "apart"))
+    func separateDisks(operation: KilledOperation, areas: [String]) async throws {
+        let stores = try await KilledStores(operation, from: .loaded)
+        try await tryOut(stores, areas, "\(operation), \(areas) apart").succeeded()
         var killed = 0
         for call in ["pwrite64", "fsync", "renameat2", "unlinkat"] {
-            for number in [1, 2, 3, 5, 8, 13].sample(1, for: "\(call) of \(way), \(areas) apart") {
-                let hint = "\(way), \(areas) apart, killed at \(call) \(number)"
+            for number in [1, 2, 3, 5, 8, 13].sample(1, for: "\(call) of \(operation), \(areas) apart") {
+                let hint = "\(operation), \(areas) apart, killed at \(call) \(number)"
                 let result = try await tryOut(
                     stores, areas, hint, through: Killing.at(call, number: number))
                 guard result.exitCode == 137 else {

@@ -4,40 +4,40 @@ import Testing
 
 /// A command without work to do says why.
 struct NothingToDoTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop(publishing: ["one", "two"])
-        folder = workshop.folder
+        testSite = try await TestSite(publishing: ["one", "two"])
+        folder = testSite.folder
     }
 
     @Test func allPacksWereRemoved() async throws {
-        try await workshop.fetch().succeeded()
-        try await Command.run("remove", "one", "two", "--store", workshop.store).succeeded()
-        let fetched = try await workshop.fetch().succeeded()
-        for part in ["nothing to fetch", "one, two", "--all", workshop.store, "file:"] {
+        try await testSite.fetch().succeeded()
+        try await Command.run("remove", "one", "two", "--store", testSite.store).succeeded()
+        let fetched = try await testSite.fetch().succeeded()
+        for part in ["nothing to fetch", "one, two", "--all", testSite.store, "file:"] {
             #expect(fetched.errorText.contains(part), "\(fetched.errorText)")
         }
         // The hint can be pasted.
         let hint = try #require(fetched.errorText.components(separatedBy: ": assetvault ").last)
         let line = "'\(try Command.path)' \(hint)"
         _ = try await Tool.run("/bin/sh", "-ec", line).succeeded()
-        #expect(try await workshop.status().values.allSatisfy { $0.state == "loaded" })
+        #expect(try await testSite.status().values.allSatisfy { $0.state == "loaded" })
     }
 
     /// A mistyped key file is reported also where no pack needs a key.
     @Test func aMissingKeyFile() async throws {
-        try await workshop.fetch().succeeded()
+        try await testSite.fetch().succeeded()
         let result = try await Command.run(
-            "fetch", workshop.site, "--store", workshop.store, "--keys", "file:\(folder["nokey"])"
+            "fetch", testSite.site, "--store", testSite.store, "--keys", "file:\(folder["nokey"])"
         ).succeeded()
         #expect(result.errorText.contains("warning: --keys: \(folder["nokey"]) does not exist"))
         #expect(result.errorText.contains("up to date  one"))
     }
 
     @Test func onlyOnDemandPacks() async throws {
-        try workshop.settings { settings in
+        try testSite.settings { settings in
             var packs = settings["packs"]?.members ?? [:]
             for id in ["one", "two"] {
                 var pack = packs[id]?.members ?? [:]
@@ -46,11 +46,11 @@ struct NothingToDoTests {
             }
             settings["packs"] = .object(packs)
         }
-        try await workshop.publish()
-        let fetched = try await workshop.fetch().succeeded()
+        try await testSite.publish()
+        let fetched = try await testSite.fetch().succeeded()
         #expect(fetched.errorText.contains("no essential or prefetch pack"), "\(fetched.errorText)")
         let again = try await Command.run(
-            "downloader", workshop.site, "--store", workshop.store, "--request", "periodic"
+            "downloader", testSite.site, "--store", testSite.store, "--request", "periodic"
         ).succeeded()
         #expect(again.errorText.contains("nothing was to be downloaded"), "\(again.errorText)")
     }
@@ -65,17 +65,17 @@ struct NothingToDoTests {
 
     /// What a site keeps of earlier publications, and for how long.
     @Test func nothingToPrune() async throws {
-        let untouched = try await Command.run("prune", workshop.vault).succeeded()
+        let untouched = try await Command.run("prune", testSite.vault).succeeded()
         #expect(untouched.errorText.contains("every other file is part of what is published now"))
         try folder.write("one/file", "second")
-        try await workshop.publish()
-        let text = try await Command.run("prune", workshop.vault, "--keep", "1", "--grace", "0d").succeeded()
+        try await testSite.publish()
+        let text = try await Command.run("prune", testSite.vault, "--keep", "1", "--grace", "0d").succeeded()
         #expect(text.text.isEmpty && text.errorText.contains("removed 0 files"), "\(text.errorText)")
         let snapshot: JSONValue = try folder.json("vault/site/metadata/1.snapshot.json")
         let expires = try #require(snapshot["signed", "expires"]?.text)
         #expect(
             text.errorText.contains("kept by 1.snapshot.json until \(expires): 3 files"), "\(text.errorText)")
-        let json = try await Command.run("prune", workshop.vault, "--json").succeeded().json()
+        let json = try await Command.run("prune", testSite.vault, "--json").succeeded().json()
         let kept = try #require(json["kept"]?.elements)
         #expect(kept.contains { $0["reason"]?.text == "kept for restore" }, "\(kept)")
         #expect(json["removed"] == [])
@@ -84,9 +84,9 @@ struct NothingToDoTests {
     /// Also the findings of an audit are reported once, on standard error.
     @Test func eachErrorIsReportedOnce() async throws {
         for id in ["one", "two"] {
-            try folder.write("vault/site/\(workshop.publishedPack(id))", "not the pack")
+            try folder.write("vault/site/\(testSite.publishedPack(id))", "not the pack")
         }
-        let result = try await Command.run("audit", workshop.site, "--trust", workshop.root)
+        let result = try await Command.run("audit", testSite.site, "--trust", testSite.root)
         #expect(result.exitCode == 65)
         let errors = result.errorText.split(separator: "\n")
         #expect(Set(errors).count == errors.count && errors.count >= 2, "\(result.errorText)")

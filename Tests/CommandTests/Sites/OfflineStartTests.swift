@@ -5,11 +5,11 @@ import Testing
 
 /// Starting without a host: the stored metadata list the packs, and downloaded packs open.
 struct OfflineStartTests {
-    let workshop: Workshop
+    let testSite: TestSite
 
     init() async throws {
-        workshop = try await Workshop()
-        try workshop.folder.write(
+        testSite = try await TestSite()
+        try testSite.folder.write(
             "vault/vault.json",
             """
             {"format": 1, "packs": {
@@ -17,13 +17,13 @@ struct OfflineStartTests {
                 "three": {"source": "../three", "policy": "onDemand"}
             }}
             """)
-        for name in ["one", "two", "three"] { try workshop.folder.write("\(name)/file", name) }
-        try await workshop.publish()
+        for name in ["one", "two", "three"] { try testSite.folder.write("\(name)/file", name) }
+        try await testSite.publish()
     }
 
     private func download() async throws {
         try await Command.run(
-            "downloader", workshop.site, "--store", workshop.store, "--trust", workshop.root, "--request",
+            "downloader", testSite.site, "--store", testSite.store, "--trust", testSite.root, "--request",
             "install"
         ).succeeded()
     }
@@ -36,8 +36,8 @@ struct OfflineStartTests {
     }
 
     @Test func statusListsTheStoredMetadata() async throws {
-        try await workshop.fetch(nil, "one").succeeded()
-        let status = try await workshop.status()
+        try await testSite.fetch(nil, "one").succeeded()
+        let status = try await testSite.status()
         #expect(status.mapValues(\.state) == ["one": "loaded", "two": "absent", "three": "absent"])
     }
 
@@ -46,13 +46,13 @@ struct OfflineStartTests {
         if isByDownloader {
             try await download()
         } else {
-            try await workshop.fetch(withKeys: false).succeeded()
+            try await testSite.fetch(withKeys: false).succeeded()
         }
-        let result = try await workshop.fetch(try nowhere())
+        let result = try await testSite.fetch(try nowhere())
         #expect(result.exitCode == 69, "\(result.errorText)")
-        let status = try await workshop.status()
+        let status = try await testSite.status()
         #expect(status.mapValues(\.state) == ["one": "loaded", "two": "loaded", "three": "absent"])
-        #expect(try await workshop.tree(of: "one") == Tree(workshop.folder["one"]))
+        #expect(try await testSite.tree(of: "one") == Tree(testSite.folder["one"]))
     }
 
     /// Expiry ends new trust in a host; downloaded packs still open.
@@ -60,79 +60,79 @@ struct OfflineStartTests {
         try await download()
         let later = ["faketime", "+400 days"]
         if way == "unlock" {
-            try await Command.run(["unlock", "--store", workshop.store] + workshop.keys, through: later)
+            try await Command.run(["unlock", "--store", testSite.store] + testSite.keys, through: later)
                 .succeeded()
         } else {
-            #expect(try await workshop.fetch(through: later).exitCode == 76)
+            #expect(try await testSite.fetch(through: later).exitCode == 76)
         }
-        #expect(try await workshop.status()["one"]?.state == "loaded")
+        #expect(try await testSite.status()["one"]?.state == "loaded")
     }
 
     /// A refresh that stopped after the timestamp leaves inconsistent metadata: packs accepted before still open.
     @Test func anInterruptedRefresh() async throws {
-        try await workshop.fetch(withKeys: false).succeeded()
-        try workshop.folder.write("one/file", "new")
-        try await workshop.publish()
-        let server = try FaultServer(workshop.site) { $0.path.contains("snapshot") ? .hangUp : .file }
-        #expect(try await workshop.fetch(server.url).exitCode == 69)
-        #expect(try await workshop.status()["one"]?.state == "loaded")
-        #expect(try await workshop.status()["one"]?.version == 1)
-        try await workshop.fetch().succeeded()
-        #expect(try await workshop.status()["one"]?.version == 2)
+        try await testSite.fetch(withKeys: false).succeeded()
+        try testSite.folder.write("one/file", "new")
+        try await testSite.publish()
+        let server = try FaultServer(testSite.site) { $0.path.contains("snapshot") ? .hangUp : .file }
+        #expect(try await testSite.fetch(server.url).exitCode == 69)
+        #expect(try await testSite.status()["one"]?.state == "loaded")
+        #expect(try await testSite.status()["one"]?.version == 1)
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.status()["one"]?.version == 2)
     }
 
     /// An update of the app ships a newer root than the store has ever seen, and there is no network.
     @Test(arguments: [true, false]) func aNewerRootIsShipped(isNext: Bool) async throws {
-        try await workshop.fetch(nil, "three", withKeys: false).succeeded()
+        try await testSite.fetch(nil, "three", withKeys: false).succeeded()
         try await download()
-        for _ in 1...(isNext ? 1 : 2) { try await workshop.trust("rotate", "timestamp").succeeded() }
-        let unlock = ["unlock", "--store", workshop.store] + workshop.keys + ["--trust"]
-        let newest = workshop.folder["vault/site/metadata/\(isNext ? 2 : 3).root.json"]
-        let other = try await Workshop()
+        for _ in 1...(isNext ? 1 : 2) { try await testSite.trust("rotate", "timestamp").succeeded() }
+        let unlock = ["unlock", "--store", testSite.store] + testSite.keys + ["--trust"]
+        let newest = testSite.folder["vault/site/metadata/\(isNext ? 2 : 3).root.json"]
+        let other = try await TestSite()
         try await other.trust("rotate", "timestamp").succeeded()
         if isNext {
             try await Command.run(unlock + [other.folder["vault/site/metadata/2.root.json"]])
                 .failed(76, naming: "--trust")
-            #expect(try await workshop.status()["one"]?.state == "toBeTransferred")
+            #expect(try await testSite.status()["one"]?.state == "toBeTransferred")
         }
         try await Command.run(unlock + [newest]).succeeded()
         #expect(
-            try await workshop.status().mapValues(\.state)
+            try await testSite.status().mapValues(\.state)
                 == ["one": "loaded", "two": "loaded", "three": "loaded"])
-        #expect(try await workshop.tree(of: "one") == Tree(workshop.folder["one"]))
+        #expect(try await testSite.tree(of: "one") == Tree(testSite.folder["one"]))
     }
 
     /// Of a listing in hash bins the app keeps the top; the bins are read from the downloader's metadata.
     @Test func aPackListedInBinsOpens() async throws {
-        try workshop.settings { $0["bins"] = .integer(4) }
-        try await workshop.publish()
+        try testSite.settings { $0["bins"] = .integer(4) }
+        try await testSite.publish()
         try await download()
-        try await Command.run(["unlock", "--store", workshop.store] + workshop.keys).succeeded()
+        try await Command.run(["unlock", "--store", testSite.store] + testSite.keys).succeeded()
         #expect(
-            try await workshop.status().mapValues(\.state)
+            try await testSite.status().mapValues(\.state)
                 == ["one": "loaded", "two": "loaded", "three": "absent"])
     }
 
     /// A waiting pack that the app's own metadata list does not need the downloader's newer ones.
     @Test func thePackListedByTheAppNeedsNoOtherMetadata() async throws {
-        try await workshop.fetch(nil, "one", withKeys: false).succeeded()
+        try await testSite.fetch(nil, "one", withKeys: false).succeeded()
         try await download()
-        try workshop.folder.write("three/file", "new")
-        try await workshop.publish()
+        try testSite.folder.write("three/file", "new")
+        try await testSite.publish()
         try await download()
         let timestamp = "store/permanent/@trust/timestamp.json"
-        let own = try workshop.folder.bytes(timestamp)
-        #expect(try workshop.folder.bytes("store/shared/@trust/timestamp.json") != own)
-        let unlock = ["unlock", "--store", workshop.store] + workshop.keys
+        let own = try testSite.folder.bytes(timestamp)
+        #expect(try testSite.folder.bytes("store/shared/@trust/timestamp.json") != own)
+        let unlock = ["unlock", "--store", testSite.store] + testSite.keys
         try await Command.run(unlock).succeeded()
-        #expect(try await workshop.status()["one"]?.state == "loaded")
-        #expect(try workshop.folder.bytes(timestamp) == own)
+        #expect(try await testSite.status()["one"]?.state == "loaded")
+        #expect(try testSite.folder.bytes(timestamp) == own)
         // A version that only they list is.
-        try workshop.folder.write("one/file", "new")
-        try await workshop.publish()
+        try testSite.folder.write("one/file", "new")
+        try await testSite.publish()
         try await download()
         try await Command.run(unlock).succeeded()
-        #expect(try await workshop.status()["one"]?.version == 2)
-        #expect(try workshop.folder.bytes(timestamp) != own)
+        #expect(try await testSite.status()["one"]?.version == 2)
+        #expect(try testSite.folder.bytes(timestamp) != own)
     }
 }

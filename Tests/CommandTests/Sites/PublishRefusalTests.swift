@@ -3,14 +3,14 @@ import Testing
 
 /// Invalid publications, which leave the site unchanged.
 struct PublishRefusalTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "version 1")
-        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
         try folder.write("level/file", "version 2")
     }
 
@@ -18,10 +18,10 @@ struct PublishRefusalTests {
         _ code: Int32, naming part: String, _ arguments: String...,
         at location: SourceLocation = #_sourceLocation
     ) async throws {
-        let before = try Tree(workshop.site)
-        try await Command.run(["publish", workshop.vault] + arguments).failed(
+        let before = try Tree(testSite.site)
+        try await Command.run(["publish", testSite.vault] + arguments).failed(
             code, naming: part, at: location)
-        #expect(try Tree(workshop.site) == before, sourceLocation: location)
+        #expect(try Tree(testSite.site) == before, sourceLocation: location)
     }
 
     @Test func noVault() async throws {
@@ -34,7 +34,7 @@ struct PublishRefusalTests {
         try await refuses(66, naming: "nowhere", "--pack", "other=\(folder["nowhere"])")
         // An invalid declaration is not saved: the next publication works.
         #expect(try folder.bytes("vault/vault.json") == settings)
-        try await workshop.publish()
+        try await testSite.publish()
     }
 
     /// The error names the option, not the settings.
@@ -45,7 +45,7 @@ struct PublishRefusalTests {
         try await refuses(64, naming: "--pack \(named): 'Other' can't be a pack's ID", "--pack", named)
         try folder.write("my level/file", "1")
         try await Command.run(
-            ["seal", folder["my level"], "-o", folder["x.avpack"]] + workshop.keys
+            ["seal", folder["my level"], "-o", folder["x.avpack"]] + testSite.keys
         ).failed(64, naming: "'my level' can't be a pack's ID", "--id ID")
     }
 
@@ -78,7 +78,7 @@ struct PublishRefusalTests {
     @Test func anUnknownMember() async throws {
         try folder.write(
             "vault/vault.json", #"{"format": 1, "packs": {"level": {"source": "../level", "excludes": []}}}"#)
-        try await Command.run("publish", workshop.vault).failed(
+        try await Command.run("publish", testSite.vault).failed(
             64, naming: "vault.json:1:57: level: ", "\"excludes\"", "include, exclude, policy, tags, traits")
     }
 
@@ -118,23 +118,23 @@ struct PublishRefusalTests {
             "vault/site/metadata/timestamp.json", timestamp.dropLast(9) + Array("\"00\"}]}".utf8))
         try await refuses(76, naming: "timestamp")
         try folder.write("vault/site/metadata/timestamp.json", timestamp)
-        var pack = try folder.bytes("vault/site/\(workshop.publishedPack("level"))")
+        var pack = try folder.bytes("vault/site/\(testSite.publishedPack("level"))")
         pack[pack.count / 2] ^= 1
-        try folder.write("vault/site/\(workshop.publishedPack("level"))", pack)
+        try folder.write("vault/site/\(testSite.publishedPack("level"))", pack)
         try await refuses(65, naming: "damaged")
     }
 
     /// Packs are sealed for every vault key that is given, and any one of them opens.
     @Test func severalVaultKeys() async throws {
         try await Command.run("keygen", "-o", folder["second.jwks"]).succeeded()
-        try await workshop.publish(
+        try await testSite.publish(
             "--keys", "file:\(folder["vault/keys/vault.jwks"])", "--keys", "file:\(folder["second.jwks"])")
-        try await workshop.fetch().succeeded()
-        try await workshop.fetch(
+        try await testSite.fetch().succeeded()
+        try await testSite.fetch(
             nil, "--keys", "file:\(folder["second.jwks"])", into: folder["second-store"], withKeys: false
         ).succeeded()
-        #expect(try await workshop.tree(of: "level", in: folder["second-store"]) == Tree(folder["level"]))
-        try await Command.run("publish", workshop.vault, "--keys", "env:NOT_SET_ANYWHERE")
+        #expect(try await testSite.tree(of: "level", in: folder["second-store"]) == Tree(folder["level"]))
+        try await Command.run("publish", testSite.vault, "--keys", "env:NOT_SET_ANYWHERE")
             .failed(77, naming: "NOT_SET_ANYWHERE")
         // Somebody else's key can't follow on the pack that is there.
         try await Command.run("keygen", "-o", folder["third.jwks"]).succeeded()

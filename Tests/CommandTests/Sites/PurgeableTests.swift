@@ -5,19 +5,19 @@ import Testing
 /// Packs marked purgeable are removed when space is needed, and only these.
 @Suite(.enabled(if: MountedAreas.areAllowed, "this user may not mount anything"))
 struct PurgeableTests {
-    let workshop: Workshop
+    let testSite: TestSite
     private static let noise = ["kept": 0, "old": 1, "wanted": 2].mapValues {
         Bytes.random(12 << 20, seed: $0)
     }
 
     init() async throws {
-        workshop = try await Workshop()
-        let folder = workshop.folder
+        testSite = try await TestSite()
+        let folder = testSite.folder
         for (id, noise) in Self.noise { try folder.write("\(id)/noise", noise) }
-        try await workshop.publish(
+        try await testSite.publish(
             "--pack", "kept=\(folder["kept"])", "--pack", "old=\(folder["old"])",
             "--pack", "wanted=\(folder["wanted"])")
-        try await workshop.fetch(nil, "kept", "old").succeeded()
+        try await testSite.fetch(nil, "kept", "old").succeeded()
     }
 
     /// Fetches a pack onto a disk that has too little room for it.
@@ -26,21 +26,21 @@ struct PurgeableTests {
         after prepare: (MountedAreas) async throws -> Void = { _ in },
         then look: (MountedAreas, CommandResult) async throws -> Void
     ) async throws {
-        try await MountedAreas.mount(["permanent"], of: workshop.store) { mounted in
+        try await MountedAreas.mount(["permanent"], of: testSite.store) { mounted in
             try await prepare(mounted)
             try await mounted.leave(kibibytes: kibibytes, in: "permanent")
-            let arguments = ["fetch", workshop.site, "--store", workshop.store, "wanted"] + more
+            let arguments = ["fetch", testSite.site, "--store", testSite.store, "wanted"] + more
             try await look(
-                mounted, try await Command.run(arguments + workshop.keys, through: mounted.inside))
+                mounted, try await Command.run(arguments + testSite.keys, through: mounted.inside))
         }
     }
 
     private func states(_ mounted: MountedAreas) async throws -> String {
-        try await Command.run("status", "--store", workshop.store, through: mounted.inside).succeeded().text
+        try await Command.run("status", "--store", testSite.store, through: mounted.inside).succeeded().text
     }
 
     private func run(_ command: String, _ id: String) async throws -> CommandResult {
-        try await Command.run(command, id, "--store", workshop.store)
+        try await Command.run(command, id, "--store", testSite.store)
     }
 
     @Test func unmarkedPacksAreKept() async throws {
@@ -55,19 +55,19 @@ struct PurgeableTests {
 
     @Test func aPurgeablePackIsRemoved() async throws {
         try await run("purgeable", "old").succeeded()
-        #expect(try await workshop.status()["old"]?.state == "loaded")
+        #expect(try await testSite.status()["old"]?.state == "loaded")
         try await fetchWanted { mounted, result in
             #expect(try result.succeeded().errorText.contains("removed  old"))
             let states = try await states(mounted)
             #expect(states.contains("absent  old") && states.contains("loaded  kept"), "\(states)")
             #expect(states.contains("loaded  wanted"), "\(states)")
             #expect(!states.contains("purgeable"), "\(states)")
-            try await mounted.shell("! ls -A '\(workshop.store)/permanent/old' | grep .")
+            try await mounted.shell("! ls -A '\(testSite.store)/permanent/old' | grep .")
             // It stays away until it is asked for, and is kept then.
             try await mounted.leave(kibibytes: 60 << 10, in: "permanent")
-            try await workshop.fetch(through: mounted.inside).succeeded()
+            try await testSite.fetch(through: mounted.inside).succeeded()
             #expect(try await self.states(mounted).contains("absent  old"))
-            try await workshop.fetch(nil, "old", through: mounted.inside).succeeded()
+            try await testSite.fetch(nil, "old", through: mounted.inside).succeeded()
             let answer = try await self.states(mounted)
             #expect(answer.contains("loaded  old  version 1 opened\n"), "\(answer)")
         }
@@ -85,11 +85,11 @@ struct PurgeableTests {
 
     /// There is no space even for the record of the removal.
     @Test func onAFullDiskPacksAreRemoved() async throws {
-        let store = workshop.folder["full"]
-        try await workshop.fetch(nil, "kept", "old", into: store, withKeys: false).succeeded()
+        let store = testSite.folder["full"]
+        try await testSite.fetch(nil, "kept", "old", into: store, withKeys: false).succeeded()
         try await MountedAreas.mount(["shared"], of: store) { mounted in
             try await mounted.leave(kibibytes: 0, in: "shared")
-            let purge = ["fetch", workshop.site, "--store", store, "wanted"]
+            let purge = ["fetch", testSite.site, "--store", store, "wanted"]
             #expect(try await Command.run(purge, through: mounted.inside).exitCode == 74)
             try await Command.run("remove", "old", "--store", store, through: mounted.inside).succeeded()
             let status = try await Command.run("status", "--store", store, through: mounted.inside)
@@ -131,14 +131,14 @@ struct PurgeableTests {
         try await fetchWanted {
             try await $0.shell(
                 """
-                cd '\(workshop.store)/permanent/old/current/' &&
+                cd '\(testSite.store)/permanent/old/current/' &&
                 flock --shared . sleep 60 </dev/null >/dev/null 2>&1 & sleep 0.3
                 """)
         } then: { mounted, result in
             #expect(result.exitCode == 74, "\(result.errorText)")
             let states = try await states(mounted)
             #expect(states.contains("loaded  old  version 1 opened, purgeable"), "\(states)")
-            try await mounted.shell("cat '\(workshop.store)/permanent/old/current/noise' >/dev/null")
+            try await mounted.shell("cat '\(testSite.store)/permanent/old/current/noise' >/dev/null")
         }
     }
 
@@ -148,9 +148,9 @@ struct PurgeableTests {
                 ["strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=fsync"]
                 + ["-e", "inject=fsync:signal=KILL:when=\(number)"]
             let result = try await Command.run(
-                command, "old", "--store", workshop.store, through: wrapper)
-            try await workshop.fetch(nil, "kept").succeeded()
-            let names = try await Tool.run("find", workshop.store).text
+                command, "old", "--store", testSite.store, through: wrapper)
+            try await testSite.fetch(nil, "kept").succeeded()
+            let names = try await Tool.run("find", testSite.store).text
             #expect(!names.contains(".tmp"), "\(names)")
             if result.exitCode == 0 { return }
         }

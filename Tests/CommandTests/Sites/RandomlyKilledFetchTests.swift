@@ -23,14 +23,14 @@ import Testing
         -> Int32
     {
         let result = try await Command.run(
-            words + [server.url, "--store", store, "--trust", sites.workshop.root],
+            words + [server.url, "--store", store, "--trust", sites.testSite.root],
             through: moment.map(Killing.after) ?? [])
         // The other process may be doing the same work.
         #expect([0, 75, 137].contains(result.exitCode), "\(words): \(result.errorText)")
         return result.exitCode
     }
 
-    private var app: [String] { ["fetch"] + sites.workshop.keys }
+    private var app: [String] { ["fetch"] + sites.testSite.keys }
 
     /// Starts both, and returns how many of them were killed.
     private func killed(in store: String, after moments: [Double]) async throws -> Int {
@@ -41,13 +41,13 @@ import Testing
 
     @Test func oldOrNewAfterEachKill() async throws {
         let whole = try await ContinuousClock().measure {
-            _ = try await command(app, sites.workshop.folder["timed"])
+            _ = try await command(app, sites.testSite.folder["timed"])
         }
         var (rounds, kills, stores) = (0, 0, 0)
         var random = SeededGenerator(for: "RandomlyKilledFetchTests")
         // Of those that died while they worked on packs.
         var marks: Set<String> = []
-        var store = sites.workshop.folder["store-0"]
+        var store = sites.testSite.folder["store-0"]
         var seen: [String: Int] = [:]
         while kills < wanted {
             rounds += 1
@@ -66,7 +66,7 @@ import Testing
             } else {
                 try await expectEnd(in: store, hint)
                 stores += 1
-                store = sites.workshop.folder["store-\(stores)"]
+                store = sites.testSite.folder["store-\(stores)"]
                 seen = [:]
                 try sites.publish(1)
             }
@@ -80,7 +80,7 @@ import Testing
 
     /// A pack is as it was, or newer, and whole.
     private func expectWhole(in store: String, _ seen: inout [String: Int], _ hint: String) async throws {
-        let status = try await sites.workshop.status(of: store)
+        let status = try await sites.testSite.status(of: store)
         for id in packs.keys {
             let current = "\(store)/permanent/\(id)/current"
             guard FileManager.default.fileExists(atPath: current) else {

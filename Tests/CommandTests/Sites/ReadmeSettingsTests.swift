@@ -12,16 +12,16 @@ struct ReadmeSettingsTests {
         let example = try #require(blocks.first { $0.contains(#""packs""#) })
         #expect(blocks.count == 1)
 
-        let workshop = try await Workshop()
-        let folder = workshop.folder
+        let testSite = try await TestSite()
+        let folder = testSite.folder
         try folder.write("assets/one/maps/start.json", "{}")
         try folder.write("assets/one/maps/start.psd", "layers")
         try folder.write("assets/one/drafts/deep/er/plot.txt", "plot")
         try folder.write("vault/vault.json", example)
-        let report = try await workshop.publish()
+        let report = try await testSite.publish()
         #expect(report.text.hasPrefix("added  levels/one  version 1"), "\(report.text)")
-        try await workshop.fetch().succeeded()
-        #expect(try await workshop.tree(of: "levels/one").files == ["maps/start.json"])
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "levels/one").files == ["maps/start.json"])
         let target = try folder.json("vault/site/metadata/1.targets.json")[
             "signed", "targets", "packs/levels/one.avpack", "custom", "assetvault"]
         #expect(target?["policy"] == "essential")

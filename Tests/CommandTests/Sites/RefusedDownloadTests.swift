@@ -4,19 +4,19 @@ import Testing
 
 /// Hosts that send other bytes than were signed: a clean failure, and the old version stays in use.
 struct RefusedDownloadTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     /// Version 1 is in the store, version 2 on the site.
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "version 1")
-        try await workshop.publish("--pack", "level=\(folder["level"])")
-        try await workshop.fetch().succeeded()
+        try await testSite.publish("--pack", "level=\(folder["level"])")
+        try await testSite.fetch().succeeded()
         try folder.write("level/file", "version 2")
         try folder.write("level/noise", Bytes.random(100_000, seed: 1))
-        try await workshop.publish()
+        try await testSite.publish()
     }
 
     /// A fetch that fails with this code and leaves the store as it was; then a good host brings the new version.
@@ -24,25 +24,25 @@ struct RefusedDownloadTests {
         _ code: Int32, _ answer: @escaping @Sendable (FaultServer.Request) -> FaultServer.Answer,
         at location: SourceLocation = #_sourceLocation
     ) async throws {
-        let before = try Tree("\(workshop.store)/permanent").packs
-        let server = try FaultServer(workshop.site) { $0.isForPack ? answer($0) : .file }
-        try await workshop.fetch(server.url).failed(code, naming: server.url, at: location)
-        #expect(try Tree("\(workshop.store)/permanent").packs == before, sourceLocation: location)
+        let before = try Tree("\(testSite.store)/permanent").packs
+        let server = try FaultServer(testSite.site) { $0.isForPack ? answer($0) : .file }
+        try await testSite.fetch(server.url).failed(code, naming: server.url, at: location)
+        #expect(try Tree("\(testSite.store)/permanent").packs == before, sourceLocation: location)
         #expect(
-            try workshop.files(in: "shared").filter { $0.hasSuffix(".avpack") } == [],
+            try testSite.files(in: "shared").filter { $0.hasSuffix(".avpack") } == [],
             sourceLocation: location)
-        let status = try await workshop.status()["level"]
+        let status = try await testSite.status()["level"]
         #expect(status?.state == "failed" && status?.version == 1, sourceLocation: location)
         #expect(status?.failure?.isEmpty == false, sourceLocation: location)
 
-        try await workshop.fetch().succeeded(at: location)
+        try await testSite.fetch().succeeded(at: location)
         #expect(
-            try await workshop.tree(of: "level") == Tree(folder["level"]), sourceLocation: location)
-        #expect(try await workshop.status()["level"]?.failure == nil, sourceLocation: location)
+            try await testSite.tree(of: "level") == Tree(folder["level"]), sourceLocation: location)
+        #expect(try await testSite.status()["level"]?.failure == nil, sourceLocation: location)
     }
 
     private func pack() throws -> [UInt8] {
-        try folder.bytes("vault/site/\(workshop.publishedPack("level"))")
+        try folder.bytes("vault/site/\(testSite.publishedPack("level"))")
     }
 
     @Test func aMissingListedPack() async throws {
@@ -88,10 +88,10 @@ struct RefusedDownloadTests {
     @Test(arguments: [63, -1, -128]) func aFlippedByteInHeaderOrFooter(position: Int) async throws {
         var bytes = try pack()
         bytes[(position + bytes.count) % bytes.count] ^= 1
-        let server = try FaultServer(workshop.site) { [bytes] in
+        let server = try FaultServer(testSite.site) { [bytes] in
             $0.isForPack ? .bytes(bytes, length: bytes.count) : .file
         }
-        try await workshop.fetch(server.url, "--sealed").succeeded()
+        try await testSite.fetch(server.url, "--sealed").succeeded()
         #expect(try folder.bytes(kept()) == pack())
     }
 

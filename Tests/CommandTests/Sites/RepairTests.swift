@@ -7,26 +7,26 @@ import VaultFileSystem
 
 /// Sealed packs on a failing disk.
 @Suite(.timeLimit(.minutes(5))) struct RepairTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         for name in ["one", "two"] {
             try folder.write("\(name)/file", Bytes.random(600_000, seed: name == "one" ? 1 : 2))
         }
-        try await workshop.publish("--pack", "one=\(folder["one"])", "--pack", "two=\(folder["two"])")
-        try await workshop.fetch(nil, "--sealed").succeeded()
+        try await testSite.publish("--pack", "one=\(folder["one"])", "--pack", "two=\(folder["two"])")
+        try await testSite.fetch(nil, "--sealed").succeeded()
     }
 
     private func kept(_ id: String) throws -> String {
-        let name = try #require(workshop.files(in: "permanent/\(id)").first { $0.hasSuffix(".avpack") })
+        let name = try #require(testSite.files(in: "permanent/\(id)").first { $0.hasSuffix(".avpack") })
         return "store/permanent/\(id)/\(name)"
     }
 
     private func isSound(_ id: String) throws -> Bool {
-        try folder.bytes(kept(id)) == folder.bytes("vault/site/\(workshop.publishedPack(id))")
+        try folder.bytes(kept(id)) == folder.bytes("vault/site/\(testSite.publishedPack(id))")
     }
 
     private func damage(_ id: String) throws {
@@ -37,7 +37,7 @@ import VaultFileSystem
 
     private func repair(_ url: String? = nil, through wrapper: [String] = []) async throws -> CommandResult {
         try await Command.run(
-            ["repair", url ?? workshop.site, "--store", workshop.store, "--trust", workshop.root],
+            ["repair", url ?? testSite.site, "--store", testSite.store, "--trust", testSite.root],
             through: wrapper)
     }
 
@@ -45,7 +45,7 @@ import VaultFileSystem
     @Test func eachPackIsTried() async throws {
         try damage("one")
         try damage("two")
-        let server = try FaultServer(workshop.site) { request in
+        let server = try FaultServer(testSite.site) { request in
             request.isForPack && request.path.hasSuffix(".one.avpack") ? .status(404) : .file
         }
         let result = try await repair(server.url)
@@ -60,13 +60,13 @@ import VaultFileSystem
     @Test func aMissingPack() async throws {
         try await Tool.run("rm", folder[kept("one")])
         try await repair().failed(66, naming: "one")
-        try await workshop.fetch().succeeded()
+        try await testSite.fetch().succeeded()
         #expect(try isSound("one"))
     }
 
     @Test func aPackThatWasNeverStored() async throws {
         try await Command.run(
-            "repair", workshop.site, "three", "--store", workshop.store, "--trust", workshop.root
+            "repair", testSite.site, "three", "--store", testSite.store, "--trust", testSite.root
         ).failed(66, naming: "three")
     }
 
@@ -79,8 +79,8 @@ import VaultFileSystem
     /// Of so many reads some thread makes its share, and half of that is past the index.
     @Test func anUnreadableSectorAmongPieces() async throws {
         try folder.write("one/file", Bytes.random(30_000_000, seed: 3))
-        try await workshop.publish()
-        try await workshop.fetch().succeeded()
+        try await testSite.publish()
+        try await testSite.fetch().succeeded()
         let log = folder["reads"]
         let counting = [
             "strace", "-f", "-qq", "-o", log, "-P", folder[try kept("one")], "-e", "trace=pread64",
@@ -107,13 +107,13 @@ import VaultFileSystem
     /// The same for a waiting pack.
     @Test func anUnreadableSectorOfAWaitingPack() async throws {
         let store = folder["waiting"]
-        try await workshop.fetch(into: store, withKeys: false).succeeded()
+        try await testSite.fetch(into: store, withKeys: false).succeeded()
         let name = try #require(
-            workshop.files(in: "shared/packs/one", of: store).first { $0.hasSuffix(".avpack") })
+            testSite.files(in: "shared/packs/one", of: store).first { $0.hasSuffix(".avpack") })
         let wrapper = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", "\(store)/shared/packs/one/\(name)"]
         let failing = ["-e", "inject=pread64:error=EIO:when=1+"]
-        try await workshop.fetch(into: store, through: wrapper + failing).succeeded()
-        #expect(try await workshop.tree(of: "one", in: store) == Tree(folder["one"]))
+        try await testSite.fetch(into: store, through: wrapper + failing).succeeded()
+        #expect(try await testSite.tree(of: "one", in: store) == Tree(folder["one"]))
     }
 
     /// A reader keeps the damaged version, also when it is replaced.
@@ -126,31 +126,31 @@ import VaultFileSystem
         #expect(try isSound("one"))
         try damage("one")
         try await repair().failed(75, naming: "one")
-        #expect(try workshop.files(in: "permanent/one").allSatisfy { !$0.hasSuffix(".repaired") })
+        #expect(try testSite.files(in: "permanent/one").allSatisfy { !$0.hasSuffix(".repaired") })
         for version in 2...3 {
             try folder.write("one/file", "version \(version)")
-            try await workshop.publish()
-            try await workshop.fetch().succeeded()
-            let files = try workshop.files(in: "permanent/one")
+            try await testSite.publish()
+            try await testSite.fetch().succeeded()
+            let files = try testSite.files(in: "permanent/one")
             #expect(files.contains { name.hasSuffix($0) }, "a version in use stays: \(files)")
             #expect(try reader.file.status().links == 1)
         }
         reader.file.unlock()
-        try await workshop.fetch().succeeded()
-        let files = try workshop.files(in: "permanent/one")
+        try await testSite.fetch().succeeded()
+        let files = try testSite.files(in: "permanent/one")
         #expect(files.count == 2 && files.allSatisfy { $0.hasPrefix("@3-") }, "\(files)")
     }
 
     @Test func theDamagedVersionGoesAfterItsReader() async throws {
-        let names = try workshop.files(in: "permanent/one")
+        let names = try testSite.files(in: "permanent/one")
         try damage("one")
         let reader = OpenFileReference(try OpenFile(reading: FilePath(folder[kept("one")])))
         #expect(try reader.file.tryLock(exclusive: false))
         try await repair().succeeded()
-        #expect(try workshop.files(in: "permanent/one") != names)
+        #expect(try testSite.files(in: "permanent/one") != names)
         reader.file.unlock()
-        try await workshop.fetch().succeeded()
-        #expect(try workshop.files(in: "permanent/one") == names)
+        try await testSite.fetch().succeeded()
+        #expect(try testSite.files(in: "permanent/one") == names)
     }
 
     @Test func aDamagedManifest() async throws {
@@ -163,7 +163,7 @@ import VaultFileSystem
 
     /// Files of a killed repair are removed.
     @Test(arguments: ["renameat2", "fsync", "unlinkat"]) func killedAtEachStep(call: String) async throws {
-        let names = try workshop.files(in: "permanent/one")
+        let names = try testSite.files(in: "permanent/one")
         var kills = 0
         for number in 1...40 {
             try damage("one")
@@ -174,9 +174,9 @@ import VaultFileSystem
             if result.exitCode != 0 { kills += 1 }
             try await repair().succeeded()
             #expect(try isSound("one"))
-            try await workshop.fetch(nil, "--sealed").succeeded()
-            #expect(try workshop.files(in: "ephemeral") == [])
-            #expect(try workshop.files(in: "permanent/one") == names)
+            try await testSite.fetch(nil, "--sealed").succeeded()
+            #expect(try testSite.files(in: "ephemeral") == [])
+            #expect(try testSite.files(in: "permanent/one") == names)
             if result.exitCode == 0 { break }
         }
         #expect(kills > 0)

@@ -6,7 +6,7 @@ import VaultFileSystem
 
 /// Interrupted downloads that resume.
 struct ResumedDownloadTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     /// Bytes of the pack.
     let size: Int
@@ -15,38 +15,38 @@ struct ResumedDownloadTests {
     private static let noise = Bytes.random(48 << 20, seed: 1)
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/noise", Self.noise)
-        try await workshop.publish("--pack", "level=\(folder["level"])")
-        size = try folder.bytes("vault/site/\(workshop.publishedPack("level"))").count
+        try await testSite.publish("--pack", "level=\(folder["level"])")
+        size = try folder.bytes("vault/site/\(testSite.publishedPack("level"))").count
     }
 
     /// Fetches from a host that stops after half. Returns how many bytes of the pack it sent.
     @discardableResult
     private func interrupt(withKeys: Bool = true) async throws -> Int {
         let half = size / 2
-        let dying = try FaultServer(workshop.site) {
+        let dying = try FaultServer(testSite.site) {
             DyingHost.answer($0, cutAfter: half)
         }
-        let result = try await workshop.fetch(dying.url, withKeys: withKeys)
+        let result = try await testSite.fetch(dying.url, withKeys: withKeys)
         #expect(result.exitCode == 69, "\(result.errorText)")
         return dying.packBytes
     }
 
     private func expectLoaded() async throws {
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
-        #expect(try await workshop.status()["level"]?.state == "loaded")
-        #expect(try workshop.files(in: "ephemeral") == [])
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+        #expect(try await testSite.status()["level"]?.state == "loaded")
+        #expect(try testSite.files(in: "ephemeral") == [])
     }
 
     /// The host stops and restarts at once: the same fetch requests only the rest.
     @Test func aHostThatRestarts() async throws {
         let half = size / 2
-        let server = try FaultServer(workshop.site) {
+        let server = try FaultServer(testSite.site) {
             $0.isForPack && $0.earlier == 1 ? .cut(after: half) : .file
         }
-        try await workshop.fetch(server.url).succeeded()
+        try await testSite.fetch(server.url).succeeded()
         // The tail, the pieces, and the rest of the pieces.
         #expect(server.packs.map(\.status) == [206, 206, 206])
         #expect(server.packBytes <= size * 11 / 10, "\(server.packBytes) of \(size)")
@@ -56,10 +56,10 @@ struct ResumedDownloadTests {
     /// The host stays down until the fetch fails; any later fetch uses what it sent.
     @Test(arguments: [true, false]) func aHostThatStaysDown(withKeys: Bool) async throws {
         let sent = try await interrupt(withKeys: withKeys)
-        let parts = try workshop.files(in: "ephemeral")
+        let parts = try testSite.files(in: "ephemeral")
         #expect(parts.count == 1 && parts[0].hasSuffix(".part"))
-        let mirror = try FaultServer(workshop.site)
-        try await workshop.fetch(mirror.url).succeeded()
+        let mirror = try FaultServer(testSite.site)
+        try await testSite.fetch(mirror.url).succeeded()
         #expect(mirror.packs.map(\.status) == [206])
         #expect(sent + mirror.packBytes <= size * 11 / 10, "\(sent) + \(mirror.packBytes) of \(size)")
         try await expectLoaded()
@@ -69,18 +69,18 @@ struct ResumedDownloadTests {
     @Test func nginxIsRestarted() async throws {
         let port = try ListeningSocket().port
         let fetch = try await Nginx.run(
-            over: workshop.site, in: folder, settings: "limit_rate 8m;", port: port
+            over: testSite.site, in: folder, settings: "limit_rate 8m;", port: port
         ) { nginx in
-            let fetch = Task { try await workshop.fetch(nginx.url) }
+            let fetch = Task { try await testSite.fetch(nginx.url) }
             while try downloadedBytes() < size / 4 { try await Task.sleep(for: .milliseconds(20)) }
             return fetch
         }
         let before = try downloadedBytes()
         #expect(before < size)
-        try await Nginx.run(over: workshop.site, in: folder, port: port) { nginx in
+        try await Nginx.run(over: testSite.site, in: folder, port: port) { nginx in
             let result = try await fetch.value
             // On a busy machine it may have given up before the server was back.
-            if result.exitCode == 69 { try await workshop.fetch(nginx.url).succeeded() }
+            if result.exitCode == 69 { try await testSite.fetch(nginx.url).succeeded() }
             let after = try nginx.packBytes()
             #expect(after > 0 && before + after <= size * 11 / 10, "\(before) + \(after) of \(size)")
         }
@@ -97,19 +97,19 @@ struct ResumedDownloadTests {
     /// The command's own server continues the download.
     @Test func serveSupportsRanges() async throws {
         try await interrupt()
-        try await workshop.served { url in
-            try await workshop.fetch(url).succeeded()
+        try await testSite.served { url in
+            try await testSite.fetch(url).succeeded()
         }
         try await expectLoaded()
     }
 
     @Test func aHostWithoutRangesSendsAllAgain() async throws {
-        let (file, half) = (try folder.bytes("vault/site/\(workshop.publishedPack("level"))"), size / 2)
-        let server = try FaultServer(workshop.site) {
+        let (file, half) = (try folder.bytes("vault/site/\(testSite.publishedPack("level"))"), size / 2)
+        let server = try FaultServer(testSite.site) {
             !$0.isForPack
                 ? .file : $0.earlier == 0 ? .bytes(Array(file.prefix(half)), length: file.count) : .wholeFile
         }
-        try await workshop.fetch(server.url).succeeded()
+        try await testSite.fetch(server.url).succeeded()
         #expect(server.packs.map(\.status) == [200, 200])
         #expect(server.packs.map { $0.request.range != nil } == [true, false])
         try await expectLoaded()
@@ -118,12 +118,12 @@ struct ResumedDownloadTests {
     /// A damaged piece of an earlier attempt is detected and fetched again, and only that one.
     @Test func aDamagedPartialDownload() async throws {
         let sent = try await interrupt()
-        let part = try #require(try workshop.files(in: "ephemeral").first)
+        let part = try #require(try testSite.files(in: "ephemeral").first)
         let file = try OpenFile(updating: folder.path.appending("store/ephemeral/\(part)"))
         let flipped = try file.readExactly(1, at: UInt64(size / 4)).map { $0 ^ 1 }
         try file.write(flipped.span, at: UInt64(size / 4))
-        let server = try FaultServer(workshop.site)
-        try await workshop.fetch(server.url).succeeded()
+        let server = try FaultServer(testSite.site)
+        try await testSite.fetch(server.url).succeeded()
         #expect(server.packs.map(\.status) == [206, 206])
         #expect(sent + server.packBytes <= size * 11 / 10, "\(sent) + \(server.packBytes) of \(size)")
         try await expectLoaded()
@@ -132,8 +132,8 @@ struct ResumedDownloadTests {
     /// Ephemeral storage may be deleted at any time.
     @Test func aMissingPartialDownload() async throws {
         try await interrupt()
-        try FileManager.default.removeItem(atPath: "\(workshop.store)/ephemeral")
-        try await workshop.fetch().succeeded()
+        try FileManager.default.removeItem(atPath: "\(testSite.store)/ephemeral")
+        try await testSite.fetch().succeeded()
         try await expectLoaded()
     }
 }

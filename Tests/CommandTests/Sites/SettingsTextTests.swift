@@ -2,12 +2,12 @@ import Testing
 
 /// `vault.json` is edited by people: commands change only what they must, and errors name the line.
 struct SettingsTextTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         for name in ["level", "music"] { try folder.write("\(name)/file", name) }
     }
 
@@ -36,10 +36,10 @@ struct SettingsTextTests {
     func unchangedTextIsKept(text: String) async throws {
         let newline = text.contains("\r\n") ? "\r\n" : "\n"
         try folder.write("vault/vault.json", text)
-        try await workshop.publish()
+        try await testSite.publish()
         try expectSettings(text)
         try folder.write("level/file", "version 2")
-        try await workshop.publish("--pack", "other=\(folder["music"])")
+        try await testSite.publish("--pack", "other=\(folder["music"])")
         let source = "\"source\" : \"../level\"\(newline)\t\t}"
         let declared = text.replacing(
             source,
@@ -48,14 +48,14 @@ struct SettingsTextTests {
         )
         try expectSettings(declared)
 
-        try await Command.run("restore", workshop.vault, "level", "--version", "1").succeeded()
+        try await Command.run("restore", testSite.vault, "level", "--version", "1").succeeded()
         let level = "\"source\" : \"../level\""
         let (pin, last) = (",\(newline)\t\t\t\"pin\" : 1", ",\(newline)\t\t\t\"lastVersion\" : 2")
         try expectSettings(declared.replacing(level, with: level + pin + last))
-        try await Command.run("restore", workshop.vault, "level", "--latest").succeeded()
+        try await Command.run("restore", testSite.vault, "level", "--latest").succeeded()
         try expectSettings(declared.replacing(level, with: level + last))
 
-        try await workshop.publish("--pack", "music=\(folder["level"])")
+        try await testSite.publish("--pack", "music=\(folder["level"])")
         try expectSettings(
             declared.replacing(level, with: level + last)
                 .replacing("\"source\":\"../music\"", with: "\"source\":\"../level\""))
@@ -64,7 +64,7 @@ struct SettingsTextTests {
     /// A vault as `init` makes it.
     @Test func freshSettings() async throws {
         let fresh = String(decoding: try folder.bytes("vault/vault.json"), as: UTF8.self)
-        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
         try expectSettings(
             fresh.replacing(
                 "\"packs\": {}",
@@ -105,7 +105,7 @@ struct SettingsTextTests {
         ] as [(String, Int32, String, String)])
     func anErrorSaysWhere(text: String, code: Int32, place: String, problem: String) async throws {
         try folder.write("vault/vault.json", text)
-        try await Command.run("publish", workshop.vault).failed(
+        try await Command.run("publish", testSite.vault).failed(
             code, naming: "vault.json:\(place): ", problem)
         #expect(try folder.bytes("vault/vault.json") == Array(text.utf8))
     }

@@ -4,12 +4,12 @@ import Testing
 
 /// Each of several failed packs is reported.
 struct SeveralFailuresTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop(publishing: ["first", "second", "third"])
-        folder = workshop.folder
+        testSite = try await TestSite(publishing: ["first", "second", "third"])
+        folder = testSite.folder
     }
 
     /// One line each, the error that decides on the exit code last.
@@ -30,52 +30,52 @@ struct SeveralFailuresTests {
     }
 
     private func failing() throws -> FaultServer {
-        try FaultServer(workshop.site) { request in
+        try FaultServer(testSite.site) { request in
             request.isForPack && !request.path.hasSuffix("second.avpack") ? .status(404) : .file
         }
     }
 
     @Test func fetch() async throws {
         let server = try failing()
-        let result = try await workshop.fetch(server.url)
+        let result = try await testSite.fetch(server.url)
         expect(result, 69, naming: ["first", "third"])
         #expect(result.errorText.contains("loaded  second\n"))
         // Packs that ran out of time have not failed.
-        let slow = try FaultServer(workshop.site) { $0.isForPack ? .steps([.hang]) : .file }
-        expect(try await workshop.fetch(slow.url, "--time", "2"), 75, naming: ["the time is up"])
+        let slow = try FaultServer(testSite.site) { $0.isForPack ? .steps([.hang]) : .file }
+        expect(try await testSite.fetch(slow.url, "--time", "2"), 75, naming: ["the time is up"])
     }
 
     @Test func fetchOfDisallowedPacks() async throws {
-        let result = try await workshop.fetch(nil, "--installed-size", "1")
+        let result = try await testSite.fetch(nil, "--installed-size", "1")
         expect(result, 74, naming: ["first", "second", "third"])
     }
 
     @Test func downloader() async throws {
         let server = try failing()
-        let words = ["--store", workshop.store, "--trust", workshop.root, "--request", "install"]
+        let words = ["--store", testSite.store, "--trust", testSite.root, "--request", "install"]
         let result = try await Command.run(["downloader", server.url] + words)
         expect(result, 69, naming: ["first", "third"])
     }
 
     @Test func unlock() async throws {
-        try await workshop.fetch(withKeys: false).succeeded()
+        try await testSite.fetch(withKeys: false).succeeded()
         try await Command.run("keygen", "-o", folder["wrong.jwks"]).succeeded()
         let result = try await Command.run(
-            "unlock", "--store", workshop.store, "--keys", "file:\(folder["wrong.jwks"])", "--wait", "1")
+            "unlock", "--store", testSite.store, "--keys", "file:\(folder["wrong.jwks"])", "--wait", "1")
         expect(result, 77, naming: ["first", "second", "third"])
     }
 
     @Test func repair() async throws {
-        try await workshop.fetch(nil, "--sealed").succeeded()
+        try await testSite.fetch(nil, "--sealed").succeeded()
         for id in ["first", "third"] {
-            let path = URL(filePath: try await workshop.path(of: id)).resolvingSymlinksInPath()
+            let path = URL(filePath: try await testSite.path(of: id)).resolvingSymlinksInPath()
             var bytes = try Data(contentsOf: path)
             bytes[bytes.count / 2] ^= 1
             try bytes.write(to: path)
         }
         let server = try failing()
         let result = try await Command.run(
-            "repair", server.url, "--store", workshop.store, "--trust", workshop.root)
+            "repair", server.url, "--store", testSite.store, "--trust", testSite.root)
         expect(result, 69, naming: ["first", "third"])
     }
 }

@@ -4,12 +4,12 @@ import Testing
 
 /// Two concurrent publishers of one vault.
 @Suite(.timeLimit(.minutes(5))) struct SeveralPublishersTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         for name in ["one", "two"] { try folder.write("\(name)/file", name) }
     }
 
@@ -17,7 +17,7 @@ import Testing
         async throws -> CommandResult
     {
         try await Command.run(
-            ["publish", workshop.vault, "--pack", "\(name)=\(folder[name])"] + options, through: wrapper)
+            ["publish", testSite.vault, "--pack", "\(name)=\(folder[name])"] + options, through: wrapper)
     }
 
     private func wait(until isReached: () throws -> Bool) async throws {
@@ -27,8 +27,8 @@ import Testing
     private func expectBothAreThere() async throws {
         let packs = try #require(try folder.json("vault/vault.json")["packs"]?.members)
         #expect(packs.keys.sorted() == ["one", "two"])
-        try await workshop.fetch().succeeded()
-        for id in ["one", "two"] { #expect(try await workshop.tree(of: id) == Tree(folder[id])) }
+        try await testSite.fetch().succeeded()
+        for id in ["one", "two"] { #expect(try await testSite.tree(of: id) == Tree(folder[id])) }
     }
 
     /// One waits for its key while the other starts.
@@ -46,10 +46,10 @@ import Testing
         do {
             defer { _ = try? folder.write("go", "") }
             try await wait { try folder.exists("started") }
-            let before = try Tree(workshop.vault)
-            try await publish("two").failed(75, naming: workshop.vault)
-            try await Command.run("publish", workshop.vault).failed(75, naming: workshop.vault)
-            #expect(try Tree(workshop.vault) == before)
+            let before = try Tree(testSite.vault)
+            try await publish("two").failed(75, naming: testSite.vault)
+            try await Command.run("publish", testSite.vault).failed(75, naming: testSite.vault)
+            #expect(try Tree(testSite.vault) == before)
         }
         try await winner.succeeded()
         try await publish("two").succeeded()
@@ -62,7 +62,7 @@ import Testing
         let wrapper =
             Sandbox.injecting("delay_enter=600000000", into: "flock", number: 1)
             + Command.shell("echo $$ > '\(pid)'; exec \"$@\"")
-        let arguments = ["publish", workshop.vault, "--pack", "two=\(folder["two"])"]
+        let arguments = ["publish", testSite.vault, "--pack", "two=\(folder["two"])"]
         try await Command.whileRunning(arguments, through: wrapper) { strace in
             try await wait { holdsTheLockFile(pid) }
             try await publish("one").succeeded()

@@ -4,10 +4,10 @@ import Testing
 
 /// Disks that write only a part: the command writes the rest, or reports the failure.
 @Suite(.timeLimit(.minutes(10))) struct ShortWriteTests {
-    @Test(arguments: [KilledWay.opened, .sealed, .downloader, .unlock, .remove])
-    func everyWrite(way: KilledWay) async throws {
-        let stores = try await KilledStores(way, from: .loaded)
-        let folder = stores.workshop.folder
+    @Test(arguments: [KilledOperation.opened, .sealed, .downloader, .unlock, .remove])
+    func everyWrite(operation: KilledOperation) async throws {
+        let stores = try await KilledStores(operation, from: .loaded)
+        let folder = stores.testSite.folder
         let shortening = try await PreloadedLibrary.through(PreloadedLibrary.shortWrites, in: folder)
         let store = try await stores.store("short")
         let log = folder["calls"]
@@ -16,21 +16,21 @@ import Testing
         let calls = try String(contentsOfFile: log, encoding: .utf8).split(separator: "\n")
         // A record of more than a hundred bytes takes several calls by now.
         #expect(calls.count >= 10, "\(calls.count)")
-        try stores.expectNothingHalf(in: store, "\(way)")
-        try await stores.expectEnd(in: store, "\(way)")
+        try stores.expectNothingHalf(in: store, "\(operation)")
+        try await stores.expectEnd(in: store, "\(operation)")
     }
 
     /// A limit on file size: the write that reaches it is short, the next one fails.
-    @Test(arguments: [KilledWay.opened, .sealed, .downloader, .unlock])
-    func theFileSizeLimit(way: KilledWay) async throws {
-        let stores = try await KilledStores(way, from: .loaded)
+    @Test(arguments: [KilledOperation.opened, .sealed, .downloader, .unlock])
+    func theFileSizeLimit(operation: KilledOperation) async throws {
+        let stores = try await KilledStores(operation, from: .loaded)
         // Within a record, a piece, the copied file.
         let blocks = stores.packLength / 512
         let limits =
-            [1, 2, 3, 5].sample(1, for: "\(way), records")
-            + [blocks / 8, blocks / 4, blocks / 2].sample(1, for: "\(way), packs")
+            [1, 2, 3, 5].sample(1, for: "\(operation), records")
+            + [blocks / 8, blocks / 4, blocks / 2].sample(1, for: "\(operation), packs")
         for limit in limits {
-            let hint = "\(way), files of at most \(limit) blocks of 512 bytes"
+            let hint = "\(operation), files of at most \(limit) blocks of 512 bytes"
             let store = try await stores.store("store-\(limit)")
             let limiting = Command.shell("trap '' XFSZ; ulimit -f \(limit) && exec \"$@\"")
             let result = try await stores.runFromFolder(in: store, through: limiting)

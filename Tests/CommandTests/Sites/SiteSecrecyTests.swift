@@ -6,14 +6,14 @@ import VaultCrypto
 
 /// No key, in any notation, in published, stored or printed bytes; and no plaintext without a key.
 struct SiteSecrecyTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     /// Content and file names, which no client without a key may store.
     private let plain: [[UInt8]]
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         let noise = Bytes.random(300_000, seed: 1)
         try folder.write(
             "level/very-secret-name.txt", String(repeating: "the plot of the story; ", count: 40))
@@ -63,68 +63,68 @@ struct SiteSecrecyTests {
     }
 
     @Test func noKeyIsPrintedOrWritten() async throws {
-        var results = [try await workshop.publish("--json", "--pack", "level=\(folder["level"])")]
+        var results = [try await testSite.publish("--json", "--pack", "level=\(folder["level"])")]
         let secrets = try secrets()
         // The search finds present bytes.
-        #expect(try Tree("\(workshop.vault)/keys").files(holding: secrets[1]) == ["vault.jwks"])
+        #expect(try Tree("\(testSite.vault)/keys").files(holding: secrets[1]) == ["vault.jwks"])
 
-        results.append(try await workshop.fetch(withKeys: false).succeeded())
-        try expectNone(of: secrets, below: workshop.store)
-        results.append(try await workshop.fetch().succeeded())
-        try expectNone(of: secrets, below: workshop.store)
-        results.append(try await workshop.fetch(nil, "--sealed").succeeded())
-        try expectNone(of: secrets, below: workshop.store)
-        try expectNone(of: secrets, below: workshop.site)
+        results.append(try await testSite.fetch(withKeys: false).succeeded())
+        try expectNone(of: secrets, below: testSite.store)
+        results.append(try await testSite.fetch().succeeded())
+        try expectNone(of: secrets, below: testSite.store)
+        results.append(try await testSite.fetch(nil, "--sealed").succeeded())
+        try expectNone(of: secrets, below: testSite.store)
+        try expectNone(of: secrets, below: testSite.site)
         results.append(
-            try await Command.run("status", "--json", "--store", workshop.store).succeeded())
+            try await Command.run("status", "--json", "--store", testSite.store).succeeded())
         for name in ["vault.json", "trusted-root.json"] {
             let bytes = try folder.bytes("vault/\(name)")
             for secret in secrets { #expect(Data(bytes).range(of: Data(secret)) == nil, "\(name)") }
         }
         // Errors don't repeat secrets either.
         try folder.write("other/file", "x")
-        let other = try await Workshop()
+        let other = try await TestSite()
         results.append(
             try await Command.run(
-                ["fetch", workshop.site, "--strict", "--store", folder["new"], "--trust", workshop.root]
+                ["fetch", testSite.site, "--strict", "--store", folder["new"], "--trust", testSite.root]
                     + other.keys))
         #expect(results.last?.exitCode == 77)
         let key = try #require(String(bytes: secrets[1], encoding: .utf8))
         results.append(
-            try await workshop.fetch(nil, "--keys", key, into: folder["new"], withKeys: false).failed(64))
+            try await testSite.fetch(nil, "--keys", key, into: folder["new"], withKeys: false).failed(64))
         for result in results { expectNone(of: secrets, in: result) }
     }
 
     @Test(arguments: [[], ["--sealed"]]) func noPlaintextWithoutAKey(options: [String]) async throws {
-        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
         #expect(try Tree(folder["level"]).files(holding: plain[1]) == ["very-secret-name.txt"])
-        let arguments = ["fetch", workshop.site, "--store", workshop.store, "--trust", workshop.root]
+        let arguments = ["fetch", testSite.site, "--store", testSite.store, "--trust", testSite.root]
         try await Command.run(arguments + options).succeeded()
-        try expectNone(of: plain, below: workshop.store)
-        try expectNone(of: plain, below: workshop.site)
+        try expectNone(of: plain, below: testSite.store)
+        try expectNone(of: plain, below: testSite.site)
         // Kept sealed, it stays so with the key, too.
-        try await workshop.fetch(nil, "--sealed").succeeded()
-        try expectNone(of: plain, below: workshop.store)
+        try await testSite.fetch(nil, "--sealed").succeeded()
+        try expectNone(of: plain, below: testSite.store)
     }
 
     /// The right key is missing or wrong: the downloaded pack is kept, sealed.
     @Test func aWrongKeyOpensNothing() async throws {
-        try await workshop.publish("--pack", "level=\(folder["level"])")
-        let other = try await Workshop()
-        let arguments = ["fetch", workshop.site, "--store", workshop.store, "--trust", workshop.root]
+        try await testSite.publish("--pack", "level=\(folder["level"])")
+        let other = try await TestSite()
+        let arguments = ["fetch", testSite.site, "--store", testSite.store, "--trust", testSite.root]
         try await Command.run(arguments + ["--preload"] + other.keys).succeeded()
         try await Command.run(arguments + ["--keys", "env:NOT_SET_ANYWHERE"]).failed(
             77, naming: "NOT_SET_ANYWHERE")
         let readable = try folder.write(
             "readable.jwks", folder.bytes("vault/keys/vault.jwks"), permissions: 0o644)
         try await Command.run(arguments + ["--keys", "file:\(readable)"]).failed(77, naming: readable)
-        try expectNone(of: plain, below: workshop.store)
-        #expect(try Tree("\(workshop.store)/permanent").packs.isEmpty)
-        #expect(try await workshop.status()["level"]?.waitingVersion == 1)
+        try expectNone(of: plain, below: testSite.store)
+        #expect(try Tree("\(testSite.store)/permanent").packs.isEmpty)
+        #expect(try await testSite.status()["level"]?.waitingVersion == 1)
         let key = try folder.bytes("vault/keys/vault.jwks")
         try await Command.run(
             arguments + ["--keys", "env:KEY"], environment: ["KEY": String(decoding: key, as: UTF8.self)]
         ).succeeded()
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 }

@@ -3,8 +3,8 @@ import Testing
 
 /// Packs of a later format: a fetch names and skips them.
 struct SkippedPackTests {
-    private static func packs(of workshop: Workshop, _ names: [String]) async throws {
-        try await workshop.forgeTargets { signed in
+    private static func packs(of testSite: TestSite, _ names: [String]) async throws {
+        try await testSite.forgeTargets { signed in
             var targets = try #require(signed["targets"]?.members)
             for name in names {
                 var record = try #require(targets["packs/\(name).avpack"]?.members)
@@ -22,23 +22,23 @@ struct SkippedPackTests {
     }
 
     @Test(arguments: ["--preload", "--all", "--dry-run"]) func fewAreNamed(option: String) async throws {
-        let workshop = try await Workshop(publishing: ["level", "music"])
-        try await Self.packs(of: workshop, ["music"])
-        let result = try await workshop.fetch(nil, option).succeeded()
+        let testSite = try await TestSite(publishing: ["level", "music"])
+        try await Self.packs(of: testSite, ["music"])
+        let result = try await testSite.fetch(nil, option).succeeded()
         let lines = result.errorText.split(separator: "\n").filter { $0.hasPrefix("skipped") }
         #expect(lines == ["skipped  packs/music.avpack: pack format version 99 is unknown"])
-        if option != "--dry-run" { #expect(try await workshop.status().keys.sorted() == ["level"]) }
+        if option != "--dry-run" { #expect(try await testSite.status().keys.sorted() == ["level"]) }
         // A fetch of a named pack reports no other one.
-        #expect(try await !workshop.fetch(nil, "level").succeeded().errorText.contains("skipped"))
-        try await workshop.fetch(nil, "music").failed(65, naming: "format version 99")
+        #expect(try await !testSite.fetch(nil, "level").succeeded().errorText.contains("skipped"))
+        try await testSite.fetch(nil, "music").failed(65, naming: "format version 99")
     }
 
     /// No other pack exists: this is reported.
     @Test func manyAreCounted() async throws {
         let names = ["a", "b", "c", "d", "e", "f"]
-        let workshop = try await Workshop(publishing: names)
-        try await Self.packs(of: workshop, names)
-        let result = try await workshop.fetch().succeeded()
+        let testSite = try await TestSite(publishing: names)
+        try await Self.packs(of: testSite, names)
+        let result = try await testSite.fetch().succeeded()
         let lines = result.errorText.split(separator: "\n")
         #expect(lines.count == 5 && lines.allSatisfy { $0.hasPrefix("skipped  ") }, "\(lines)")
         #expect(lines.last == "skipped  2 more packs that this release can't read")

@@ -6,14 +6,14 @@ import VaultFileSystem
 
 /// Storage areas in other places, on other file systems, on full and read-only ones.
 struct StoreLocationTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "version 1")
-        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
     }
 
     /// Every area may be elsewhere; `tmpfs` is another file system, so renames fail.
@@ -25,17 +25,17 @@ struct StoreLocationTests {
         let other = try TemporaryFolder(in: "/dev/shm")
         #expect(try !FileSystem.sameFileSystem(other.path, folder.path))
         let places = areas.flatMap { ["--\($0)", other[$0]] }
-        let store = ["--store", workshop.store] + places
+        let store = ["--store", testSite.store] + places
         try await Command.run(
-            ["fetch", workshop.site, "--trust", workshop.root] + store
+            ["fetch", testSite.site, "--trust", testSite.root] + store
         ).succeeded()
-        try await Command.run(["fetch", workshop.site] + workshop.keys + store).succeeded()
+        try await Command.run(["fetch", testSite.site] + testSite.keys + store).succeeded()
         let path = try await Command.run(["path", "level"] + store).succeeded().text
-        let permanent = areas.contains("permanent") ? other["permanent"] : "\(workshop.store)/permanent"
+        let permanent = areas.contains("permanent") ? other["permanent"] : "\(testSite.store)/permanent"
         #expect(path == "\(permanent)/level/current\n")
         #expect(try Tree("\(permanent)/level/current") == Tree(folder["level"]))
         // The same as a sealed pack, which is moved from area to area.
-        try await Command.run(["fetch", workshop.site, "--sealed"] + workshop.keys + store).succeeded()
+        try await Command.run(["fetch", testSite.site, "--sealed"] + testSite.keys + store).succeeded()
         let status = try await Command.run(["status"] + store).succeeded()
         #expect(status.text == "loaded  level  version 1 sealed\n")
         // Nothing is in unexpected places.
@@ -51,28 +51,28 @@ struct StoreLocationTests {
         at location: SourceLocation = #_sourceLocation
     ) async throws {
         try folder.makeFolder("disk")
-        let options = "--store '\(workshop.store)' --\(area) '\(folder["disk/area"])'"
-        let keys = workshop.keys.joined(separator: " ")
+        let options = "--store '\(testSite.store)' --\(area) '\(folder["disk/area"])'"
+        let keys = testSite.keys.joined(separator: " ")
         let command = try Command.path.string
         // Version 1 goes to the small disk first, and is looked at last, while the disk is there.
         let wrapper = Sandbox.mounting(
             """
             { mount -t tmpfs -o \(disk) none '\(folder["disk"])' &&
-            '\(command)' fetch '\(folder["site-1"])' --trust '\(workshop.root)' \(options) \(keys); }
+            '\(command)' fetch '\(folder["site-1"])' --trust '\(testSite.root)' \(options) \(keys); }
             """,
             after: """
                 { ls -A "$('\(command)' path level \(options))/" && cat "$('\(command)' path level \(options))/file" &&
                 '\(command)' status \(options) && find '\(folder["disk"])' -name '.assetvault-*'; }
                 """)
-        try await Tool.run("cp", "-a", workshop.site, folder["site-1"])
+        try await Tool.run("cp", "-a", testSite.site, folder["site-1"])
         try folder.write("level/file", "version 2")
         for number in 0..<200 {
             try folder.write("level/\(number)", Bytes.random(50_000, seed: UInt64(number)))
         }
-        try await workshop.publish()
+        try await testSite.publish()
         let result = try await Command.run(
-            ["fetch", workshop.site, "--store", workshop.store, "--\(area)", folder["disk/area"]]
-                + workshop.keys,
+            ["fetch", testSite.site, "--store", testSite.store, "--\(area)", folder["disk/area"]]
+                + testSite.keys,
             through: wrapper)
         #expect(result.exitCode == 74, "\(result.errorText)", sourceLocation: location)
         #expect(
@@ -95,18 +95,18 @@ struct StoreLocationTests {
     }
 
     @Test(arguments: ["pwrite64", "fsync"]) func aDiskThatFails(call: String) async throws {
-        try await workshop.fetch().succeeded()
-        let first = try await workshop.tree(of: "level")
+        try await testSite.fetch().succeeded()
+        let first = try await testSite.tree(of: "level")
         try folder.write("level/file", "version 2")
-        try await workshop.publish()
+        try await testSite.publish()
         let second = try Tree(folder["level"])
         var refusals = 0
         for number in [1] + Sampling.numbers(2...40, each: 4, for: "StoreLocationTests \(call)") {
             let store = folder["store-\(number)"]
-            try await Tool.run("cp", "-a", workshop.store, store)
-            let result = try await workshop.fetch(
+            try await Tool.run("cp", "-a", testSite.store, store)
+            let result = try await testSite.fetch(
                 into: store, through: Sandbox.injecting("error=EIO", into: call, number: number))
-            let tree = try await workshop.tree(of: "level", in: store)
+            let tree = try await testSite.tree(of: "level", in: store)
             guard result.exitCode != 0 else {
                 #expect(tree == second)
                 break
@@ -114,21 +114,21 @@ struct StoreLocationTests {
             refusals += 1
             #expect(result.exitCode == 74, "\(call) \(number): \(result.errorText)")
             #expect(tree == first || tree == second, "\(call) \(number)")
-            try await workshop.fetch(into: store).succeeded()
-            #expect(try await workshop.tree(of: "level", in: store) == second, "\(call) \(number)")
+            try await testSite.fetch(into: store).succeeded()
+            #expect(try await testSite.tree(of: "level", in: store) == second, "\(call) \(number)")
         }
         #expect(refusals > 0)
     }
 
     @Test func aReadOnlyStore() async throws {
-        try await workshop.fetch().succeeded()
+        try await testSite.fetch().succeeded()
         try folder.write("level/file", "version 2")
-        try await workshop.publish()
-        let before = try Tree(workshop.store)
-        let result = try await workshop.fetch(through: Sandbox.readOnly(workshop.store))
+        try await testSite.publish()
+        let before = try Tree(testSite.store)
+        let result = try await testSite.fetch(through: Sandbox.readOnly(testSite.store))
         #expect([73, 74].contains(result.exitCode), "\(result.exitCode) \(result.errorText)")
-        #expect(try Tree(workshop.store) == before)
+        #expect(try Tree(testSite.store) == before)
         try folder.write("file", "mine")
-        try await workshop.fetch(into: folder["file"]).failed(73, naming: folder["file"])
+        try await testSite.fetch(into: folder["file"]).failed(73, naming: folder["file"])
     }
 }

@@ -19,30 +19,30 @@ struct SuggestionTests {
     }
 
     @Test func suggestsPacks() async throws {
-        let workshop = try await Workshop(publishing: ["level", "music"])
-        let folder = workshop.folder
-        try await workshop.publish("--pack", "levels/harbour=\(folder["level"])")
-        let url = [workshop.site, "--store", workshop.store, "--trust", workshop.root]
-        try await Command.run(["fetch", workshop.site, "musik"] + url.dropFirst() + workshop.keys)
+        let testSite = try await TestSite(publishing: ["level", "music"])
+        let folder = testSite.folder
+        try await testSite.publish("--pack", "levels/harbour=\(folder["level"])")
+        let url = [testSite.site, "--store", testSite.store, "--trust", testSite.root]
+        try await Command.run(["fetch", testSite.site, "musik"] + url.dropFirst() + testSite.keys)
             .failed(66, naming: "did you mean 'music'?")
-        try await workshop.fetch().succeeded()
-        let store = ["--store", workshop.store]
+        try await testSite.fetch().succeeded()
+        let store = ["--store", testSite.store]
         for command in ["remove", "purgeable", "keep", "path"] {
             try await Command.run([command, "levle"] + store).failed(66, naming: "did you mean 'level'?")
         }
         try await Command.run(["path", "harbour"] + store).failed(66, naming: "'levels/harbour'")
-        try await Command.run(["verify", "musc"] + store + workshop.keys).failed(66, naming: "'music'")
-        try await Command.run(["unlock", "musc"] + store + workshop.keys).failed(66, naming: "'music'")
-        try await Command.run(["repair", workshop.site, "musc"] + store).failed(66, naming: "'music'")
-        try await Command.run("restore", workshop.vault, "muisc", "--version", "1")
+        try await Command.run(["verify", "musc"] + store + testSite.keys).failed(66, naming: "'music'")
+        try await Command.run(["unlock", "musc"] + store + testSite.keys).failed(66, naming: "'music'")
+        try await Command.run(["repair", testSite.site, "musc"] + store).failed(66, naming: "'music'")
+        try await Command.run("restore", testSite.vault, "muisc", "--version", "1")
             .failed(66, naming: "did you mean 'music'?")
     }
 
     /// A suggested command repeats the given options.
     @Test func suggestsFilesOfAPack() async throws {
-        let bench = try Bench()
-        try await bench.seal()
-        let result = try await Command.run(["cat", bench.pack, "run.hs"] + bench.keys)
+        let samplePack = try SamplePack()
+        try await samplePack.seal()
+        let result = try await Command.run(["cat", samplePack.pack, "run.hs"] + samplePack.keys)
             .failed(66, naming: "did you mean 'run.sh'?")
         let hint = try #require(result.errorText.split(separator: ": assetvault ").last)
         let listed = try await Tool.run("/bin/sh", "-ec", "'\(try Command.path)' \(hint)").succeeded()

@@ -18,10 +18,10 @@ extension TwoUsersTests {
     @Test(arguments: closedFolders) func aClosedFolder(place: String, mode: String) async throws {
         try await fetch().succeeded()
         try await publish(2)
-        let published = try workshop.publishedPack("level").split(separator: "/").last ?? ""
+        let published = try testSite.publishedPack("level").split(separator: "/").last ?? ""
         let digest = String(try #require(published.split(separator: ".").first))
         let path = place.replacing("DIGEST", with: digest)
-        let folder = "\(workshop.store)/\(path)"
+        let folder = "\(testSite.store)/\(path)"
         let above = folder.split(separator: "/").dropLast().joined(separator: "/")
         try await shell(
             """
@@ -33,16 +33,16 @@ extension TwoUsersTests {
             chown -R \(downloader) '\(folder)'
             chmod \(mode) '\(folder)' '\(folder)/inner'
             """)
-        _ = try await run(["unlock", "--store", workshop.store] + keys, as: app)
+        _ = try await run(["unlock", "--store", testSite.store] + keys, as: app)
         try await fetch().succeeded()
         try await expectLoaded(2)
         try await publish(3)
         try await fetch("--dry-run").succeeded()
         try await fetch().succeeded()
         try await expectLoaded(3)
-        try await run(["remove", "level", "--store", workshop.store], as: app).succeeded()
-        #expect(try await workshop.status()["level"]?.state == "absent")
-        #expect(try workshop.files(in: "permanent/level") == [])
+        try await run(["remove", "level", "--store", testSite.store], as: app).succeeded()
+        #expect(try await testSite.status()["level"]?.state == "absent")
+        #expect(try testSite.files(in: "permanent/level") == [])
     }
 
     /// A file that only the other user may read, in the place of a pack.
@@ -52,14 +52,14 @@ extension TwoUsersTests {
     func aClosedFile(name: String) async throws {
         try await fetch().succeeded()
         try await publish(2)
-        let pack = try workshop.publishedPack("level")
+        let pack = try testSite.publishedPack("level")
         let digest = String(try #require(pack.split(separator: "/").last?.split(separator: ".").first))
-        let path = "\(workshop.store)/\(name.replacing("DIGEST", with: digest))"
+        let path = "\(testSite.store)/\(name.replacing("DIGEST", with: digest))"
         let above = path.split(separator: "/").dropLast().joined(separator: "/")
         try await shell(
             """
             [ -d '/\(above)' ] || install -d -m 2770 -o \(downloader) -g \(group) '/\(above)'
-            install -m 600 -o \(downloader) '\(workshop.site)/\(pack)' '\(path)'
+            install -m 600 -o \(downloader) '\(testSite.site)/\(pack)' '\(path)'
             """)
         try await fetch("--dry-run").succeeded()
         try await fetch().succeeded()

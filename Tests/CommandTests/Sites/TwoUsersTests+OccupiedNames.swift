@@ -3,16 +3,16 @@ import Testing
 /// File names of the store that another user occupies: without a living process they block nobody.
 extension TwoUsersTests {
     private func digest() throws -> String {
-        let published = try workshop.publishedPack("level").split(separator: "/").last ?? ""
+        let published = try testSite.publishedPack("level").split(separator: "/").last ?? ""
         return String(try #require(published.split(separator: ".").first))
     }
 
     private func write(_ name: String, in area: String, mode: String, bytes: Int) async throws {
         try await shell(
             """
-            head -c \(bytes) /dev/zero > '\(workshop.store)/\(area)/\(name)'
-            chown \(downloader):\(group) '\(workshop.store)/\(area)/\(name)'
-            chmod \(mode) '\(workshop.store)/\(area)/\(name)'
+            head -c \(bytes) /dev/zero > '\(testSite.store)/\(area)/\(name)'
+            chown \(downloader):\(group) '\(testSite.store)/\(area)/\(name)'
+            chmod \(mode) '\(testSite.store)/\(area)/\(name)'
             """)
     }
 
@@ -31,9 +31,9 @@ extension TwoUsersTests {
     @Test(arguments: ["mkdir", "mkfifo", "ln -s /etc/hostname", "install -m 600 -o 64002 /dev/null"])
     func theSharedLock(command: String) async throws {
         try await fetch().succeeded()
-        let lock = "'\(workshop.store)/shared/@lock'"
+        let lock = "'\(testSite.store)/shared/@lock'"
         try await shell("rm -f \(lock); \(command) \(lock); chown -h \(downloader):\(group) \(lock)")
-        try await run(["status", "--store", workshop.store], as: app).succeeded()
+        try await run(["status", "--store", testSite.store], as: app).succeeded()
         try await publish(2)
         try await fetch("--time", "60").succeeded()
         try await expectLoaded(2)

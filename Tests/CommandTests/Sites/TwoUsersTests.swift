@@ -8,7 +8,7 @@ import VaultCrypto
 /// App and downloader as two users of one group: files of the downloader's user decide nothing in the app.
 @Suite(.enabled(if: geteuid() == 0, "only root may run commands as other users"), .timeLimit(.minutes(3)))
 struct TwoUsersTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     let app = 64_001
     let downloader = 64_002
@@ -16,17 +16,17 @@ struct TwoUsersTests {
 
     /// Version 1 of a pack is published; `ephemeral/` and `shared/` are the group's, `permanent/` is the app's.
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "version 1")
         try folder.write("level/noise", Bytes.random(300_000, seed: 1))
-        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
         try await letRead()
         let own = "install -d -m"
         try await shell(
             """
-            \(own) 755 -o \(app) -g \(group) '\(workshop.store)' '\(workshop.store)/permanent'
-            \(own) 2770 -o \(downloader) -g \(group) '\(workshop.store)/ephemeral' '\(workshop.store)/shared'
+            \(own) 755 -o \(app) -g \(group) '\(testSite.store)' '\(testSite.store)/permanent'
+            \(own) 2770 -o \(downloader) -g \(group) '\(testSite.store)/ephemeral' '\(testSite.store)/shared'
             \(try copyCommand)
             install -m 600 -o \(app) '\(folder["vault/keys/vault.jwks"])' '\(folder["app.jwks"])'
             """)
@@ -57,33 +57,33 @@ struct TwoUsersTests {
     }
 
     func fetch(_ more: String..., withTrust: Bool = true) async throws -> CommandResult {
-        let trust = withTrust ? ["--trust", workshop.root] : []
+        let trust = withTrust ? ["--trust", testSite.root] : []
         return try await run(
-            ["fetch", workshop.site, "--store", workshop.store] + trust + keys + more, as: app)
+            ["fetch", testSite.site, "--store", testSite.store] + trust + keys + more, as: app)
     }
 
     func download() async throws -> CommandResult {
         try await run(
             [
-                "downloader", workshop.site, "--store", workshop.store, "--trust", workshop.root, "--request",
+                "downloader", testSite.site, "--store", testSite.store, "--trust", testSite.root, "--request",
                 "install",
             ], as: downloader)
     }
 
     func publish(_ version: Int) async throws {
         try folder.write("level/file", "version \(version)")
-        try await workshop.publish()
+        try await testSite.publish()
         try await letRead()
     }
 
     /// Everybody may read what is published.
     func letRead() async throws {
-        try await Tool.run("chmod", "a+rX", folder[""], workshop.vault, workshop.root).succeeded()
-        try await Tool.run("chmod", "-R", "a+rX", workshop.site).succeeded()
+        try await Tool.run("chmod", "a+rX", folder[""], testSite.vault, testSite.root).succeeded()
+        try await Tool.run("chmod", "-R", "a+rX", testSite.site).succeeded()
     }
 
     func expectLoaded(_ version: Int, at location: SourceLocation = #_sourceLocation) async throws {
-        let status = try await workshop.status()["level"]
+        let status = try await testSite.status()["level"]
         #expect(status?.state == "loaded" && status?.version == Int64(version), sourceLocation: location)
         #expect(
             try folder.bytes("store/permanent/level/current/file") == Array("version \(version)".utf8),
@@ -93,13 +93,13 @@ struct TwoUsersTests {
     /// The downloader writes nothing in permanent storage; the app opens without asking the host again.
     @Test(arguments: ["unlock", "fetch", "sealed"]) func theyShareAStore(way: String) async throws {
         try await download().succeeded()
-        #expect(try Tree("\(workshop.store)/permanent").entries.isEmpty)
-        let store = ["--store", workshop.store]
+        #expect(try Tree("\(testSite.store)/permanent").entries.isEmpty)
+        let store = ["--store", testSite.store]
         switch way {
         case "unlock":
             // The root that the downloader was given is not the app's.
             try await run(["unlock", "level"] + store + keys, as: app).failed(76, naming: "level")
-            try await run(["unlock", "level", "--trust", workshop.root] + store + keys, as: app)
+            try await run(["unlock", "level", "--trust", testSite.root] + store + keys, as: app)
                 .succeeded()
             try await expectLoaded(1)
         case "fetch":
@@ -111,7 +111,7 @@ struct TwoUsersTests {
                 "stat", "-L", "-c", "%u", folder["store/permanent/level/current"])
             #expect(owner.text == "\(app)\n", "a file of the downloader's could be changed by it")
         }
-        #expect(try workshop.files(in: "shared/packs") == [])
+        #expect(try testSite.files(in: "shared/packs") == [])
         try await publish(2)
         try await download().succeeded()
         try await fetch("--opened").succeeded()
@@ -121,20 +121,20 @@ struct TwoUsersTests {
     /// An old pack with a record that claims the newest possible metadata.
     @Test func aRolledBackPack() async throws {
         try await download().succeeded()
-        try await shell("cp -a '\(workshop.store)/shared' '\(folder["old"])'")
+        try await shell("cp -a '\(testSite.store)/shared' '\(folder["old"])'")
         try await fetch().succeeded()
         try await publish(2)
         try await fetch().succeeded()
         try await expectLoaded(2)
         try await shell(
             """
-            rm -rf '\(workshop.store)/shared/packs' '\(workshop.store)/shared/@state'
-            cp -a '\(folder["old"])/packs' '\(folder["old"])/@state' '\(workshop.store)/shared/'
+            rm -rf '\(testSite.store)/shared/packs' '\(testSite.store)/shared/@state'
+            cp -a '\(folder["old"])/packs' '\(folder["old"])/@state' '\(testSite.store)/shared/'
             """)
         try claim("store/shared/@state/level/@record.json")
         try await fetch().succeeded()
         try await expectLoaded(2)
-        _ = try await run(["unlock", "--store", workshop.store] + keys, as: app)
+        _ = try await run(["unlock", "--store", testSite.store] + keys, as: app)
         try await expectLoaded(2)
         // The next publication is fetched as usual.
         try await publish(3)
@@ -155,7 +155,7 @@ struct TwoUsersTests {
         try await expectLoaded(1)
         // Marks of work make the app look at everything.
         try await shell(
-            "mkdir -p '\(workshop.store)/shared/@work'; touch '\(workshop.store)/shared/@work/.assetvault-0-0.tmp'"
+            "mkdir -p '\(testSite.store)/shared/@work'; touch '\(testSite.store)/shared/@work/.assetvault-0-0.tmp'"
         )
         try await fetch().succeeded()
         try await expectLoaded(1)
@@ -164,9 +164,9 @@ struct TwoUsersTests {
     /// Another site's metadata in shared storage, its root and its pack sealed for the same key included.
     @Test func metadataOfAnotherSite() async throws {
         try await fetch().succeeded()
-        let other = try await Workshop()
+        let other = try await TestSite()
         try await Tool.run(
-            "cp", workshop.folder["vault/keys/vault.jwks"], other.folder["vault/keys/vault.jwks"]
+            "cp", testSite.folder["vault/keys/vault.jwks"], other.folder["vault/keys/vault.jwks"]
         )
         .succeeded()
         try other.folder.write("level/file", "evil")
@@ -176,11 +176,11 @@ struct TwoUsersTests {
         ).succeeded()
         try await shell(
             """
-            rm -rf '\(workshop.store)/shared/'@* '\(workshop.store)/shared/packs'
-            cp -a '\(other.store)/shared/.' '\(workshop.store)/shared/'
-            chown -R \(downloader):\(group) '\(workshop.store)/shared'; chmod -R g+rwX '\(workshop.store)/shared'
+            rm -rf '\(testSite.store)/shared/'@* '\(testSite.store)/shared/packs'
+            cp -a '\(other.store)/shared/.' '\(testSite.store)/shared/'
+            chown -R \(downloader):\(group) '\(testSite.store)/shared'; chmod -R g+rwX '\(testSite.store)/shared'
             """)
-        _ = try await run(["unlock", "--store", workshop.store] + keys, as: app)
+        _ = try await run(["unlock", "--store", testSite.store] + keys, as: app)
         try await expectLoaded(1)
         try await fetch(withTrust: false).succeeded()
         try await expectLoaded(1)
@@ -190,21 +190,21 @@ struct TwoUsersTests {
     @Test func aRootPinnedByAnotherUser() async throws {
         try await download().succeeded()
         try await fetch(withTrust: false).failed(76, naming: "--trust")
-        #expect(try await workshop.status()["level"]?.version == nil)
+        #expect(try await testSite.status()["level"]?.version == nil)
     }
 
     /// The pack is changed after the downloader verified it: it never becomes live, and is fetched again.
     @Test(arguments: [["--sealed"], []]) func aPackChangedWhileWaiting(form: [String]) async throws {
         try await download().succeeded()
-        let waiting = try #require(try workshop.files(in: "shared/packs").first { $0.hasSuffix(".avpack") })
+        let waiting = try #require(try testSite.files(in: "shared/packs").first { $0.hasSuffix(".avpack") })
         try await shell(
-            "printf x | dd of='\(workshop.store)/shared/packs/\(waiting)' bs=1 seek=2000 conv=notrunc 2>/dev/null"
+            "printf x | dd of='\(testSite.store)/shared/packs/\(waiting)' bs=1 seek=2000 conv=notrunc 2>/dev/null"
         )
         try await run(
-            ["fetch", workshop.site, "--store", workshop.store, "--trust", workshop.root] + keys + form,
+            ["fetch", testSite.site, "--store", testSite.store, "--trust", testSite.root] + keys + form,
             as: app
         ).succeeded()
-        let status = try await workshop.status()["level"]
+        let status = try await testSite.status()["level"]
         #expect(status?.state == "loaded" && status?.version == 1)
         if form.isEmpty { try await expectLoaded(1) }
     }
@@ -218,22 +218,22 @@ struct TwoUsersTests {
             """
             install -d -o \(app) -g \(group) '\(folder["victim"])' '\(folder["victim/level"])'
             install -d -o \(app) -g \(group) '\(folder["victim/level/@angular"])' '\(folder["victim/@angular"])'
-            rm -rf '\(workshop.store)/shared/packs'
+            rm -rf '\(testSite.store)/shared/packs'
             """)
         if name != "packs" {
             try await shell(
-                "install -d -m 2770 -o \(downloader) -g \(group) '\(workshop.store)/shared/packs'")
+                "install -d -m 2770 -o \(downloader) -g \(group) '\(testSite.store)/shared/packs'")
         }
         let inner = name == "packs" ? place : "\(place)/level"
-        try await shell("ln -s '\(inner)' '\(workshop.store)/shared/\(name)'")
-        let (before, packs) = (try Tree(folder["victim"]), try Tree("\(workshop.store)/permanent").packs)
+        try await shell("ln -s '\(inner)' '\(testSite.store)/shared/\(name)'")
+        let (before, packs) = (try Tree(folder["victim"]), try Tree("\(testSite.store)/permanent").packs)
         try await fetch().succeeded()
-        _ = try await run(["unlock", "--store", workshop.store] + keys, as: app)
-        #expect(try Tree("\(workshop.store)/permanent").packs == packs)
+        _ = try await run(["unlock", "--store", testSite.store] + keys, as: app)
+        #expect(try Tree("\(testSite.store)/permanent").packs == packs)
         try await publish(2)
         // Without a key it would wait there: that fails, and says where.
         let keyless = try await run(
-            ["fetch", workshop.site, "--store", workshop.store, "--all"], as: app)
+            ["fetch", testSite.site, "--store", testSite.store, "--all"], as: app)
         #expect(keyless.exitCode == 73 && keyless.errorText.contains("shared"), "\(keyless.errorText)")
         try await fetch().succeeded()
         try await expectLoaded(2)
@@ -246,27 +246,27 @@ struct TwoUsersTests {
         try await publish(2)
         // With a record that says that it waits there: nobody tidies it away before it is looked at.
         try await download().succeeded()
-        let waiting = try #require(try workshop.files(in: "shared/packs").first { $0.hasSuffix(".avpack") })
+        let waiting = try #require(try testSite.files(in: "shared/packs").first { $0.hasSuffix(".avpack") })
         try await shell(
             """
             install -d -m 700 -o \(app) '\(folder["private"])'; echo secret > '\(folder["private/file"])'
             chown \(app) '\(folder["private/file"])'
-            ln -sf '\(folder["private/file"])' '\(workshop.store)/shared/packs/\(waiting)'
+            ln -sf '\(folder["private/file"])' '\(testSite.store)/shared/packs/\(waiting)'
             """)
         try await fetch().succeeded()
         try await expectLoaded(2)
         #expect(try folder.bytes("private/file") == Array("secret\n".utf8))
-        #expect(try workshop.files(in: "ephemeral") == [])
+        #expect(try testSite.files(in: "ephemeral") == [])
     }
 
     /// A store with a pinned root of another site: `unlock` uses the given root.
     @Test func unlockUsesTheGivenRoot() async throws {
-        let other = try await Workshop(publishing: ["level"])
+        let other = try await TestSite(publishing: ["level"])
         try await Command.run(
             ["fetch", other.site, "--store", other.store, "--trust", other.root] + other.keys
         ).succeeded()
         try await Command.run(
-            ["unlock", "--store", other.store, "--trust", workshop.root] + other.keys
+            ["unlock", "--store", other.store, "--trust", testSite.root] + other.keys
         ).failed(76)
     }
 

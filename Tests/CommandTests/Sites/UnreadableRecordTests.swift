@@ -4,14 +4,14 @@ import VaultFileSystem
 
 /// Unreadable records of one pack do not stop the others.
 struct UnreadableRecordTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     private static let bad = "one"
 
     init() async throws {
-        workshop = try await Workshop(publishing: [Self.bad, "two", "three"])
-        folder = workshop.folder
-        try await workshop.fetch().succeeded()
+        testSite = try await TestSite(publishing: [Self.bad, "two", "three"])
+        folder = testSite.folder
+        try await testSite.fetch().succeeded()
         // Somebody died here: all packs are looked at.
         try await Tool.run("touch", folder["store/permanent/@work/.assetvault-0-0.tmp"])
     }
@@ -23,10 +23,10 @@ struct UnreadableRecordTests {
         let home = "permanent/\(Self.bad)"
         let path =
             switch place {
-            case .record: "\(workshop.store)/permanent/@state/\(Self.bad)/@record.json"
+            case .record: "\(testSite.store)/permanent/@state/\(Self.bad)/@record.json"
             case .manifest:
-                "\(workshop.store)/\(home)/"
-                    + (try #require(workshop.files(in: home).first { $0.hasSuffix(".json") }))
+                "\(testSite.store)/\(home)/"
+                    + (try #require(testSite.files(in: home).first { $0.hasSuffix(".json") }))
             }
         return ["strace", "-f", "-qq", "-o", "/dev/null", "-P", path, "-e", "inject=read,pread64:error=EIO"]
     }
@@ -34,39 +34,39 @@ struct UnreadableRecordTests {
     @Test(arguments: Place.allCases, [true, false]) func otherPacksAreFetched(place: Place, isNamed: Bool)
         async throws
     {
-        let marks = try workshop.files(in: "permanent/@work")
+        let marks = try testSite.files(in: "permanent/@work")
         #expect(!marks.isEmpty)
         try folder.write("two/file", "version 2")
-        try await workshop.publish()
+        try await testSite.publish()
         let wrapper = try unreadable(place)
         // The record has the content of a manifest, which is written again.
         if isNamed || place == .manifest {
-            try await workshop.fetch(nil, "two", through: wrapper).succeeded()
+            try await testSite.fetch(nil, "two", through: wrapper).succeeded()
         } else {
-            let result = try await workshop.fetch(through: wrapper)
+            let result = try await testSite.fetch(through: wrapper)
             #expect(result.exitCode == 74 && result.errorText.contains("can't read"), "\(result.errorText)")
         }
-        #expect(try await workshop.tree(of: "two") == Tree(folder["two"]))
-        try await Command.run("remove", "three", "--store", workshop.store, through: wrapper).succeeded()
-        let status = try await Command.run("status", "--store", workshop.store, through: wrapper).succeeded()
+        #expect(try await testSite.tree(of: "two") == Tree(folder["two"]))
+        try await Command.run("remove", "three", "--store", testSite.store, through: wrapper).succeeded()
+        let status = try await Command.run("status", "--store", testSite.store, through: wrapper).succeeded()
         #expect(status.text.contains("loaded  two  version 2") && status.text.contains("absent  three"))
         if place == .record {
             #expect(status.text.contains("failed  \(Self.bad)"), "\(status.text)")
             // Unreadable packs are checked again.
-            #expect(try workshop.files(in: "permanent/@work") == marks)
+            #expect(try testSite.files(in: "permanent/@work") == marks)
         }
 
-        try await workshop.fetch().succeeded()
-        let after = try await workshop.status()
+        try await testSite.fetch().succeeded()
+        let after = try await testSite.status()
         #expect(after[Self.bad]?.state == "loaded" && after["two"]?.version == 2)
-        #expect(try workshop.files(in: "permanent/@work") == [])
+        #expect(try testSite.files(in: "permanent/@work") == [])
     }
 
     @Test(arguments: Place.allCases) func theDamagedPackIsRemoved(place: Place) async throws {
-        let command = ["remove", Self.bad, "--store", workshop.store]
+        let command = ["remove", Self.bad, "--store", testSite.store]
         try await Command.run(command, through: unreadable(place)).succeeded()
-        #expect(try await workshop.status()[Self.bad]?.state == "absent")
-        #expect(try workshop.files(in: "permanent/\(Self.bad)") == [])
+        #expect(try await testSite.status()[Self.bad]?.state == "absent")
+        #expect(try testSite.files(in: "permanent/\(Self.bad)") == [])
     }
 
     @Test func anUnfinishedTree() async throws {
@@ -76,15 +76,15 @@ struct UnreadableRecordTests {
             "strace", "-f", "-qq", "-o", "/dev/null", "-P", folder[scratch], "-P", "folder",
             "-e", "inject=openat:error=EIO",
         ]
-        try await workshop.fetch(nil, "two", through: wrapper).succeeded()
-        try await Command.run(["unlock", "--store", workshop.store] + workshop.keys, through: wrapper)
+        try await testSite.fetch(nil, "two", through: wrapper).succeeded()
+        try await Command.run(["unlock", "--store", testSite.store] + testSite.keys, through: wrapper)
             .succeeded()
         for id in ["one", "three"] {
-            try await Command.run("remove", id, "--store", workshop.store, through: wrapper).succeeded()
+            try await Command.run("remove", id, "--store", testSite.store, through: wrapper).succeeded()
         }
-        try await workshop.fetch().succeeded()
+        try await testSite.fetch().succeeded()
         #expect(try !folder.exists(scratch))
-        #expect(try workshop.files(in: "permanent/@work") == [])
+        #expect(try testSite.files(in: "permanent/@work") == [])
     }
 
     @Test func anUnfinishedRemoval() async throws {
@@ -95,16 +95,16 @@ struct UnreadableRecordTests {
             "strace", "-f", "-qq", "-o", "/dev/null", "-P", version, "-P", "\(home)/\(version)",
             "-e", "inject=openat:error=EIO",
         ]
-        let removal = ["remove", "one", "three", "--store", workshop.store]
+        let removal = ["remove", "one", "three", "--store", testSite.store]
         let result = try await Command.run(removal, through: wrapper)
         #expect(result.exitCode == 74 && result.errorText.contains("removed  three"), "\(result.errorText)")
         for id in ["one", "two"] { try folder.write("\(id)/file", "version 2") }
-        try await workshop.publish()
-        try await workshop.fetch(through: wrapper).succeeded()
-        #expect(try await workshop.tree(of: "two") == Tree(folder["two"]))
-        try await workshop.fetch().succeeded()
-        #expect(try await workshop.status()["one"]?.state == "absent")
-        #expect(try workshop.files(in: "permanent/one") == [])
+        try await testSite.publish()
+        try await testSite.fetch(through: wrapper).succeeded()
+        #expect(try await testSite.tree(of: "two") == Tree(folder["two"]))
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.status()["one"]?.state == "absent")
+        #expect(try testSite.files(in: "permanent/one") == [])
     }
 
     /// Entries that don't belong in a store.
@@ -114,16 +114,16 @@ struct UnreadableRecordTests {
             try await Tool.run("rm", "-r", home)
             try folder.write("store/permanent/one", "in the way")
         } else {
-            let name = try #require(workshop.files(in: "permanent/one").first { $0.hasSuffix(".json") })
+            let name = try #require(testSite.files(in: "permanent/one").first { $0.hasSuffix(".json") })
             try await Tool.run("rm", "\(home)/\(name)")
             try folder.makeFolder("store/permanent/one/\(name)")
         }
         try folder.write("two/file", "version 2")
-        try await workshop.publish()
-        let result = try await workshop.fetch()
+        try await testSite.publish()
+        let result = try await testSite.fetch()
         #expect(result.exitCode != 0)
-        #expect(try await workshop.tree(of: "two") == Tree(folder["two"]))
-        let status = try await workshop.status()
+        #expect(try await testSite.tree(of: "two") == Tree(folder["two"]))
+        let status = try await testSite.status()
         #expect(status["two"]?.version == 2)
         // The record still knows what the manifest said.
         #expect(status["one"]?.state == (kind == "home" ? "failed" : "loaded"))
@@ -134,7 +134,7 @@ struct UnreadableRecordTests {
         try folder.makeFolder("store/permanent/lost+found")
         let wrapper = ["strace", "-f", "-qq", "-o", "/dev/null", "-P", "lost+found"]
         let failing = ["-P", folder["store/permanent/lost+found"], "-e", "inject=openat:error=EACCES"]
-        try await workshop.fetch(through: wrapper + failing).succeeded()
-        #expect(try workshop.files(in: "permanent/@work") == [])
+        try await testSite.fetch(through: wrapper + failing).succeeded()
+        #expect(try testSite.files(in: "permanent/@work") == [])
     }
 }

@@ -3,16 +3,16 @@ import Testing
 
 /// Encrypted signing keys, and that passphrases are never printed.
 struct EncryptedKeyTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     private static let secret = "correct horse battery staple"
 
     /// The timestamp's key is one that openssl made and encrypted.
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "version 1")
-        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
         let key = folder["encrypted.pem"]
         try await Tool.run(
             "openssl", "genpkey", "-algorithm", "ed25519", "-aes-256-cbc", "-pass", "pass:\(Self.secret)",
@@ -20,11 +20,11 @@ struct EncryptedKeyTests {
         try await Tool.run(
             "openssl", "pkey", "-in", key, "-passin", "pass:\(Self.secret)", "-pubout", "-out",
             folder["public.pem"])
-        let old = try #require(try await workshop.roles()["timestamp"]?.keys.first)
-        try await workshop.trust("add-key", "timestamp", folder["public.pem"]).succeeded()
+        let old = try #require(try await testSite.roles()["timestamp"]?.keys.first)
+        try await testSite.trust("add-key", "timestamp", folder["public.pem"]).succeeded()
         try await Tool.run("mv", key, folder["vault/keys/encrypted.pem"])
         try folder.setPermissions("vault/keys/encrypted.pem", 0o600)
-        try await workshop.trust(
+        try await testSite.trust(
             "remove-key", "timestamp", String(old.prefix(12)), "--passphrase", "env:SECRET",
             environment: ["SECRET": Self.secret]
         ).succeeded()
@@ -34,7 +34,7 @@ struct EncryptedKeyTests {
 
     private func publish(_ spec: String?, secret: String? = nil) async throws -> CommandResult {
         let result = try await Command.run(
-            ["publish", workshop.vault] + (spec.map { ["--passphrase", $0] } ?? []),
+            ["publish", testSite.vault] + (spec.map { ["--passphrase", $0] } ?? []),
             environment: ["SECRET": secret])
         for text in [Self.secret, secret ?? Self.secret] where !text.isEmpty {
             #expect(!result.errorText.contains(text) && !result.text.contains(text))
@@ -48,18 +48,18 @@ struct EncryptedKeyTests {
         try folder.write("passphrase-with-line-end", Self.secret + "\n", permissions: 0o600)
         let place = spec.hasPrefix("file:") ? "file:\(folder[String(spec.dropFirst(5))])" : spec
         try await publish(place, secret: spec == "env:SECRET" ? Self.secret : nil).succeeded()
-        try await workshop.fetch().succeeded()
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
     @Test func fromAFileDescriptor() async throws {
         let phrase = try folder.write("passphrase", Self.secret, permissions: 0o600)
         try await Command.run(
-            ["publish", workshop.vault, "--passphrase", "fd:3"],
+            ["publish", testSite.vault, "--passphrase", "fd:3"],
             through: Command.shell("exec \"$@\" 3< '\(phrase)'")
         ).succeeded()
-        try await workshop.fetch().succeeded()
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
     /// One passphrase for all encrypted keys; a file descriptor can be read only once.
@@ -73,28 +73,28 @@ struct EncryptedKeyTests {
         try folder.setPermissions("vault/keys/targets.pem", 0o600)
         let script = "exec \"$@\" \(redirection)\(phrase)'" + (redirection.contains("(") ? ")" : "")
         try await Command.run(
-            ["publish", workshop.vault, "--passphrase", "fd:3"], through: ["/bin/bash", "-c", script, "bash"]
+            ["publish", testSite.vault, "--passphrase", "fd:3"], through: ["/bin/bash", "-c", script, "bash"]
         ).succeeded()
-        try await workshop.fetch().succeeded()
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
     @Test func theWrongPassphrase() async throws {
-        let before = try Tree("\(workshop.site)/metadata")
+        let before = try Tree("\(testSite.site)/metadata")
         for secret in ["wrong", "", "correct horse battery stapl", "correct horse battery staple "] {
             try await publish("env:SECRET", secret: secret).failed(77)
-            #expect(try Tree("\(workshop.site)/metadata") == before, "\(secret)")
+            #expect(try Tree("\(testSite.site)/metadata") == before, "\(secret)")
         }
     }
 
     @Test func noPassphrase() async throws {
-        let before = try Tree("\(workshop.site)/metadata")
+        let before = try Tree("\(testSite.site)/metadata")
         try await publish(nil).failed(77)
         try await publish("env:SECRET", secret: nil).failed(77, naming: "SECRET", "not set")
         try folder.write("passphrase", Self.secret, permissions: 0o644)
         try await publish("file:\(folder["passphrase"])").failed(77, naming: "passphrase", "chmod 600")
         try await publish("file:\(folder["nowhere"])").failed(77, naming: "nowhere")
-        #expect(try Tree("\(workshop.site)/metadata") == before)
+        #expect(try Tree("\(testSite.site)/metadata") == before)
     }
 
     /// Offline signing accepts encrypted keys, too.
@@ -121,11 +121,11 @@ struct EncryptedKeyTests {
 
     /// With a passphrase the fresh key of a rotation is encrypted.
     @Test func aFreshKeyIsEncrypted() async throws {
-        try await workshop.trust(
+        try await testSite.trust(
             "rotate", "timestamp", "--passphrase", "env:SECRET", environment: ["SECRET": Self.secret]
         ).failed(77, naming: "timestamp.pem")
         try await Tool.run("mv", folder["vault/keys/encrypted.pem"], folder["vault/keys/timestamp.pem"])
-        try await workshop.trust(
+        try await testSite.trust(
             "rotate", "timestamp", "--passphrase", "env:SECRET", environment: ["SECRET": Self.secret]
         ).succeeded()
         let pem = String(decoding: try folder.bytes("vault/keys/timestamp.pem"), as: UTF8.self)
@@ -134,6 +134,6 @@ struct EncryptedKeyTests {
             "openssl", "pkey", "-in", folder["vault/keys/timestamp.pem"], "-passin",
             "pass:\(Self.secret)", "-noout")
         try await publish("env:SECRET", secret: Self.secret).succeeded()
-        try await workshop.fetch().succeeded()
+        try await testSite.fetch().succeeded()
     }
 }

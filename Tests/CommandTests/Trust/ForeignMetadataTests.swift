@@ -5,55 +5,55 @@ import Testing
 /// Files that others left in a vault are never signed by its owner, and decide nothing.
 struct ForeignMetadataTests {
     let studio: Studio
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
         studio = try await Studio()
-        (workshop, folder) = (studio.workshop, studio.folder)
+        (testSite, folder) = (studio.testSite, studio.folder)
     }
 
     /// A removed team's metadata are removed, also those that were hidden.
     @Test func metadataOfARemovedTeam() async throws {
         try folder.write("foreign/file", "the team's idea of the studio's pack")
         try await studio.publishTeam("--pack", "premium=\(folder["foreign"])")
-        try await workshop.publish()
-        try workshop.settings { $0["teams"] = nil }
-        try await workshop.trust("rotate", "targets").succeeded()
-        try await workshop.publish()
+        try await testSite.publish()
+        try testSite.settings { $0["teams"] = nil }
+        try await testSite.trust("rotate", "targets").succeeded()
+        try await testSite.publish()
         let newest = try #require(
-            try workshop.metadata().filter { $0.hasSuffix(".targets.json") }.max { $0 < $1 })
+            try testSite.metadata().filter { $0.hasSuffix(".targets.json") }.max { $0 < $1 })
         let listed = try folder.json("vault/site/metadata/\(newest)")["signed", "targets"]?.members
         #expect(listed?.keys == ["packs/level.avpack"])
-        try await workshop.fetch(into: folder["player"]).succeeded()
+        try await testSite.fetch(into: folder["player"]).succeeded()
     }
 
     /// Only files that the vault itself wrote to `pending/` get the signatures of its keys.
     @Test func anUnrequestedPendingRoot() async throws {
-        let stranger = try await workshop.makeKey("stranger")
-        let safe = try workshop.takeAway("root.pem")
-        try await workshop.trust("add-key", "targets", stranger.publicKey).succeeded()
+        let stranger = try await testSite.makeKey("stranger")
+        let safe = try testSite.takeAway("root.pem")
+        try await testSite.trust("add-key", "targets", stranger.publicKey).succeeded()
         let evil = try folder.bytes("vault/pending/2.root.json")
         try FileManager.default.removeItem(atPath: folder["vault/pending/2.root.json"])
         try FileManager.default.removeItem(atPath: folder["vault/.pending"])
         try await Tool.run("mv", safe, folder["vault/keys/root.pem"])
         try folder.write("vault/pending/2.root.json", evil)
-        let before = try Tree("\(workshop.site)/metadata")
+        let before = try Tree("\(testSite.site)/metadata")
         try folder.write("level/file", "the studio's second")
-        try await Command.run("publish", workshop.vault).failed(65, naming: "2.root.json", "remove it")
-        #expect(try Tree("\(workshop.site)/metadata") == before)
+        try await Command.run("publish", testSite.vault).failed(65, naming: "2.root.json", "remove it")
+        #expect(try Tree("\(testSite.site)/metadata") == before)
         try FileManager.default.removeItem(atPath: folder["vault/pending/2.root.json"])
-        try await workshop.publish()
+        try await testSite.publish()
     }
 
     /// Signers see whose keys they are, whatever the file calls them.
     @Test func keysUnderFalseNames() async throws {
-        let stranger = try await workshop.makeKey("stranger")
-        let safe = try workshop.takeAway("root.pem")
-        try await workshop.trust("add-key", "targets", stranger.publicKey).succeeded()
+        let stranger = try await testSite.makeKey("stranger")
+        let safe = try testSite.takeAway("root.pem")
+        try await testSite.trust("add-key", "targets", stranger.publicKey).succeeded()
         let file = folder["vault/pending/2.root.json"]
         let honest = try await Command.run("trust", "sign", file, "--key", safe).succeeded().errorText
-        let named = try await workshop.roles().values.map(\.keys)
+        let named = try await testSite.roles().values.map(\.keys)
         let own = try #require(named.first?.first)
         var text = String(decoding: try folder.bytes("vault/pending/2.root.json"), as: UTF8.self)
         let keys = try folder.json("vault/pending/2.root.json")["signed", "keys"]?.members?.keys ?? []

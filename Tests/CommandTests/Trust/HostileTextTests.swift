@@ -7,12 +7,12 @@ struct HostileTextTests {
     /// Clears the screen, imitates an audit's verdict, and reverses the text direction.
     static let name = "evil\u{1B}[2J\u{9B}31m\nok: 3 packs, 99 bytes verified\r\u{202E}\u{2066}\u{2028}"
 
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop(publishing: ["level"])
-        folder = workshop.folder
+        testSite = try await TestSite(publishing: ["level"])
+        folder = testSite.folder
     }
 
     private func expectEscaped(
@@ -36,7 +36,7 @@ struct HostileTextTests {
         let root: JSONValue = try folder.json("vault/site/metadata/1.root.json")
         let key = try #require(root["signed", "keys"]?.members?.first { _ in true }?.value)
         let name = Self.name
-        try await workshop.forgeTargets(roles: [name]) { signed in
+        try await testSite.forgeTargets(roles: [name]) { signed in
             signed["delegations"] = [
                 "keys": .object([name: key]),
                 "roles": [
@@ -54,7 +54,7 @@ struct HostileTextTests {
 
     @Test func namesInASite() async throws {
         try await publishHostileSite()
-        let pinned = [workshop.site, "--trust", workshop.root]
+        let pinned = [testSite.site, "--trust", testSite.root]
         for command in ["audit", "list"] {
             for json in [[], ["--json"]] {
                 expectEscaped(try await Command.run([command] + pinned + json))
@@ -66,7 +66,7 @@ struct HostileTextTests {
             shown.text.contains("level") == false && shown.errorText.contains("is not believed"),
             "\(shown.text)\(shown.errorText)")
         expectEscaped(try await Command.run(["trust", "show", "--json"] + pinned).succeeded())
-        let refused = try await workshop.fetch(nil, "--all")
+        let refused = try await testSite.fetch(nil, "--all")
         #expect(refused.exitCode != 0)
         expectEscaped(refused)
     }
@@ -79,15 +79,15 @@ struct HostileTextTests {
         targets["targets"] = [:]
         var answers: [String] = []
         for role in ["root", "timestamp", "snapshot", "targets"] {
-            try await workshop.sign(
+            try await testSite.sign(
                 targets, as: "1.\(Self.name).json", with: folder["vault/keys/\(role).pem"])
-            try workshop.renameSigner(of: "1.\(Self.name).json", to: Self.name)
-            let shown = try await Command.run("trust", "show", workshop.site).succeeded()
+            try testSite.renameSigner(of: "1.\(Self.name).json", to: Self.name)
+            let shown = try await Command.run("trust", "show", testSite.site).succeeded()
             expectEscaped(shown)
             answers.append(shown.text + shown.errorText)
         }
         #expect(answers.contains { !$0.contains("is not believed") }, "\(answers)")
-        expectEscaped(try await Command.run("audit", workshop.site))
+        expectEscaped(try await Command.run("audit", testSite.site))
     }
 
     /// Key IDs in a root are arbitrary text.
@@ -105,10 +105,10 @@ struct HostileTextTests {
         roles["timestamp"] = .object(role)
         signed["keys"] = .object(renamed)
         signed["roles"] = .object(roles)
-        try await workshop.sign(signed, as: "1.root.json", with: folder["vault/keys/root.pem"])
-        try workshop.renameSigner(of: "timestamp.json", to: Self.name)
-        expectEscaped(try await Command.run("trust", "show", workshop.site).succeeded())
-        expectEscaped(try await Command.run("audit", workshop.site), namingIt: false)
+        try await testSite.sign(signed, as: "1.root.json", with: folder["vault/keys/root.pem"])
+        try testSite.renameSigner(of: "timestamp.json", to: Self.name)
+        expectEscaped(try await Command.run("trust", "show", testSite.site).succeeded())
+        expectEscaped(try await Command.run("audit", testSite.site), namingIt: false)
     }
 
     @Test func namesInATeamsPublication() async throws {
@@ -120,7 +120,7 @@ struct HostileTextTests {
             ]
             signed["targets"] = .object(targets)
         }
-        expectEscaped(try await Command.run("publish", studio.workshop.vault).succeeded())
+        expectEscaped(try await Command.run("publish", studio.testSite.vault).succeeded())
     }
 
     /// Files uploaded into the site's folder.
@@ -129,8 +129,8 @@ struct HostileTextTests {
             try folder.write("vault/site/\(name)", "x")
             try await Tool.run("touch", "-d", "-100 days", folder["vault/site/\(name)"])
         }
-        expectEscaped(try await Command.run("audit", workshop.site))
-        let pruned = try await Command.run("prune", workshop.vault).succeeded()
+        expectEscaped(try await Command.run("audit", testSite.site))
+        let pruned = try await Command.run("prune", testSite.vault).succeeded()
         expectEscaped(pruned)
         #expect(pruned.text.split(separator: "\n").count == 2, "\(pruned.text)")
     }
@@ -154,8 +154,8 @@ struct HostileTextTests {
     @Test func fileNamesInAPack() async throws {
         try folder.write("other/evil\u{202E}gpj.exe", "x")
         try await Command.run(
-            ["seal", folder["other"], "-o", folder["other.avpack"]] + workshop.keys
+            ["seal", folder["other"], "-o", folder["other.avpack"]] + testSite.keys
         ).succeeded()
-        expectEscaped(try await Command.run(["inspect", folder["other.avpack"]] + workshop.keys).succeeded())
+        expectEscaped(try await Command.run(["inspect", folder["other.avpack"]] + testSite.keys).succeeded())
     }
 }

@@ -43,7 +43,7 @@ struct KilledTrustTests {
 
     /// Where the last step was done, the command says so.
     @Test func anotherKey() async throws {
-        let key = try await vault.workshop.makeKey("colleague").publicKey
+        let key = try await vault.testSite.makeKey("colleague").publicKey
         try await killAtEveryStep(
             ["trust", "add-key"], with: ["targets", key], refusal: "signs for it already")
     }

@@ -6,28 +6,28 @@ import Testing
 struct LostKeyTests {
     @Test(arguments: ["timestamp", "snapshot", "targets"], [0, 28, 40])
     func aLostKeyIsReplaced(role: String, days: Int) async throws {
-        let workshop = try await Workshop()
-        let folder = workshop.folder
+        let testSite = try await TestSite()
+        let folder = testSite.folder
         try folder.write("level/file", "version 1")
-        try await workshop.publish("--pack", "level=\(folder["level"])")
-        try await workshop.fetch().succeeded()
-        let lost = try #require(try await workshop.roles()[role]?.keys.first)
-        try workshop.takeAway("\(role).pem")
-        let fresh = try await workshop.makeKey("fresh")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
+        try await testSite.fetch().succeeded()
+        let lost = try #require(try await testSite.roles()[role]?.keys.first)
+        try testSite.takeAway("\(role).pem")
+        let fresh = try await testSite.makeKey("fresh")
         try await Tool.run("mv", fresh.key, folder["vault/keys/\(role).pem"])
         // Pending changes are published, too.
         try folder.write("level/file", "version 2")
 
         let then = ["faketime", "+\(days) days"]
-        let vault = workshop.vault
+        let vault = testSite.vault
         try await Command.run("trust", "add-key", vault, role, fresh.publicKey, through: then).succeeded()
-        try await workshop.publish(through: then)
-        try await workshop.fetch(through: then).succeeded()
+        try await testSite.publish(through: then)
+        try await testSite.fetch(through: then).succeeded()
         try await Command.run("trust", "remove-key", vault, role, lost, through: then).succeeded()
-        try await workshop.publish(through: then)
-        try await workshop.fetch(through: then).succeeded()
-        try await workshop.fetch(into: folder["new"], through: then).succeeded()
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
-        #expect(try await workshop.roles()[role]?.keys.contains(lost) == false)
+        try await testSite.publish(through: then)
+        try await testSite.fetch(through: then).succeeded()
+        try await testSite.fetch(into: folder["new"], through: then).succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+        #expect(try await testSite.roles()[role]?.keys.contains(lost) == false)
     }
 }

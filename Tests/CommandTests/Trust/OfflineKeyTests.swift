@@ -4,17 +4,17 @@ import Testing
 
 /// Offline keys: files wait for signatures, are signed elsewhere, and are published then.
 struct OfflineKeyTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "version 1")
-        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
     }
 
-    private func packs() throws -> [String] { try Tree("\(workshop.site)/targets").files }
+    private func packs() throws -> [String] { try Tree("\(testSite.site)/targets").files }
 
     @discardableResult
     private func sign(_ name: String, with key: String) async throws -> CommandResult {
@@ -23,87 +23,87 @@ struct OfflineKeyTests {
 
     /// A new pack is sealed once: the sealed pack is the published one.
     @Test func theKeyOfTheTargets() async throws {
-        let readers = try await Readers(of: workshop)
-        let (old, before) = (try Tree(folder["level"]), try Tree("\(workshop.site)/metadata"))
-        let key = try workshop.takeAway("targets.pem")
+        let readers = try await Readers(of: testSite)
+        let (old, before) = (try Tree(folder["level"]), try Tree("\(testSite.site)/metadata"))
+        let key = try testSite.takeAway("targets.pem")
         try folder.write("level/file", "version 2")
         try folder.write("other/file", "another pack")
-        try await Command.run("publish", workshop.vault, "--pack", "other=\(folder["other"])").failed(
+        try await Command.run("publish", testSite.vault, "--pack", "other=\(folder["other"])").failed(
             77, naming: "targets.pem", "pending")
-        #expect(try workshop.pending() == ["2.targets.json"])
-        #expect(try Tree("\(workshop.site)/metadata") == before)
+        #expect(try testSite.pending() == ["2.targets.json"])
+        #expect(try Tree("\(testSite.site)/metadata") == before)
         try await readers.expectBelief(seeing: [old])
         let sealed = try packs()
         #expect(sealed.count == 3)
 
         // Publishing again changes nothing.
         let waiting = try folder.bytes("vault/pending/2.targets.json")
-        try await Command.run("publish", workshop.vault).failed(77, naming: "pending")
+        try await Command.run("publish", testSite.vault).failed(77, naming: "pending")
         #expect(try packs() == sealed)
         let listed = try #require(try folder.json("vault/pending/2.targets.json")["signed", "targets"])
         #expect(try listed == JSONValue(parsing: waiting.span, place: "")["signed", "targets"])
 
         try await sign("2.targets.json", with: key).succeeded()
-        try await workshop.publish()
+        try await testSite.publish()
         #expect(try packs() == sealed)
         #expect(try folder.json("vault/site/metadata/2.targets.json")["signed", "targets"] == listed)
-        #expect(try workshop.pending() == [])
+        #expect(try testSite.pending() == [])
         try await readers.expectBelief(seeing: [Tree(folder["level"])])
-        let again = try Tree(workshop.site)
-        try await workshop.publish()
-        #expect(try Tree(workshop.site) == again)
+        let again = try Tree(testSite.site)
+        try await testSite.publish()
+        #expect(try Tree(testSite.site) == again)
     }
 
     /// A new timestamp key waits for the root's signature; until then the old one is used, and packs are published.
     @Test func theKeyOfTheRoot() async throws {
-        let readers = try await Readers(of: workshop)
-        let old = try #require(try await workshop.roles()["timestamp"]?.keys)
-        let key = try workshop.takeAway("root.pem")
-        let rotation = try await workshop.trust("rotate", "timestamp").succeeded()
+        let readers = try await Readers(of: testSite)
+        let old = try #require(try await testSite.roles()["timestamp"]?.keys)
+        let key = try testSite.takeAway("root.pem")
+        let rotation = try await testSite.trust("rotate", "timestamp").succeeded()
         #expect(rotation.errorText.contains("2.root.json waits for signatures"))
-        #expect(try workshop.pending() == ["2.root.json"])
-        #expect(try await workshop.roles()["timestamp"]?.keys == old)
+        #expect(try testSite.pending() == ["2.root.json"])
+        #expect(try await testSite.roles()["timestamp"]?.keys == old)
 
         try folder.write("level/file", "version 2")
-        let publication = try await workshop.publish()
+        let publication = try await testSite.publish()
         #expect(publication.errorText.contains("2.root.json waits for signatures"))
-        #expect(try await workshop.signers(of: "timestamp").isSuperset(of: old))
+        #expect(try await testSite.signers(of: "timestamp").isSuperset(of: old))
         try await readers.expectBelief(seeing: [Tree(folder["level"])])
 
         try await sign("2.root.json", with: key).succeeded()
-        try await workshop.publish()
-        let new = try #require(try await workshop.roles()["timestamp"]?.keys)
+        try await testSite.publish()
+        let new = try #require(try await testSite.roles()["timestamp"]?.keys)
         #expect(new.count == 1 && new.isDisjoint(with: old))
-        #expect(try workshop.pending() == [])
+        #expect(try testSite.pending() == [])
         try await readers.expectBelief(seeing: [Tree(folder["level"])])
-        try await workshop.publish()
-        #expect(try await workshop.signers(of: "timestamp") == new)
+        try await testSite.publish()
+        #expect(try await testSite.signers(of: "timestamp") == new)
         try await readers.expectBelief(seeing: [Tree(folder["level"])])
     }
 
     /// Two people sign copies; one signature is not enough.
     @Test func twoOfTwoPeople() async throws {
-        let own = try #require(try await workshop.roles()["targets"]?.keys.first)
-        let (alice, bob) = (try await workshop.makeKey("alice"), try await workshop.makeKey("bob"))
+        let own = try #require(try await testSite.roles()["targets"]?.keys.first)
+        let (alice, bob) = (try await testSite.makeKey("alice"), try await testSite.makeKey("bob"))
         for key in [alice.publicKey, bob.publicKey] {
-            try await workshop.trust("add-key", "targets", key).succeeded()
+            try await testSite.trust("add-key", "targets", key).succeeded()
         }
-        try await workshop.trust("remove-key", "targets", String(own.prefix(8))).failed(77, naming: "pending")
-        let readers = try await Readers(of: workshop)
+        try await testSite.trust("remove-key", "targets", String(own.prefix(8))).failed(77, naming: "pending")
+        let readers = try await Readers(of: testSite)
         try await signByBoth(alice.key, bob.key, onlyOneIsEnough: true)
-        try await workshop.trust("threshold", "targets", "2").failed(77, naming: "pending")
+        try await testSite.trust("threshold", "targets", "2").failed(77, naming: "pending")
         try await readers.expectBelief(seeing: [Tree(folder["level"])])
         try await signByBoth(alice.key, bob.key, onlyOneIsEnough: false)
-        #expect(try await workshop.roles()["targets"]?.threshold == 2)
+        #expect(try await testSite.roles()["targets"]?.threshold == 2)
         try folder.write("level/file", "version 2")
-        try await Command.run("publish", workshop.vault).failed(77, naming: "pending")
+        try await Command.run("publish", testSite.vault).failed(77, naming: "pending")
         try await signByBoth(alice.key, bob.key, onlyOneIsEnough: false)
         try await readers.expectBelief(seeing: [Tree(folder["level"])])
     }
 
     /// Each signs a copy of the pending file, the copies are merged, and it is published.
     private func signByBoth(_ one: String, _ other: String, onlyOneIsEnough: Bool) async throws {
-        let name = try #require(try workshop.pending().first { $0.hasSuffix(".targets.json") })
+        let name = try #require(try testSite.pending().first { $0.hasSuffix(".targets.json") })
         let file = folder["vault/pending/\(name)"]
         for (person, key) in [("one", one), ("other", other)] {
             let copy = try folder.makeFolder(person) + "/\(name)"
@@ -112,10 +112,10 @@ struct OfflineKeyTests {
         }
         try await Command.run("trust", "sign", file, "--merge", folder["one/\(name)"]).succeeded()
         if !onlyOneIsEnough {
-            try await Command.run("publish", workshop.vault).failed(77, naming: "pending")
+            try await Command.run("publish", testSite.vault).failed(77, naming: "pending")
             try await Command.run("trust", "sign", file, "--merge", folder["other/\(name)"]).succeeded()
         }
-        try await workshop.publish()
-        #expect(try workshop.pending() == [])
+        try await testSite.publish()
+        #expect(try testSite.pending() == [])
     }
 }

@@ -4,20 +4,20 @@ import Testing
 
 /// Pending signatures: which copies may be merged, and which are too old.
 struct PendingTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     private let key: String
     private let file: String
 
     /// Version 2 waits for the signature of the targets' key.
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "version 1")
-        try await workshop.publish("--pack", "level=\(folder["level"])")
-        key = try workshop.takeAway("targets.pem")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
+        key = try testSite.takeAway("targets.pem")
         try folder.write("level/file", "version 2")
-        try await Command.run("publish", workshop.vault).failed(77, naming: "pending")
+        try await Command.run("publish", testSite.vault).failed(77, naming: "pending")
         file = folder["vault/pending/2.targets.json"]
     }
 
@@ -52,7 +52,7 @@ struct PendingTests {
     /// Invalid signatures under the ID of the signing key, in the pending file and in a copy, on a machine without
     /// keys: they replace no valid signature, and only valid ones are published.
     @Test(arguments: [true, false]) func invalidSignaturesUnderTheKeysID(junkComesFirst: Bool) async throws {
-        let id = try #require(try await workshop.roles()["targets"]?.keys.first)
+        let id = try #require(try await testSite.roles()["targets"]?.keys.first)
         var junk = try #require(try folder.json("vault/pending/2.targets.json").members)
         junk["signatures"] = .array([
             .object(["keyid": .string(id), "sig": .string(String(repeating: "00", count: 64))])
@@ -70,33 +70,33 @@ struct PendingTests {
             ).succeeded()
         }
         try folder.write("vault/pending/\(name)", folder.bytes("elsewhere/\(name)"))
-        try await Command.run("prune", workshop.vault).succeeded()
-        try await workshop.publish()
+        try await Command.run("prune", testSite.vault).succeeded()
+        try await testSite.publish()
         let published = try folder.json("vault/site/metadata/\(name)") as JSONValue
         let signed = try folder.json("honest/\(name)") as JSONValue
         #expect(published["signatures"] == signed["signatures"])
-        try await workshop.fetch().succeeded()
+        try await testSite.fetch().succeeded()
     }
 
     /// The key signs a file that has an invalid signature under its ID.
     @Test func aKeyReplacesAnInvalidSignature() async throws {
-        let id = try #require(try await workshop.roles()["targets"]?.keys.first)
+        let id = try #require(try await testSite.roles()["targets"]?.keys.first)
         var junk = try #require(try folder.json("vault/pending/2.targets.json").members)
         junk["signatures"] = .array([.object(["keyid": .string(id), "sig": "00"])])
         try folder.write("vault/pending/2.targets.json", JSONValue.object(junk).pretty())
         try await Command.run("trust", "sign", file, "--key", key).succeeded()
         #expect(try folder.json("vault/pending/2.targets.json")["signatures"]?.elements?.count == 1)
-        try await workshop.publish()
-        try await workshop.fetch().succeeded()
+        try await testSite.publish()
+        try await testSite.fetch().succeeded()
     }
 
     /// A signature by an unlisted key is reported as useless.
     @Test func aKeyThatTheRootDoesNotName() async throws {
-        let stranger = try await workshop.makeKey("stranger")
+        let stranger = try await testSite.makeKey("stranger")
         try await Command.run("trust", "sign", file, "--key", stranger.key).succeeded()
-        let before = try Tree("\(workshop.site)/metadata")
-        try await Command.run("publish", workshop.vault).failed(77, naming: "pending")
-        #expect(try Tree("\(workshop.site)/metadata") == before)
+        let before = try Tree("\(testSite.site)/metadata")
+        try await Command.run("publish", testSite.vault).failed(77, naming: "pending")
+        #expect(try Tree("\(testSite.site)/metadata") == before)
     }
 
     /// The source changed while a file was pending: the signed old one is not published.
@@ -104,65 +104,65 @@ struct PendingTests {
         try await Command.run("trust", "sign", file, "--key", key).succeeded()
         let signed = try folder.json("vault/pending/2.targets.json") as JSONValue
         try folder.write("level/file", "version 3")
-        try await Command.run("publish", workshop.vault).failed(77, naming: "pending")
+        try await Command.run("publish", testSite.vault).failed(77, naming: "pending")
         let anew = try folder.json("vault/pending/2.targets.json") as JSONValue
         #expect(anew["signatures"] == [] && anew["signed", "targets"] != signed["signed", "targets"])
         try await Command.run("trust", "sign", file, "--key", key).succeeded()
-        try await workshop.publish()
-        try await workshop.fetch().succeeded()
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await testSite.publish()
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
     /// The site changed while a file was pending: it is written again as the next version.
     @Test func theSiteChanged() async throws {
         let old = try folder.bytes("vault/pending/2.targets.json")
-        try workshop.bringBack("targets.pem")
+        try testSite.bringBack("targets.pem")
         try folder.write("level/file", "version 3")
-        try await workshop.publish()
-        #expect(try workshop.pending() == [])
-        try workshop.takeAway("targets.pem")
+        try await testSite.publish()
+        #expect(try testSite.pending() == [])
+        try testSite.takeAway("targets.pem")
         try folder.write("vault/pending/2.targets.json", old)
         try await Command.run("trust", "sign", file, "--key", key).succeeded()
         try folder.write("level/file", "version 4")
-        try await Command.run("publish", workshop.vault).failed(77, naming: "pending")
-        #expect(try workshop.pending().contains("3.targets.json"))
+        try await Command.run("publish", testSite.vault).failed(77, naming: "pending")
+        #expect(try testSite.pending().contains("3.targets.json"))
         try await Command.run("trust", "sign", folder["vault/pending/3.targets.json"], "--key", key)
             .succeeded()
-        try await workshop.publish()
-        #expect(try workshop.pending() == [])
-        try await workshop.fetch().succeeded()
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await testSite.publish()
+        #expect(try testSite.pending() == [])
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
     /// A pending root is outdated once another one was published.
     @Test func anotherRootWasPublishedFirst() async throws {
-        try workshop.bringBack("targets.pem")
-        try workshop.takeAway("root.pem")
-        try await workshop.trust("rotate", "timestamp").succeeded()
+        try testSite.bringBack("targets.pem")
+        try testSite.takeAway("root.pem")
+        try await testSite.trust("rotate", "timestamp").succeeded()
         let waiting = try folder.bytes("vault/pending/2.root.json")
-        try workshop.bringBack("root.pem")
-        try await workshop.publish()
-        #expect(try workshop.metadata().contains("2.root.json") && workshop.pending() == [])
+        try testSite.bringBack("root.pem")
+        try await testSite.publish()
+        #expect(try testSite.metadata().contains("2.root.json") && testSite.pending() == [])
         try folder.write("vault/pending/2.root.json", waiting)
-        try await workshop.publish()
-        #expect(try workshop.pending() == [])
-        #expect(try !workshop.metadata().contains("3.root.json"))
+        try await testSite.publish()
+        #expect(try testSite.pending() == [])
+        #expect(try !testSite.metadata().contains("3.root.json"))
     }
 
     /// With less than a quarter of its period left it would have to be signed again at once.
     @Test func aSignatureThatIsTooOld() async throws {
         try await Command.run("trust", "sign", file, "--key", key).succeeded()
         let later = ["faketime", "+300 days"]
-        let before = try workshop.metadata()
-        try await Command.run("publish", workshop.vault, through: later).failed(
+        let before = try testSite.metadata()
+        try await Command.run("publish", testSite.vault, through: later).failed(
             76, naming: "2.targets.json", "too long ago")
         // The root, which waits for nothing, was renewed.
-        #expect(try workshop.metadata() == before.union(["2.root.json"]))
+        #expect(try testSite.metadata() == before.union(["2.root.json"]))
         let anew = try folder.json("vault/pending/2.targets.json") as JSONValue
         #expect(anew["signatures"] == [])
         try await Command.run("trust", "sign", file, "--key", key).succeeded()
-        try await workshop.publish(through: later)
-        try await workshop.fetch(through: later).succeeded()
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await testSite.publish(through: later)
+        try await testSite.fetch(through: later).succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 }

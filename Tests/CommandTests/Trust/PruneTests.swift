@@ -5,26 +5,26 @@ import Testing
 
 /// Which files pruning removes, and which it keeps.
 struct PruneTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     private let packs: [String]
 
     /// Versions 1 to 4 were published today, version 5 in forty days, when the snapshots of today have expired.
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         var packs: [String] = []
         for version in 1...5 {
             try folder.write("level/file", "version \(version)")
-            try await workshop.publish(
+            try await testSite.publish(
                 "--pack", "level=\(folder["level"])", through: version == 5 ? ["faketime", "+40 days"] : [])
-            packs.append(try workshop.publishedPack("level"))
+            packs.append(try testSite.publishedPack("level"))
         }
         self.packs = packs
         for name in [
             packs[4], "metadata/5.targets.json", "metadata/5.snapshot.json", "metadata/timestamp.json",
         ] {
-            try await Tool.run("touch", "-d", "+40 days", "\(workshop.site)/\(name)")
+            try await Tool.run("touch", "-d", "+40 days", "\(testSite.site)/\(name)")
         }
     }
 
@@ -34,88 +34,88 @@ struct PruneTests {
         after days: Int, _ arguments: String..., through wrapper: [String] = []
     ) async throws -> CommandResult {
         try await Command.run(
-            ["prune", workshop.vault] + arguments,
+            ["prune", testSite.vault] + arguments,
             through: ["env", "NO_FAKE_STAT=1", "faketime", "+\(days) days"] + wrapper)
     }
 
     private func removed(_ result: CommandResult) throws -> Set<String> {
         let list = try #require(try result.succeeded().json()["removed"]?.elements)
-        return Set(list.compactMap { $0["path"]?.text?.replacing("\(workshop.site)/", with: "") })
+        return Set(list.compactMap { $0["path"]?.text?.replacing("\(testSite.site)/", with: "") })
     }
 
     /// Only metadata of versions that are no longer kept are removed, and their packs.
     @Test func removesOldMetadataAndTheirPacks() async throws {
-        let all = try Tree(workshop.site).files
+        let all = try Tree(testSite.site).files
         let dry = try removed(
             try await prune(after: 41, "--keep", "2", "--grace", "0d", "--dry-run", "--json"))
-        #expect(try Tree(workshop.site).files == all, "a dry run removes nothing")
+        #expect(try Tree(testSite.site).files == all, "a dry run removes nothing")
         let gone = try removed(try await prune(after: 41, "--keep", "2", "--grace", "0d", "--json"))
         #expect(gone == dry)
         let snapshots = Set((1...4).map { "metadata/\($0).snapshot.json" })
         let targets = Set((1...3).map { "metadata/\($0).targets.json" })
         #expect(gone == snapshots.union(targets).union(packs[..<3]))
-        #expect(try Set(Tree(workshop.site).files) == Set(all).subtracting(gone))
+        #expect(try Set(Tree(testSite.site).files) == Set(all).subtracting(gone))
         try await Command.run(
-            "audit", workshop.site, "--trust", workshop.root, through: ["faketime", "+41 days"]
+            "audit", testSite.site, "--trust", testSite.root, through: ["faketime", "+41 days"]
         ).succeeded()
-        try await workshop.fetch(through: ["faketime", "+41 days"]).succeeded()
+        try await testSite.fetch(through: ["faketime", "+41 days"]).succeeded()
         try await Command.run(
-            "restore", workshop.vault, "level", "--version", "4", through: ["faketime", "+41 days"]
+            "restore", testSite.vault, "level", "--version", "4", through: ["faketime", "+41 days"]
         ).succeeded()
-        try await Command.run("restore", workshop.vault, "level", "--version", "2").failed(
+        try await Command.run("restore", testSite.vault, "level", "--version", "2").failed(
             66, naming: "5, 4")
     }
 
     /// The last versions are kept also after a change to bins, whose versions begin again.
     @Test func acrossAMoveToBins() async throws {
-        try workshop.settings { $0["bins"] = 2 }
+        try testSite.settings { $0["bins"] = 2 }
         try folder.write("level/file", "version 6")
-        try await workshop.publish(through: ["faketime", "+40 days"])
-        try await workshop.publish(through: ["faketime", "+80 days"])
+        try await testSite.publish(through: ["faketime", "+40 days"])
+        try await testSite.publish(through: ["faketime", "+80 days"])
         try await prune(after: 120, "--keep", "3", "--grace", "0d").succeeded()
         for (index, pack) in packs.enumerated() {
             #expect(try folder.exists("vault/site/\(pack)") == (index >= 3), "version \(index + 1)")
         }
         try await Command.run(
-            "restore", workshop.vault, "level", "--version", "4", through: ["faketime", "+81 days"]
+            "restore", testSite.vault, "level", "--version", "4", through: ["faketime", "+81 days"]
         ).succeeded()
     }
 
     /// Packs of an unexpired snapshot are kept, however old: a client may use it.
     @Test func unexpiredSnapshots() async throws {
-        let before = try Tree(workshop.site)
+        let before = try Tree(testSite.site)
         let result = try await prune(after: 20, "--keep", "1", "--grace", "0d")
-        #expect(try result.succeeded().text.isEmpty && Tree(workshop.site) == before)
+        #expect(try result.succeeded().text.isEmpty && Tree(testSite.site) == before)
     }
 
     @Test(arguments: [(1, 4), (2, 3), (3, 2), (5, 0), (9, 0)]) func keepN(count: Int, gone: Int) async throws
     {
         try await prune(after: 41, "--keep", "\(count)", "--grace", "0").succeeded()
-        let left = try Tree(workshop.site).files.filter { $0.hasSuffix(".avpack") }
+        let left = try Tree(testSite.site).files.filter { $0.hasSuffix(".avpack") }
         #expect(Set(left) == Set(packs[gone...]))
     }
 
     /// The grace time begins at the replacement: version 4 was replaced a day ago; the others forty days before.
     @Test func graceTime() async throws {
         try await prune(after: 41, "--keep", "1", "--grace", "30d").succeeded()
-        let left = Set(try Tree(workshop.site).files)
+        let left = Set(try Tree(testSite.site).files)
         #expect(
             left.isSuperset(of: [packs[3], packs[4], "metadata/4.targets.json", "metadata/4.snapshot.json"]))
         #expect(left.isDisjoint(with: packs[..<3]))
         try await prune(after: 80, "--keep", "1", "--grace", "30d").succeeded()
-        #expect(try Tree(workshop.site).files.filter { $0.hasSuffix(".avpack") } == [packs[4]])
+        #expect(try Tree(testSite.site).files.filter { $0.hasSuffix(".avpack") } == [packs[4]])
     }
 
     /// Roots are always kept: a client of the first follows them one by one.
     @Test func rootsAlwaysStay() async throws {
         for role in ["root", "timestamp", "targets"] {
-            try await workshop.trust("rotate", role, through: ["faketime", "+41 days"]).succeeded()
+            try await testSite.trust("rotate", role, through: ["faketime", "+41 days"]).succeeded()
         }
         try await prune(after: 2000, "--keep", "1", "--grace", "0d").succeeded()
-        let roots = try workshop.metadata().filter { $0.hasSuffix(".root.json") }
+        let roots = try testSite.metadata().filter { $0.hasSuffix(".root.json") }
         #expect(roots == ["1.root.json", "2.root.json", "3.root.json", "4.root.json"])
-        try await workshop.publish(through: ["faketime", "+42 days"])
-        try await workshop.fetch(through: ["faketime", "+42 days"]).succeeded()
+        try await testSite.publish(through: ["faketime", "+42 days"])
+        try await testSite.fetch(through: ["faketime", "+42 days"]).succeeded()
     }
 
     /// An outdated host serves the former state, whose files are all there.
@@ -123,46 +123,46 @@ struct PruneTests {
         let then = ["faketime", "+41 days"]
         let timestamp = try folder.bytes("vault/site/metadata/timestamp.json")
         try folder.write("level/file", "version 6")
-        try await workshop.publish(through: then)
+        try await testSite.publish(through: then)
         try await prune(after: 45, "--keep", "1", "--grace", "0d").succeeded()
-        try await Tool.run("cp", "-a", workshop.site, folder["behind"])
+        try await Tool.run("cp", "-a", testSite.site, folder["behind"])
         try folder.write("behind/metadata/timestamp.json", timestamp)
-        try await workshop.fetch(folder["behind"], through: then).succeeded()
-        let path = try await workshop.path(of: "level")
+        try await testSite.fetch(folder["behind"], through: then).succeeded()
+        let path = try await testSite.path(of: "level")
         #expect(try String(contentsOfFile: "\(path)/file", encoding: .utf8) == "version 5")
-        try await workshop.fetch(through: then).succeeded()
+        try await testSite.fetch(through: then).succeeded()
     }
 
     /// A sealed pack that awaits a signature is in use, too.
     @Test func aPackAwaitingASignatureIsKept() async throws {
-        let key = try workshop.takeAway("targets.pem")
+        let key = try testSite.takeAway("targets.pem")
         try folder.write("level/file", "version 6")
-        try await Command.run("publish", workshop.vault, through: ["faketime", "+41 days"]).failed(77)
+        try await Command.run("publish", testSite.vault, through: ["faketime", "+41 days"]).failed(77)
         try await prune(after: 80, "--keep", "1", "--grace", "0d").succeeded()
-        let name = try #require(try workshop.pending().first)
+        let name = try #require(try testSite.pending().first)
         try await Command.run("trust", "sign", folder["vault/pending/\(name)"], "--key", key).succeeded()
-        try await workshop.publish(through: ["faketime", "+41 days"])
-        try await workshop.fetch(through: ["faketime", "+41 days"]).succeeded()
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        try await testSite.publish(through: ["faketime", "+41 days"])
+        try await testSite.fetch(through: ["faketime", "+41 days"]).succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
     /// After a kill the site is complete, and the next run removes the rest.
     @Test func killedAtEachStep() async throws {
         let then = ["faketime", "+41 days"]
-        try await Tool.run("cp", "-a", workshop.vault, folder["whole"])
+        try await Tool.run("cp", "-a", testSite.vault, folder["whole"])
         try await prune(after: 41, "--keep", "1", "--grace", "0d").succeeded()
-        let rest = try Tree(workshop.site)
+        let rest = try Tree(testSite.site)
         var killed = 0
         let numbers = Sampling.numbers(1...30, each: 3, for: "PruneTests.killedHalfWay")
         for number in numbers {
-            try await Tool.run("rm", "-rf", workshop.vault)
-            try await Tool.run("cp", "-a", folder["whole"], workshop.vault)
+            try await Tool.run("rm", "-rf", testSite.vault)
+            try await Tool.run("cp", "-a", folder["whole"], testSite.vault)
             let kill = Killing.at("unlinkat", number: number)
             let result = try await Command.run(
-                ["prune", workshop.vault, "--keep", "1", "--grace", "0d"],
+                ["prune", testSite.vault, "--keep", "1", "--grace", "0d"],
                 through: kill + ["env", "NO_FAKE_STAT=1", "faketime", "+41 days"])
-            try await Command.run("audit", workshop.site, through: then).succeeded()
-            try await workshop.fetch(into: folder["store-\(number)"], through: then).succeeded()
+            try await Command.run("audit", testSite.site, through: then).succeeded()
+            try await testSite.fetch(into: folder["store-\(number)"], through: then).succeeded()
             // Each earlier version is complete or gone.
             for (version, pack) in packs.enumerated()
             where try folder.exists("vault/site/metadata/\(version + 1).targets.json") {
@@ -171,7 +171,7 @@ struct PruneTests {
             if result.exitCode == 0 { break }
             killed += 1
             try await prune(after: 41, "--keep", "1", "--grace", "0d").succeeded()
-            #expect(try Tree(workshop.site) == rest)
+            #expect(try Tree(testSite.site) == rest)
         }
         #expect(killed == numbers.count { $0 <= 12 }, "\(killed)")
     }
@@ -180,9 +180,9 @@ struct PruneTests {
         ["--keep", "0"], ["--keep", "-1"], ["--grace", "soon"], ["--grace", "-1d"], ["--grace", "d"],
     ])
     func invalidOptions(arguments: [String]) async throws {
-        let before = try Tree(workshop.vault)
-        let result = try await Command.run(["prune", workshop.vault] + arguments)
+        let before = try Tree(testSite.vault)
+        let result = try await Command.run(["prune", testSite.vault] + arguments)
         #expect(result.exitCode == 64 && result.output.isEmpty, "\(result.errorText)")
-        #expect(try Tree(workshop.vault) == before)
+        #expect(try Tree(testSite.vault) == before)
     }
 }

@@ -4,30 +4,30 @@ import Testing
 
 /// One vault whose commands are killed repeatedly, and readers that always trust it.
 struct RandomlyKilledVaultTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     private let rounds = Sampling.rounds(10, whole: 100)
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "version 0")
-        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
     }
 
     @Test func readersFollowAfterEachKill() async throws {
-        let readers = try await Readers(of: workshop)
+        let readers = try await Readers(of: testSite)
         var trees = [try Tree(folder["level"])]
-        let whole = try await ContinuousClock().measure { try await workshop.trust("refresh").succeeded() }
+        let whole = try await ContinuousClock().measure { try await testSite.trust("refresh").succeeded() }
         var (killed, refused) = (0, 0)
         var random = SeededGenerator(for: "RandomlyKilledVaultTests")
         for round in 1...rounds {
-            let vault = workshop.vault
+            let vault = testSite.vault
             let command: [String]
             switch Int.random(in: 0..<8, using: &random) {
             case 0: command = ["trust", "refresh", vault]
             case 1:
-                let key = try await workshop.makeKey("key-\(round)").publicKey
+                let key = try await testSite.makeKey("key-\(round)").publicKey
                 command = ["trust", "add-key", vault, "targets", key]
             case 2, 3, 4:
                 let role = try #require(
@@ -47,20 +47,20 @@ struct RandomlyKilledVaultTests {
             try await readers.expectBelief(seeing: trees, withPython: isFifth, hint)
             try await readers.follow(withPython: isFifth)
             guard isFifth else { continue }
-            try await workshop.publish()
+            try await testSite.publish()
             try await readers.expectBelief(seeing: [Tree(folder["level"])], withPython: false, hint)
         }
         print("\(rounds) rounds: \(killed) killed, \(refused) refused")
         #expect(killed > 0, "\(killed) of \(rounds)")
-        try await workshop.publish()
-        try await Command.run("audit", workshop.site).succeeded()
+        try await testSite.publish()
+        try await Command.run("audit", testSite.site).succeeded()
         // A key that nothing names yet waits for the next rotation.
-        let leftOver = try Tree(workshop.vault).entries.keys.filter {
+        let leftOver = try Tree(testSite.vault).entries.keys.filter {
             $0.contains(".assetvault-") || $0.hasPrefix("pending/")
         }
         #expect(leftOver == [])
         for role in ["root", "timestamp", "snapshot", "targets"] {
-            try await workshop.trust("rotate", role).succeeded()
+            try await testSite.trust("rotate", role).succeeded()
         }
         #expect(try folder.names(in: "vault/keys").filter { $0.contains(".next.pem") } == [])
         try await readers.expectBelief(seeing: [Tree(folder["level"])])

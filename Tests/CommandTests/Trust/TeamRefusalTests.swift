@@ -5,26 +5,26 @@ import Testing
 /// What a team may not do, and the effect on the studio's site.
 struct TeamRefusalTests {
     let studio: Studio
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
         studio = try await Studio()
-        (workshop, folder) = (studio.workshop, studio.folder)
+        (testSite, folder) = (studio.testSite, studio.folder)
     }
 
     /// Packs of others: clients trust the studio for its packs, whatever the team lists.
     @Test(arguments: ["level", "other", "dlc1/deep/er"]) func aPackOutsideItsPaths(id: String) async throws {
         try folder.write("foreign/file", "not the team's to publish")
         try await studio.publishTeam("--pack", "\(id)=\(folder["foreign"])")
-        let readers = try await Readers(of: workshop)
-        _ = try await Command.run("publish", workshop.vault)
-        try await workshop.fetch().succeeded()
-        #expect(try await workshop.status().keys.sorted() == ["dlc1/one", "level"])
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+        let readers = try await Readers(of: testSite)
+        _ = try await Command.run("publish", testSite.vault)
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.status().keys.sorted() == ["dlc1/one", "level"])
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
         try await readers.expectBelief(seeing: [Tree(folder["level"])])
         let verdict = try await Judge.run(
-            workshop.site, root: workshop.root, target: "packs/\(id).avpack", into: folder["download"])
+            testSite.site, root: testSite.root, target: "packs/\(id).avpack", into: folder["download"])
         #expect(verdict.exitCode == (id == "level" ? 0 : 1))
     }
 
@@ -36,15 +36,15 @@ struct TeamRefusalTests {
         let digest = try #require(record["hashes", "sha256"]?.text)
         try folder.write(
             "team/site/targets/packs/dlc1/\(digest).one.avpack",
-            folder.bytes("vault/site/\(workshop.publishedPack("level"))"))
-        try await workshop.publish()
-        try await workshop.fetch().succeeded()
-        #expect(try await workshop.status().keys.sorted() == ["level"])
-        #expect(try await workshop.tree(of: "level") == Tree(folder["level"]))
+            folder.bytes("vault/site/\(testSite.publishedPack("level"))"))
+        try await testSite.publish()
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.status().keys.sorted() == ["level"])
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
     @Test func anotherKey() async throws {
-        let stranger = try await workshop.makeKey("stranger")
+        let stranger = try await testSite.makeKey("stranger")
         try await studio.forgeTeam(version: 2, key: stranger.key)
         try await studio.keepsTheLast(naming: "2.dlc1.json")
     }
@@ -52,20 +52,20 @@ struct TeamRefusalTests {
     /// A thief of the team's key uses up the version numbers: the site does not follow, and the team recovers with
     /// another key as Trust.md says, also for clients that have seen it.
     @Test func aStolenKeyCanNotUseUpTheVersions() async throws {
-        try await workshop.fetch().succeeded()
+        try await testSite.fetch().succeeded()
         try await studio.forgeTeam(version: (1 << 53) - 1)
         try await studio.keepsTheLast(naming: "9007199254740991.dlc1.json", "1000000")
         // As far as the thief may go, the team still can.
         try await studio.forgeTeam(version: 1_000_001)
-        try await workshop.publish()
-        try await workshop.fetch().succeeded()
+        try await testSite.publish()
+        try await testSite.fetch().succeeded()
 
         try FileManager.default.removeItem(atPath: folder["team/site/metadata/9007199254740991.dlc1.json"])
-        let key = try await workshop.makeKey("dlc1-new")
+        let key = try await testSite.makeKey("dlc1-new")
         try await Tool.run("cp", key.key, folder["team/keys/dlc1.pem"]).succeeded()
         try folder.write("one/file", "after the theft")
         try await studio.publishTeam()
-        try workshop.settings { settings in
+        try testSite.settings { settings in
             guard case .object(var teams)? = settings["teams"], case .object(var team)? = teams["dlc1"] else {
                 return
             }
@@ -76,16 +76,16 @@ struct TeamRefusalTests {
         // What the thief signs with the old key from now on has no effect.
         let thief = try folder.bytes("team/site/metadata/1000001.dlc1.json")
         try folder.write("team/site/metadata/1000009.dlc1.json", thief)
-        try await workshop.publish()
-        try await workshop.fetch().succeeded()
-        #expect(try await workshop.tree(of: "dlc1/one") == Tree(folder["one"]))
+        try await testSite.publish()
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "dlc1/one") == Tree(folder["one"]))
     }
 
     @Test func aRollback() async throws {
         let first = try folder.bytes("team/site/metadata/1.dlc1.json")
         try folder.write("one/file", "version 2")
         try await studio.publishTeam()
-        try await workshop.publish()
+        try await testSite.publish()
         try FileManager.default.removeItem(atPath: folder["team/site/metadata/2.dlc1.json"])
         try await studio.keepsTheLast(naming: "1.dlc1.json", "older")
         // A newer file name does not make it newer.
@@ -119,7 +119,7 @@ struct TeamRefusalTests {
     }
 
     @Test func aTeamWithoutAPublication() async throws {
-        let other = try await Workshop()
+        let other = try await TestSite()
         try other.folder.write("level/file", "x")
         try await Command.run("init", other.folder["team"], "--team", "dlc1").succeeded()
         try other.settings {
@@ -138,25 +138,25 @@ struct TeamRefusalTests {
             String(decoding: folder.bytes("team/vault.json"), as: UTF8.self)
                 .replacing(#""targets": 365"#, with: #""targets": 10"#))
         try await studio.publishTeam()
-        try await workshop.publish()
-        try await workshop.fetch().succeeded()
+        try await testSite.publish()
+        try await testSite.fetch().succeeded()
         let later = ["faketime", "+11 days"]
         for step in ["before", "after"] {
-            let fetch = try await workshop.fetch(into: folder[step], through: later)
+            let fetch = try await testSite.fetch(into: folder[step], through: later)
             #expect(fetch.exitCode == 76 && fetch.errorText.contains("dlc1"), "\(step): \(fetch.errorText)")
-            #expect(try await workshop.tree(of: "level", in: folder[step]) == Tree(folder["level"]))
-            #expect(try await workshop.status(of: folder[step])["dlc1/one"]?.state != "ready")
+            #expect(try await testSite.tree(of: "level", in: folder[step]) == Tree(folder["level"]))
+            #expect(try await testSite.status(of: folder[step])["dlc1/one"]?.state != "ready")
             try folder.write("level/file", "the studio's second")
-            let publication = try await workshop.publish(through: later)
+            let publication = try await testSite.publish(through: later)
             #expect(publication.errorText.contains("warning") && publication.errorText.contains("dlc1"))
         }
         // Clients that have the team's pack keep it.
-        let kept = try await workshop.fetch(through: later)
+        let kept = try await testSite.fetch(through: later)
         #expect(kept.exitCode == 76)
-        #expect(try await workshop.tree(of: "dlc1/one") == Tree(folder["one"]))
+        #expect(try await testSite.tree(of: "dlc1/one") == Tree(folder["one"]))
         try await studio.publishTeam(through: later)
-        try await workshop.publish(through: later)
-        try await workshop.fetch(into: folder["before"], through: later).succeeded()
+        try await testSite.publish(through: later)
+        try await testSite.fetch(into: folder["before"], through: later).succeeded()
     }
 
     @Test(arguments: [
@@ -174,10 +174,10 @@ struct TeamRefusalTests {
         (#"{"keys": ["../team/dlc1.pub.pem"], "site": "../team/site"}"#, [64, 65]),
     ]) func invalidSettings(team: String, codes: [Int32]) async throws {
         let value = try JSONValue(parsing: Array(team.utf8).span, place: "team")
-        try workshop.settings { $0["teams"] = ["dlc1": value] }
-        let before = try Tree(workshop.site)
-        let result = try await Command.run("publish", workshop.vault)
+        try testSite.settings { $0["teams"] = ["dlc1": value] }
+        let before = try Tree(testSite.site)
+        let result = try await Command.run("publish", testSite.vault)
         #expect(codes.contains(result.exitCode), "\(result.errorText)")
-        #expect(try Tree(workshop.site) == before)
+        #expect(try Tree(testSite.site) == before)
     }
 }

@@ -6,19 +6,19 @@ import Testing
 struct TeamTests {
     @Test(arguments: [nil, 4] as [Int64?]) func publishesAPartOfTheSite(bins: Int64?) async throws {
         let studio = try await Studio(bins: bins)
-        let (workshop, folder) = (studio.workshop, studio.folder)
+        let (testSite, folder) = (studio.testSite, studio.folder)
         #expect(try folder.names(in: "team/site/metadata") == ["1.dlc1.json"])
         #expect(try !folder.exists("team/trusted-root.json"))
-        let readers = try await Readers(of: workshop, pack: "dlc1/one")
-        let studios = try await Readers(of: workshop, pack: "level")
+        let readers = try await Readers(of: testSite, pack: "dlc1/one")
+        let studios = try await Readers(of: testSite, pack: "level")
         try await readers.expectBelief(seeing: [Tree(folder["one"])])
 
         // The studio's keys are not used for the team's metadata, nor the team's for the studio's.
         try folder.write("one/file", "the team's second")
         try await studio.publishTeam()
         #expect(try folder.names(in: "team/site/metadata") == ["1.dlc1.json", "2.dlc1.json"])
-        let key = try workshop.takeAway("targets.pem")
-        let report = try await workshop.publish("--json").json()
+        let key = try testSite.takeAway("targets.pem")
+        let report = try await testSite.publish("--json").json()
         let written = report["written"]?.elements?.compactMap(\.text)
         #expect(written == ["2.dlc1.json", "2.snapshot.json", "timestamp.json"])
         #expect(
@@ -28,27 +28,27 @@ struct TeamTests {
         try await Tool.run("mv", key, folder["vault/keys/targets.pem"])
 
         try folder.write("level/file", "the studio's second")
-        try await workshop.publish()
+        try await testSite.publish()
         try await studios.expectBelief(seeing: [Tree(folder["level"])])
         try await readers.expectBelief(seeing: [Tree(folder["one"])])
-        let before = try Tree(workshop.site)
-        try await workshop.publish()
-        #expect(try Tree(workshop.site) == before)
-        let shown = try await workshop.roles()
+        let before = try Tree(testSite.site)
+        try await testSite.publish()
+        #expect(try Tree(testSite.site) == before)
+        let shown = try await testSite.roles()
         #expect(shown["dlc1"]?.version == 2 && shown["dlc1"]?.threshold == 1)
-        try await Command.run(["audit", workshop.site, "--trust", workshop.root] + workshop.keys).succeeded()
+        try await Command.run(["audit", testSite.site, "--trust", testSite.root] + testSite.keys).succeeded()
     }
 
     /// A new key, known to the studio, is sufficient; the packs are sealed again.
     @Test func aLostKey() async throws {
         let studio = try await Studio()
-        let (workshop, folder) = (studio.workshop, studio.folder)
-        let readers = try await Readers(of: workshop, pack: "dlc1/one")
-        let fresh = try await workshop.makeKey("fresh")
+        let (testSite, folder) = (studio.testSite, studio.folder)
+        let readers = try await Readers(of: testSite, pack: "dlc1/one")
+        let fresh = try await testSite.makeKey("fresh")
         try await Tool.run("mv", fresh.key, folder["team/keys/dlc1.pem"])
         try await Tool.run("mv", fresh.publicKey, folder["team/dlc1.pub.pem"])
         try await studio.publishTeam()
-        try await workshop.publish()
+        try await testSite.publish()
         try await readers.expectBelief(seeing: [Tree(folder["one"])])
     }
 
@@ -75,43 +75,43 @@ struct TeamTests {
         let first = try Tree(studio.folder["one"])
         try studio.folder.write("one/file", "a mistake")
         try await studio.publishTeam()
-        try await studio.workshop.publish()
+        try await studio.testSite.publish()
         try await Command.run("restore", studio.team, "dlc1/one", "--version", "1").succeeded()
-        try await studio.workshop.publish()
-        try await studio.workshop.fetch().succeeded()
-        #expect(try await studio.workshop.tree(of: "dlc1/one") == first)
+        try await studio.testSite.publish()
+        try await studio.testSite.fetch().succeeded()
+        #expect(try await studio.testSite.tree(of: "dlc1/one") == first)
     }
 
     /// The team's key is replaced: only the studio has to name the new one.
     @Test func anotherKeyForTheTeam() async throws {
         let studio = try await Studio()
-        let (workshop, folder) = (studio.workshop, studio.folder)
-        let readers = try await Readers(of: workshop, pack: "dlc1/one")
-        let fresh = try await workshop.makeKey("fresh")
+        let (testSite, folder) = (studio.testSite, studio.folder)
+        let readers = try await Readers(of: testSite, pack: "dlc1/one")
+        let fresh = try await testSite.makeKey("fresh")
         try await studio.forgeTeam(version: 2, key: fresh.key)
         try await studio.keepsTheLast(naming: "2.dlc1.json")
         try await Tool.run("cp", fresh.publicKey, folder["team/dlc1.pub.pem"])
-        try await workshop.publish()
+        try await testSite.publish()
         try await readers.expectBelief(seeing: [Tree(folder["one"])])
     }
 
     /// A removed team lists nothing.
     @Test func aRemovedTeam() async throws {
         let studio = try await Studio()
-        let readers = try await Readers(of: studio.workshop)
-        try studio.workshop.settings { $0["teams"] = nil }
-        try await studio.workshop.publish()
+        let readers = try await Readers(of: studio.testSite)
+        try studio.testSite.settings { $0["teams"] = nil }
+        try await studio.testSite.publish()
         try await readers.expectBelief(seeing: [Tree(studio.folder["level"])])
-        try await studio.workshop.fetch(into: studio.folder["fresh"]).succeeded()
-        #expect(try await studio.workshop.status(of: studio.folder["fresh"]).keys.sorted() == ["level"])
+        try await studio.testSite.fetch(into: studio.folder["fresh"]).succeeded()
+        #expect(try await studio.testSite.status(of: studio.folder["fresh"]).keys.sorted() == ["level"])
     }
 
     /// A pack that moves to a team is not reported as removed.
     @Test func aPackMovesToTheTeam() async throws {
         let studio = try await Studio()
-        try studio.workshop.settings { $0["teams"] = nil }
-        try await studio.workshop.publish("--pack", "dlc1/one=\(studio.folder["one"])")
-        try studio.workshop.settings { settings in
+        try studio.testSite.settings { $0["teams"] = nil }
+        try await studio.testSite.publish("--pack", "dlc1/one=\(studio.folder["one"])")
+        try studio.testSite.settings { settings in
             settings["packs"] = ["level": ["source": "../level"]]
             settings["teams"] = [
                 "dlc1": [
@@ -120,7 +120,7 @@ struct TeamTests {
                 ]
             ]
         }
-        let result = try await studio.workshop.publish()
+        let result = try await studio.testSite.publish()
         #expect(result.text.contains("moved  dlc1/one  version 1"), "\(result.text)")
         #expect(result.text.contains("now from team dlc1") && !result.text.contains("removed"))
     }

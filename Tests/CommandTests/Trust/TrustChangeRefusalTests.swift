@@ -4,23 +4,23 @@ import Testing
 
 /// Invalid changes of trust, which leave the vault unchanged.
 @Suite(.timeLimit(.minutes(5))) struct TrustChangeRefusalTests {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
 
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "version 1")
-        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
     }
 
     private func refuses(
         _ code: Int32, naming part: String, _ words: [String], at location: SourceLocation = #_sourceLocation
     ) async throws {
-        let before = try Tree(workshop.vault)
-        try await Command.run(["trust", words[0], workshop.vault] + words.dropFirst()).failed(
+        let before = try Tree(testSite.vault)
+        try await Command.run(["trust", words[0], testSite.vault] + words.dropFirst()).failed(
             code, naming: part, at: location)
-        #expect(try Tree(workshop.vault) == before, sourceLocation: location)
+        #expect(try Tree(testSite.vault) == before, sourceLocation: location)
     }
 
     @Test(arguments: [
@@ -30,34 +30,34 @@ import Testing
         (["remove-key", "root", "0123456789abcdef"], "names 0"), (["remove-key", "root", ""], "names 1"),
         (["rotate", "packs"], "packs"), (["threshold", "targets", "many"], "many"),
     ]) func invalidChanges(words: [String], part: String) async throws {
-        let before = try Tree(workshop.vault)
-        let result = try await Command.run(["trust", words[0], workshop.vault] + words.dropFirst())
+        let before = try Tree(testSite.vault)
+        let result = try await Command.run(["trust", words[0], testSite.vault] + words.dropFirst())
         #expect(result.exitCode == 64 && result.output.isEmpty, "\(result.errorText)")
         #expect(result.errorText.contains(part), "\(result.errorText)")
-        #expect(try Tree(workshop.vault) == before)
+        #expect(try Tree(testSite.vault) == before)
     }
 
     @Test(arguments: ["root", "timestamp", "snapshot", "targets"]) func theLastKey(role: String) async throws
     {
-        let id = try #require(try await workshop.roles()[role]?.keys.first)
+        let id = try #require(try await testSite.roles()[role]?.keys.first)
         try await refuses(64, naming: "threshold", ["remove-key", role, id])
         try await refuses(64, naming: id, ["remove-key", role, String(id.prefix(7))])
     }
 
     @Test func aKeyThatIsAlreadyListed() async throws {
-        let key = try await workshop.makeKey("colleague").publicKey
-        try await workshop.trust("add-key", "targets", key).succeeded()
+        let key = try await testSite.makeKey("colleague").publicKey
+        try await testSite.trust("add-key", "targets", key).succeeded()
         try await refuses(64, naming: "already", ["add-key", "targets", key])
-        #expect(try await workshop.roles()["targets"]?.keys.count == 2)
+        #expect(try await testSite.roles()["targets"]?.keys.count == 2)
         // For another role it is new.
-        try await workshop.trust("add-key", "root", key).succeeded()
+        try await testSite.trust("add-key", "root", key).succeeded()
     }
 
     @Test func aFileThatIsNotAPublicKey() async throws {
         try await refuses(66, naming: "nowhere", ["add-key", "targets", folder["nowhere"]])
         try await refuses(77, naming: "level/file", ["add-key", "targets", folder["level/file"]])
         // A private key must not be passed around.
-        let key = try await workshop.makeKey("colleague").key
+        let key = try await testSite.makeKey("colleague").key
         try await refuses(77, naming: "colleague.pem", ["add-key", "targets", key])
     }
 
@@ -66,7 +66,7 @@ import Testing
             try await Command.run(["trust", words[0], folder["level"]] + words.dropFirst()).failed(
                 66, naming: folder["level"])
         }
-        let empty = try await Workshop()
+        let empty = try await TestSite()
         try await empty.trust("refresh").failed(66, naming: "publish")
     }
 
@@ -81,36 +81,36 @@ import Testing
             cat '\(folder["vault/keys/vault.jwks"])'
 
             """, permissions: 0o755)
-        let key = try await workshop.makeKey("colleague").publicKey
+        let key = try await testSite.makeKey("colleague").publicKey
         async let winner = Command.run(
-            "publish", workshop.vault, "--keys", "exec:\(folder["key.sh"])")
+            "publish", testSite.vault, "--keys", "exec:\(folder["key.sh"])")
         do {
             defer { _ = try? folder.write("go", "") }
             while try !folder.exists("started") { try await Task.sleep(for: .milliseconds(5)) }
             for words in [
                 ["refresh"], ["rotate", "root"], ["add-key", "targets", key], ["threshold", "root", "2"],
                 ["remove-key", "root", "01234567"],
-            ] { try await refuses(75, naming: workshop.vault, words) }
-            try await Command.run("restore", workshop.vault, "level", "--latest").failed(75)
-            try await Command.run("prune", workshop.vault).failed(75)
+            ] { try await refuses(75, naming: testSite.vault, words) }
+            try await Command.run("restore", testSite.vault, "level", "--latest").failed(75)
+            try await Command.run("prune", testSite.vault).failed(75)
         }
         try await winner.succeeded()
-        try await workshop.trust("refresh").succeeded()
+        try await testSite.trust("refresh").succeeded()
     }
 
     /// Clients would refuse metadata that follow on an older timestamp than they saw.
     @Test func anOlderTimestampInTheSite() async throws {
-        try await Tool.run("cp", "-a", workshop.site, folder["old-site"])
+        try await Tool.run("cp", "-a", testSite.site, folder["old-site"])
         for version in 2...4 {
             try folder.write("level/file", "version \(version)")
-            try await workshop.publish()
+            try await testSite.publish()
         }
-        try await workshop.fetch().succeeded()
+        try await testSite.fetch().succeeded()
         try await Tool.run(
-            "cp", folder["old-site/metadata/timestamp.json"], "\(workshop.site)/metadata/timestamp.json")
-        let before = try Tree(workshop.site)
-        try await Command.run("publish", workshop.vault).failed(76, naming: "timestamp")
-        try await workshop.trust("refresh").failed(76, naming: "timestamp")
-        #expect(try Tree(workshop.site) == before)
+            "cp", folder["old-site/metadata/timestamp.json"], "\(testSite.site)/metadata/timestamp.json")
+        let before = try Tree(testSite.site)
+        try await Command.run("publish", testSite.vault).failed(76, naming: "timestamp")
+        try await testSite.trust("refresh").failed(76, naming: "timestamp")
+        #expect(try Tree(testSite.site) == before)
     }
 }

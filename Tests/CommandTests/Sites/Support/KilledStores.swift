@@ -9,22 +9,22 @@ import VaultCrypto
 
 /// A site with version 2 of a pack, and prepared stores in which commands are killed.
 struct KilledStores {
-    let workshop: Workshop
-    let way: KilledWay
-    let start: KilledWay.Start
+    let testSite: TestSite
+    let operation: KilledOperation
+    let start: KilledOperation.Start
     let server: FaultServer
     /// Where the pieces of version 2 lie in its file.
     let ranges: PieceRanges
     let packLength: Int
     private let pack: PackFile
-    private var folder: TemporaryFolder { workshop.folder }
+    private var folder: TemporaryFolder { testSite.folder }
     private let trees: [Tree]
     private let digests: [SHA256Digest]
 
-    init(_ way: KilledWay, from start: KilledWay.Start) async throws {
-        (self.way, self.start) = (way, start)
-        workshop = try await Workshop()
-        let (workshop, folder) = (workshop, workshop.folder)
+    init(_ operation: KilledOperation, from start: KilledOperation.Start) async throws {
+        (self.operation, self.start) = (operation, start)
+        testSite = try await TestSite()
+        let (testSite, folder) = (testSite, testSite.folder)
         var trees: [Tree] = []
         var digests: [SHA256Digest] = []
         func publish(_ version: UInt64) async throws {
@@ -32,57 +32,59 @@ struct KilledStores {
                 try folder.write("level/\(number % 3)/\(number)", "version \(version) of \(number)")
             }
             try folder.write("level/noise", Bytes.random(10 << 16, seed: version))
-            try await workshop.publish("--pack", "level=\(folder["level"])")
+            try await testSite.publish("--pack", "level=\(folder["level"])")
             try await Tool.run("cp", "-a", folder["level"], folder["level-\(version)"])
             trees.append(try Tree(folder["level-\(version)"]))
-            let pack = try folder.bytes("vault/site/\(workshop.publishedPack("level"))")
+            let pack = try folder.bytes("vault/site/\(testSite.publishedPack("level"))")
             digests.append(SHA256.hash(pack.span))
         }
         try await publish(1)
         try folder.makeFolder("store/shared")
         if start == .loaded {
-            let arguments = KilledWay.sealed.arguments(workshop, workshop.site, workshop.store)
-            _ = try await way == .sealed ? Command.run(arguments).succeeded() : workshop.fetch().succeeded()
+            let arguments = KilledOperation.sealed.arguments(testSite, testSite.site, testSite.store)
+            _ =
+                try await operation == .sealed
+                ? Command.run(arguments).succeeded() : testSite.fetch().succeeded()
         }
         try await publish(2)
         (self.trees, self.digests) = (trees, digests)
         pack = try PackFile(
-            opening: folder.path.appending("vault/site/\(workshop.publishedPack("level"))"), as: nil)
+            opening: folder.path.appending("vault/site/\(testSite.publishedPack("level"))"), as: nil)
         packLength = Int(pack.length)
         ranges = try PieceRanges(of: pack)
         // Slowly enough that little is on its way when a client dies.
-        server = try FaultServer(workshop.site) { request in
+        server = try FaultServer(testSite.site) { request in
             guard request.isForPack else { return .file }
             return .changed { $0.pace = (16 << 10, .milliseconds(2)) }
         }
-        if way == .unlock || way == .remove && start == .loaded {
-            try await workshop.fetch(withKeys: false).succeeded()
-        } else if way == .remove {
-            let arguments = KilledWay.opened.arguments(workshop, workshop.site, workshop.store)
+        if operation == .unlock || operation == .remove && start == .loaded {
+            try await testSite.fetch(withKeys: false).succeeded()
+        } else if operation == .remove {
+            let arguments = KilledOperation.opened.arguments(testSite, testSite.site, testSite.store)
             #expect(try await Command.run(arguments, dyingAt: "pieceWritten:1").exitCode == 137)
         }
     }
 
     /// A store like the first one.
     func store(_ name: String) async throws -> String {
-        try await Tool.run("cp", "-a", workshop.store, folder[name])
+        try await Tool.run("cp", "-a", testSite.store, folder[name])
         return folder[name]
     }
 
     /// Runs the command to its end, or to the step at which it dies.
-    func run(_ way: KilledWay? = nil, in store: String, dyingAt step: String? = nil) async throws
+    func run(_ operation: KilledOperation? = nil, in store: String, dyingAt step: String? = nil) async throws
         -> CommandResult
     {
         try await Command.run(
-            (way ?? self.way).arguments(workshop, server.url, store), dyingAt: step ?? "none")
+            (operation ?? self.operation).arguments(testSite, server.url, store), dyingAt: step ?? "none")
     }
 
     /// After an interruption: `status` works, and the old or the new version is live and complete.
     func expectOldOrNew(in store: String, _ hint: String) async throws {
-        let status = try await workshop.status(of: store)
+        let status = try await testSite.status(of: store)
         let current = "\(store)/permanent/level/current"
         guard FileManager.default.fileExists(atPath: current) else {
-            #expect(start == .fresh || way == .remove, "the old version is gone \(hint)")
+            #expect(start == .fresh || operation == .remove, "the old version is gone \(hint)")
             #expect(status["level"]?.version == nil, "\(hint)")
             return
         }
@@ -107,7 +109,7 @@ struct KilledStores {
 
     /// The pieces of version 2 in a partial download.
     func keptPieces(in store: String) throws -> [Bool] {
-        let name = try #require(workshop.files(in: "ephemeral", of: store).first { $0.hasSuffix(".part") })
+        let name = try #require(testSite.files(in: "ephemeral", of: store).first { $0.hasSuffix(".part") })
         let part = [UInt8](try Data(contentsOf: URL(filePath: "\(store)/ephemeral/\(name)")))
         return try (0..<ranges.count).map { number in
             let place = Int(ranges[number].lowerBound)..<Int(ranges[number].upperBound)
@@ -124,9 +126,9 @@ struct KilledStores {
 
     /// The end that the command comes to, and the one that a key brings from there.
     func expectEnd(in store: String, _ hint: String) async throws {
-        try way.end(from: start).expect(in: store, hint)
+        try operation.end(from: start).expect(in: store, hint)
         try await expectOldOrNew(in: store, hint)
-        guard way == .keyless || way == .downloader else { return }
+        guard operation == .keyless || operation == .downloader else { return }
         try await run(.unlock, in: store).succeeded()
         try StoreContent(loaded: 2).expect(in: store, hint)
         try await expectOldOrNew(in: store, hint)

@@ -4,7 +4,7 @@ import Testing
 
 /// A machine with a vault's settings and keys but without its site; and the sources, and the host's files.
 struct Runner {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     let name: String
 
@@ -12,15 +12,15 @@ struct Runner {
     /// The written files, to be uploaded.
     var site: String { folder["\(name)/vault/site"] }
     /// The folder that a web server serves.
-    static func host(of workshop: Workshop) -> String { workshop.folder["host"] }
-    var host: String { Self.host(of: workshop) }
+    static func host(of testSite: TestSite) -> String { testSite.folder["host"] }
+    var host: String { Self.host(of: testSite) }
 
-    /// A fresh one; the host gets what the workshop has published, if it has nothing yet.
-    init(of workshop: Workshop, named name: String = "runner", with extra: [String] = []) async throws {
-        self.workshop = workshop
+    /// A fresh one; the host gets what the testSite has published, if it has nothing yet.
+    init(of testSite: TestSite, named name: String = "runner", with extra: [String] = []) async throws {
+        self.testSite = testSite
         self.name = name
-        folder = workshop.folder
-        if try !folder.exists("host") { try await Tool.run("cp", "-a", workshop.site, folder["host"]) }
+        folder = testSite.folder
+        if try !folder.exists("host") { try await Tool.run("cp", "-a", testSite.site, folder["host"]) }
         try folder.makeFolder("\(name)/vault")
         for file in ["vault.json", "trusted-root.json", "keys"] + extra {
             try await Tool.run("cp", "-a", folder["vault/\(file)"], folder["\(name)/vault/\(file)"])

@@ -32,8 +32,8 @@ struct StoreUser: Sendable {
     }
 
     private func arguments(for operation: StoreHistory.Operation) -> [String] {
-        let site = [url, "--store", store, "--trust", sites.workshop.root]
-        let keys = sites.workshop.keys
+        let site = [url, "--store", store, "--trust", sites.testSite.root]
+        let keys = sites.testSite.keys
         return switch operation {
         case .fetch(let id, let withKeys): ["fetch"] + site + (id.map { [$0] } ?? []) + (withKeys ? keys : [])
         case .downloader: ["downloader", "--request", "update"] + site
@@ -45,7 +45,7 @@ struct StoreUser: Sendable {
     }
 
     private func statedVersions() async throws -> [String: Int] {
-        let status = try await sites.workshop.status(of: store)
+        let status = try await sites.testSite.status(of: store)
         return Dictionary(uniqueKeysWithValues: packs.map { ($0, Int(status[$0]?.version ?? 0)) })
     }
 

@@ -4,19 +4,19 @@ import Testing
 
 /// Vaults in which a command is killed, and what must hold afterwards.
 struct KilledVault {
-    let workshop: Workshop
+    let testSite: TestSite
     private let folder: TemporaryFolder
     private let readers: Readers
     private let trees: [Tree]
 
     /// Version 1 is published, and readers have seen it; the source is version 2.
     init() async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "version 1")
         let first = try Tree(folder["level"])
-        try await workshop.publish("--pack", "level=\(folder["level"])")
-        readers = try await Readers(of: workshop)
+        try await testSite.publish("--pack", "level=\(folder["level"])")
+        readers = try await Readers(of: testSite)
         try folder.write("level/file", "version 2")
         trees = [first, try Tree(folder["level"])]
     }
@@ -30,7 +30,7 @@ struct KilledVault {
     ) async throws -> CommandResult {
         let hint = "\(command) \(arguments) through \(wrapper.suffix(2))"
         let round = try TemporaryFolder()
-        try await Tool.run("cp", "-a", workshop.vault, round["vault"])
+        try await Tool.run("cp", "-a", testSite.vault, round["vault"])
         try await Tool.run("ln", "-s", folder["level"], round["level"])
         let words = command + [round["vault"]] + arguments
         let result = try await Command.run(words, through: wrapper)

@@ -5,21 +5,21 @@ import Testing
 /// Everybody who reads a site: clients that know an earlier state of it and clients that come to it fresh, ours and
 /// python-tuf, all from the first root on.
 struct Readers {
-    let workshop: Workshop
+    let testSite: TestSite
     private let folder: TemporaryFolder
     private let root: String
     private let id: String
     private let number = Counter()
 
     /// Lets the clients see what is published now.
-    init(of workshop: Workshop, pack id: String = "level") async throws {
-        self.workshop = workshop
+    init(of testSite: TestSite, pack id: String = "level") async throws {
+        self.testSite = testSite
         self.id = id
         folder = try TemporaryFolder()
-        root = try folder.write("root.json", workshop.folder.bytes("vault/site/metadata/1.root.json"))
-        try await fetch(workshop.site, into: folder["store"]).succeeded()
+        root = try folder.write("root.json", testSite.folder.bytes("vault/site/metadata/1.root.json"))
+        try await fetch(testSite.site, into: folder["store"]).succeeded()
         try folder.makeFolder("cache")
-        try await judge(workshop.site, cache: folder["cache"]).succeeded()
+        try await judge(testSite.site, cache: folder["cache"]).succeeded()
     }
 
     /// Expects every reader to trust the site and to get the same one of these trees; returns which.
@@ -28,7 +28,7 @@ struct Readers {
         in site: String? = nil, seeing trees: [Tree], withPython: Bool = true, _ hint: String = "",
         at location: SourceLocation = #_sourceLocation
     ) async throws -> Int? {
-        let site = site ?? workshop.site
+        let site = site ?? testSite.site
         let round = try TemporaryFolder()
         try await Tool.run("cp", "-a", folder["store"], round["old"])
         var seen: Set<Int?> = []
@@ -36,7 +36,7 @@ struct Readers {
             let result = try await fetch(site, into: round[store])
             try #require(
                 result.exitCode == 0, "\(store): \(result.errorText) \(hint)", sourceLocation: location)
-            let tree = try await workshop.tree(of: id, in: round[store])
+            let tree = try await testSite.tree(of: id, in: round[store])
             seen.insert(trees.firstIndex(of: tree))
         }
         if withPython {
@@ -52,12 +52,12 @@ struct Readers {
 
     /// Lets the clients that know a state see the one that is published now.
     func follow(withPython: Bool = true) async throws {
-        try await fetch(workshop.site, into: folder["store"]).succeeded()
-        if withPython { try await judge(workshop.site, cache: folder["cache"]).succeeded() }
+        try await fetch(testSite.site, into: folder["store"]).succeeded()
+        if withPython { try await judge(testSite.site, cache: folder["cache"]).succeeded() }
     }
 
     private func fetch(_ site: String, into store: String) async throws -> CommandResult {
-        try await Command.run(["fetch", site, "--store", store, "--trust", root] + workshop.keys)
+        try await Command.run(["fetch", site, "--store", store, "--trust", root] + testSite.keys)
     }
 
     private func judge(_ site: String, cache: String?) async throws -> CommandResult {

@@ -5,20 +5,20 @@ import Testing
 
 /// A studio's vault, and that of a team that publishes `packs/dlc1/*` of its site with a key of its own.
 struct Studio {
-    let workshop: Workshop
+    let testSite: TestSite
     let folder: TemporaryFolder
     var team: String { folder["team"] }
 
     /// Both have published a pack: the studio `level`, the team `dlc1/one`.
     init(bins: Int64? = nil) async throws {
-        workshop = try await Workshop()
-        folder = workshop.folder
+        testSite = try await TestSite()
+        folder = testSite.folder
         try folder.write("level/file", "the studio's")
         try folder.write("one/file", "the team's")
         try await Command.run("init", team, "--team", "dlc1").succeeded()
         try await shareKeys()
         try await Command.run("publish", team, "--pack", "dlc1/one=\(folder["one"])").succeeded()
-        try workshop.settings { settings in
+        try testSite.settings { settings in
             settings["teams"] = [
                 "dlc1": [
                     "paths": ["packs/dlc1/*"], "keys": ["../team/dlc1.pub.pem"], "threshold": 1,
@@ -27,7 +27,7 @@ struct Studio {
             ]
             settings["bins"] = bins.map { .integer($0) }
         }
-        try await workshop.publish("--pack", "level=\(folder["level"])")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
     }
 
     /// Players have one key set that opens the packs of both.
@@ -62,11 +62,11 @@ struct Studio {
     func keepsTheLast(
         naming parts: String..., at location: SourceLocation = #_sourceLocation
     ) async throws {
-        let before = try Tree("\(workshop.site)/metadata")
-        let result = try await Command.run("publish", workshop.vault).succeeded(at: location)
+        let before = try Tree("\(testSite.site)/metadata")
+        let result = try await Command.run("publish", testSite.vault).succeeded(at: location)
         for part in ["warning", "stays at version"] + parts {
             #expect(result.errorText.contains(part), "\(result.errorText)", sourceLocation: location)
         }
-        #expect(try Tree("\(workshop.site)/metadata") == before, sourceLocation: location)
+        #expect(try Tree("\(testSite.site)/metadata") == before, sourceLocation: location)
     }
 }

@@ -3,7 +3,7 @@ import StrictJSON
 import Testing
 
 /// What a malicious publisher can sign with its keys.
-extension Workshop {
+extension TestSite {
     /// Changes the signed part of the site's newest targets, adds roles to its snapshot, and signs all that names them anew.
     func forgeTargets(
         roles: [String] = [], _ change: (inout JSONObject) throws -> Void

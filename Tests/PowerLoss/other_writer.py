@@ -5,7 +5,7 @@ import random
 import threading
 
 
-class Neighbour:
+class OtherWriter:
     """Runs within the context. Whenever it syncs, ext4 also commits all renames so far, of any program, but not the
     content of unsynced files: a file that is renamed too early turns out empty."""
 

@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-extension Workshop {
+extension TestSite {
     /// Runs `trust NAME` on the vault.
     func trust(
         _ name: String, _ arguments: String..., environment: [String: String?] = [:],

@@ -1,7 +1,7 @@
 @testable import AssetVault
 
 /// A client operation that is killed.
-enum KilledWay: CaseIterable {
+enum KilledOperation: CaseIterable {
     case opened
     case sealed
     case keyless
@@ -11,9 +11,9 @@ enum KilledWay: CaseIterable {
 
     /// What the store holds at the start.
     enum Start: CaseIterable {
-        /// Nothing; or what the way needs: version 2 waiting to be unlocked, half of it to be removed.
+        /// Nothing; or what the operation needs: version 2 waiting to be unlocked, half of it to be removed.
         case fresh
-        /// Version 1, ready for use; and version 2 waiting, where the way needs it.
+        /// Version 1, ready for use; and version 2 waiting, where the operation needs it.
         case loaded
     }
 
@@ -58,14 +58,14 @@ enum KilledWay: CaseIterable {
     }
 
     /// The command's arguments.
-    func arguments(_ workshop: Workshop, _ url: String, _ store: String) -> [String] {
-        let site = [url, "--store", store, "--trust", workshop.root]
+    func arguments(_ testSite: TestSite, _ url: String, _ store: String) -> [String] {
+        let site = [url, "--store", store, "--trust", testSite.root]
         return switch self {
-        case .opened: ["fetch"] + site + workshop.keys
-        case .sealed: ["fetch", "--sealed"] + site + workshop.keys
+        case .opened: ["fetch"] + site + testSite.keys
+        case .sealed: ["fetch", "--sealed"] + site + testSite.keys
         case .keyless: ["fetch"] + site
         case .downloader: ["downloader", "--request", "update"] + site
-        case .unlock: ["unlock", "--store", store] + workshop.keys
+        case .unlock: ["unlock", "--store", store] + testSite.keys
         case .remove: ["remove", "level", "--store", store]
         }
     }

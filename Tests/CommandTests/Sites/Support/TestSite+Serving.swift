@@ -2,7 +2,7 @@ import Foundation
 import SystemPackage
 import Testing
 
-extension Workshop {
+extension TestSite {
     /// Runs `assetvault serve` over the site while `body` runs, which gets the URL that it prints.
     @discardableResult
     func served<Value: Sendable>(_ body: (_ url: String) async throws -> Value) async throws -> Value {

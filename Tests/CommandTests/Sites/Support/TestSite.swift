@@ -4,7 +4,7 @@ import SystemPackage
 import Testing
 
 /// An author's vault and one client's store, in a folder of their own.
-struct Workshop: Sendable {
+struct TestSite: Sendable {
     let folder: TemporaryFolder
 
     var vault: String { folder["vault"] }

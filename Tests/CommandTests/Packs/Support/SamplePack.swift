@@ -4,7 +4,7 @@ import Testing
 import VaultBytes
 
 /// A folder to seal and open in, with a vault key and a small source.
-struct Bench: Sendable {
+struct SamplePack: Sendable {
     static let keyID = "test-key"
     /// The vault key's bytes: 0, 1, 2 … 31.
     static let secret = (0..<32).map { UInt8($0) }
@@ -87,8 +87,8 @@ struct Bench: Sendable {
 func expectSameTree(_ one: String, _ other: String, at location: SourceLocation = #_sourceLocation)
     async throws
 {
-    let first = try await Bench.listing(one)
-    let second = try await Bench.listing(other)
+    let first = try await SamplePack.listing(one)
+    let second = try await SamplePack.listing(other)
     #expect(first.subtracting(second) == [], sourceLocation: location)
     #expect(second.subtracting(first) == [], sourceLocation: location)
 }

@@ -1,0 +1,116 @@
+import AssetVault
+import SealedPack
+import VaultErrors
+import VaultTransport
+
+/// The updates of a client that were printed, and what of them is needed at the end.
+struct ShownUpdates: ~Copyable {
+    /// Failures that no later attempt made up for.
+    private(set) var failures: [(id: PackID, error: VaultError)] = []
+    /// Packs that were removed: by the app, or for disk space.
+    private(set) var removed: [PackID] = []
+    /// Packs that were changed, and are ready for use now.
+    private(set) var loaded: [PackID] = []
+    /// Packs that none of the keys opens, with the error.
+    private(set) var locked: [(id: PackID, error: VaultError)] = []
+    /// Whether no pack had a final update.
+    private(set) var isSilent = true
+    private var fetching = PacksUnderWay("fetching")
+    private var opening = PacksUnderWay("opening")
+    /// Packs that are being changed.
+    private var moved: Set<PackID> = []
+    /// Packs that were sent as a whole, with the URL.
+    private var whole: [PackID: SiteLocation] = [:]
+
+    mutating func show(_ update: StatusUpdate) {
+        switch update {
+        case .progress(let id, _, let bytes, let total): fetching.show(id, bytes, of: total)
+        case .opening(let id, let bytes, let total):
+            moved.insert(id)
+            opening.show(id, bytes, of: total)
+        case .began(let id), .transferring(let id): moved.insert(id)
+        case .sentWhole(let id, let file): whole[id] = file
+        case .awaitingKey(let id, let error): noteLocked(id, error)
+        case .finished(let id, let state):
+            end(id)
+            reportWhole(id)
+            report(state, of: id)
+        case .failed(let id, let error):
+            end(id)
+            failures.append((id, error))
+        case .planned, .verifying: break
+        }
+    }
+
+    /// Clears the line before other output.
+    func clear() {
+        fetching.clear()
+        opening.clear()
+    }
+
+    private mutating func end(_ id: PackID) {
+        clear()
+        fetching.end(id)
+        opening.end(id)
+        failures.removeAll { $0.id == id }
+        isSilent = false
+    }
+
+    private mutating func report(_ state: PackState, of id: PackID) {
+        let missingKey = locked.first { $0.id == id }?.error.problem
+        switch state {
+        case .toBeTransferred:
+            let reason = "it waits in shared storage"
+            Console.note(
+                "verified  \(id): \(missingKey.map { "\(reason): \($0)" } ?? "\(reason) for its key")")
+            guard missingKey == nil else { return }
+            noteLocked(
+                id,
+                VaultError(
+                    .key, "\(reason) for its key", at: id.description,
+                    remedy: "give a source of keys, such as --keys file:vault.jwks"))
+        case _ where missingKey != nil:
+            let what = state == .loaded ? "what is loaded stays" : "not downloaded"
+            Console.note("locked  \(id): \(what): \(missingKey ?? "")")
+        case .loaded:
+            let isNew = moved.remove(id) != nil
+            if isNew { loaded.append(id) }
+            Console.note("\(isNew ? "loaded" : "up to date")  \(id)")
+        case .absent:
+            removed.append(id)
+            Console.note("removed  \(id)")
+        case .downloading: Console.note("left  \(id): the app downloads it")
+        default: break
+        }
+    }
+
+    private mutating func noteLocked(_ id: PackID, _ error: VaultError) {
+        locked.removeAll { $0.id == id }
+        locked.append((id, error))
+    }
+
+    /// Without Range requests updates are large.
+    private mutating func reportWhole(_ id: PackID) {
+        guard let file = whole.removeValue(forKey: id) else { return }
+        Console.note("whole  \(id): the host sends no parts of files, so all of it is sent: \(file)")
+    }
+
+    /// The same for packs without a final update.
+    mutating func reportWhole() {
+        for id in whole.keys.sorted() { reportWhole(id) }
+    }
+
+    private static let skippedLimit = 4
+
+    /// Prints the first packs that this release can't read, and the number of the others.
+    mutating func report(_ skipped: [SkippedPack]) {
+        guard !skipped.isEmpty else { return }
+        clear()
+        isSilent = false
+        for pack in skipped.prefix(Self.skippedLimit) {
+            Console.note("skipped  \(pack.path): \(pack.reason)")
+        }
+        let rest = skipped.count - Self.skippedLimit
+        if rest > 0 { Console.note("skipped  \(rest) more packs that this release can't read") }
+    }
+}
