@@ -22,7 +22,8 @@ public func run<R: Sendable>(
     }
 }
 
-/// Runs `work`, and cancels it when the time is up: then throws `.busy`, unless it was complete by then. Nil is no limit.
+/// Runs `work`, and cancels it when the time is up: then throws `.busy`, unless it was complete by then. Nil sets no
+/// limit.
 public func withTimeLimit<R: Sendable>(
     _ limit: Duration?, at place: String, _ work: @escaping @Sendable () async throws(VaultError) -> R
 ) async throws(VaultError) -> R {

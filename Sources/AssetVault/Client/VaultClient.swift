@@ -110,8 +110,7 @@ public actor VaultClient {
         }
         var stager = stager(with: keys)
         if occasion.isRequest { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
-        let run = StagingRun(
-            stager: stager, controls: controls, width: configuration.packsAtOnce)
+        let run = StagingRun(stager: stager, controls: controls, width: configuration.packsAtOnce)
         let outcomes = try await run.run(plan, selected.offers, on: occasion)
         // A file that can't be removed costs disk space, and nothing else.
         try? await storeAccess.removeSuperseded(by: selected.offers)

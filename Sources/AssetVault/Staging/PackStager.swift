@@ -13,7 +13,7 @@ struct PackStager: Sendable {
     var space: DiskSpace
     let transport: any Transport
     let retries: RetryPolicy
-    /// With keys, an app installs packs in permanent storage. Without, as for a downloader, packs wait in shared storage.
+    /// With keys, an app installs packs in permanent storage. Without, packs wait in shared storage.
     var keys: (any KeyProvider)?
     /// The form in permanent storage; nil for the form of the earlier version.
     let form: PackForm?
@@ -105,8 +105,7 @@ struct PackStager: Sendable {
         try await recordForm(in: record, of: id)
         if let keys, let waiting = record.waiting {
             // A caller that waits for a key asks often: no file is read before the key is here.
-            _ = try await keys.contentKey(
-                waiting.contentKeyID, slots: waiting.slots, place: id.description)
+            _ = try await keys.contentKey(waiting.contentKeyID, slots: waiting.slots, place: id.description)
         }
         if record.waiting == nil, let loaded = record.loaded, !isForm(loaded.form), loaded.form == .sealed {
             guard let kept = try keptPack(loaded.pack) else {

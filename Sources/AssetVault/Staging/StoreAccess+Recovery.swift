@@ -93,7 +93,8 @@ extension StoreAccess {
         }
     }
 
-    /// What processes that died were writing or removing: of all packs, also of those without a record. False where something could not be looked at.
+    /// What processes that died were writing or removing: of all packs, also of those without a record. False where
+    /// something could not be looked at.
     private func removeScratchOfPacks() -> Bool {
         var places = [(layout.states(of: role), layout.area(of: role)), (layout.packs, layout.shared)]
         if role == .app {

@@ -100,8 +100,8 @@ struct WaitingPacks {
 extension StoreAccess {
     func waiting(_ id: PackID) -> WaitingPacks { WaitingPacks(layout: layout, id: id) }
 
-    /// Removes the waiting packs that no role needs: all but the one of this role's record, and one that the other role may
-    /// have brought since.
+    /// Removes the waiting packs that no role needs: all but the one of this role's record, and one that the other
+    /// role may have brought since.
     func removeUnneededWaiting(of id: PackID, beside record: PackRecord) throws(VaultError) {
         // Where the other role's record can't be read, any file may be needed.
         guard let other = try? records.record(of: id, in: role.other) else { return }
