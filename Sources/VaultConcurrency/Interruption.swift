@@ -22,14 +22,21 @@ public func run<R: Sendable>(
     }
 }
 
-/// Runs `work`, and cancels it when the time is up: then throws `.busy`, unless it was complete by then.
+/// Runs `work`, and cancels it when the time is up: then throws `.busy`, unless it was complete by then. Nil sets no
+/// limit.
 public func withTimeLimit<R: Sendable>(
-    _ limit: Duration, at place: String, _ work: @escaping @Sendable () async throws(VaultError) -> R
+    _ limit: Duration?, at place: String, _ work: @escaping @Sendable () async throws(VaultError) -> R
 ) async throws(VaultError) -> R {
+    guard let limit else { return try await work() }
     let result = await run(until: { try? await Task.sleep(for: limit) }, work)
     if let result { return try result.get() }
     if Task.isCancelled { throw VaultError.cancelled(place) }
     throw .timeIsUp(at: place)
+}
+
+/// Waits. Throws when the task is cancelled.
+public func pause(for time: Duration, at place: String) async throws(VaultError) {
+    do { try await Task.sleep(for: time) } catch { throw VaultError.cancelled(place) }
 }
 
 extension VaultError {

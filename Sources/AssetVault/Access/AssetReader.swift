@@ -20,21 +20,11 @@ public final class AssetReader: Sendable {
         case sealed(OpenPack, Catalog.Entry, ContentReader)
     }
 
-    init(_ path: EntryPath, in lease: PackLease, _ file: consuming OpenFile) throws(VaultError) {
+    init(_ path: EntryPath, in lease: PackLease, size: UInt64, _ source: consuming Source) {
         self.path = path
         self.lease = lease
-        size = try file.status().size
-        source = .plain(file)
-    }
-
-    init(_ path: EntryPath, in lease: PackLease, _ pack: OpenPack) throws(VaultError) {
-        guard let entry = pack.catalog.entry(at: path), entry.kind != .emptyFolder else {
-            throw lease.hasNo(path)
-        }
-        self.path = path
-        self.lease = lease
-        size = entry.size
-        source = .sealed(pack, entry, ContentReader(pack, content: entry.content))
+        self.size = size
+        self.source = source
     }
 
     /// The bytes of `range`: all of them, or an error. Throws `.usage` for a range beyond the file, `.corrupt`.

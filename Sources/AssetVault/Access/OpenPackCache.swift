@@ -1,5 +1,4 @@
 import SealedPack
-import SystemPackage
 import VaultErrors
 import VaultFileSystem
 import VaultKeys

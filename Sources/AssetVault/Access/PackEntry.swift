@@ -40,10 +40,3 @@ extension VaultStore {
         return found
     }
 }
-
-extension VaultClient {
-    /// All files of a pack; see ``VaultStore/entries(in:)-(PackID)``.
-    public nonisolated func entries(in id: PackID) async throws(VaultError) -> [PackEntry] {
-        try await store.entries(in: id)
-    }
-}

@@ -1,5 +1,6 @@
 public import SealedPack
 public import SystemPackage
+import VaultConcurrency
 import VaultErrors
 import VaultFileSystem
 
@@ -26,9 +27,9 @@ public final class PackLease: Sendable {
         let deadline = ContinuousClock.now + patience
         var lost: String?
         while true {
-            guard let home = try open(layout.home(of: id)),
+            guard let home = try optional(Folder(opening: layout.home(of: id)), ignoring: .missing),
                 let target = try home.readLink("current")
-            else { throw notLoaded(id, layout) }
+            else { throw .notLoaded(id, in: layout) }
             guard let name = VersionName(target.string) else {
                 throw VaultError(
                     .corrupt, "it does not lead to a version of the pack", at: layout.current(of: id).string,
@@ -43,7 +44,7 @@ public final class PackLease: Sendable {
                 }
             } else {
                 // An update was faster, unless `current` still names it.
-                guard lost != name.text else { throw notLoaded(id, layout) }
+                guard lost != name.text else { throw .notLoaded(id, in: layout) }
                 lost = name.text
             }
             guard ContinuousClock.now < deadline else {
@@ -51,9 +52,7 @@ public final class PackLease: Sendable {
                     .busy, "the version is being changed", at: home.path.appending(name.text).string,
                     remedy: "try again")
             }
-            do { try await Task.sleep(for: .milliseconds(1)) } catch {
-                throw VaultError.cancelled(id.description)
-            }
+            try await pause(for: .milliseconds(1), at: id.description)
         }
     }
 
@@ -70,17 +69,4 @@ public final class PackLease: Sendable {
     }
 
     deinit { staged.unlock() }
-
-    private static func open(_ home: FilePath) throws(VaultError) -> Folder? {
-        do throws(VaultError) { return try Folder(opening: home) } catch {
-            guard error.category == .missing else { throw error }
-            return nil
-        }
-    }
-
-    private static func notLoaded(_ id: PackID, _ layout: StoreLayout) -> VaultError {
-        VaultError(
-            .missing, "the pack '\(id)' is not loaded", at: layout.current(of: id).string,
-            remedy: "fetch it with its key first")
-    }
 }

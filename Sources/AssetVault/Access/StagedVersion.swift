@@ -1,5 +1,4 @@
 import SealedPack
-import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
@@ -25,6 +24,12 @@ struct VersionName {
             return
         }
         self.init(text)
+    }
+
+    init(of pack: PackManifest, as form: PackForm) {
+        text = "@\(pack.version)-\(pack.sha256.hex.prefix(16))\(form == .sealed ? ".avpack" : "")"
+        version = pack.version
+        self.form = form
     }
 
     /// Nil for a text that is not the name of a version.
@@ -54,18 +59,13 @@ enum StagedVersion: ~Copyable, Sendable {
             self =
                 switch name.form {
                 case .opened: .tree(try home.openFolder(name.text))
-                case .sealed: .pack(try Self.open(name, in: home, exclusively))
+                case .sealed where exclusively: .pack(try Self.lockableFile(name.text, in: home))
+                case .sealed: .pack(try home.openFile(name.text))
                 }
         } catch {
             guard error.category == .missing else { throw error }
             return nil
         }
-    }
-
-    private static func open(_ name: VersionName, in home: borrowing Folder, _ exclusively: Bool)
-        throws(VaultError) -> OpenFile
-    {
-        exclusively ? try lockableFile(name.text, in: home) : try home.openFile(name.text)
     }
 
     /// A file that can be locked exclusively: on NFS it must be open for writing.

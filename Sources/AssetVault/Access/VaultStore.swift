@@ -12,6 +12,7 @@ public final class VaultStore: Sendable {
     let layout: StoreLayout
     let keys: (any KeyProvider)?
     let trustedRoot: [UInt8]?
+    var storeAccess: StoreAccess { StoreAccess(layout: layout, role: .app) }
     let openPacks = OpenPackCache()
     private let uses = LastUseRecorder()
     /// The versions that URLs were given for.
@@ -32,7 +33,7 @@ public final class VaultStore: Sendable {
         // Without a lock file nothing was ever staged; a look creates nothing.
         guard try hasStore else { return [] }
         var found: [PackStatus] = []
-        for (id, record) in try await StoreAccess(layout: layout, role: .app).journal.states() {
+        for (id, record) in try await storeAccess.states() {
             do throws(VaultError) { found.append(try status(of: id, record)) } catch {
                 var failed = record
                 failed.failure = PackFailure(looking: error)
@@ -48,17 +49,13 @@ public final class VaultStore: Sendable {
 
     /// The packs that the stored metadata list; none where they fail verification.
     private func listedIDs() async throws(VaultError) -> [PackID] {
-        let areas = TrustAreas(layout: layout, role: .app)
-        guard let listing = try await StoredListing(kept: areas) else { return [] }
+        guard let listing = try await StoredListing(kept: storeAccess) else { return [] }
         return try await listing.packs.map(\.id)
     }
 
     /// The state of one pack; `.absent` for an unknown one.
     public func status(of id: PackID) async throws(VaultError) -> PackStatus {
-        guard try hasStore else {
-            return try status(of: id, PackRecord())
-        }
-        let record = try await StoreAccess(layout: layout, role: .app).journal.state(of: id)
+        let record = try await hasStore ? storeAccess.state(of: id) : PackRecord()
         return try status(of: id, record)
     }
 
@@ -75,7 +72,7 @@ public final class VaultStore: Sendable {
         if let arriving = record.arriving {
             arrival = try DownloadFile(layout: layout, pack: arriving).arrival()
         }
-        let isThere = try record.isRemoved ? PackRecords(layout: layout, role: .app).hasVersions(id) : false
+        let isThere = try record.isRemoved ? storeAccess.records.hasVersions(id) : false
         // A process that opens a pack has a locked scratch folder beside its versions.
         let isOpening = try VersionFolder(of: id, in: layout)?.folder.hasScratchInUse() ?? false
         return PackStatus(id: id, record, arrival: arrival, isThere: isThere, isOpening: isOpening)
@@ -96,13 +93,8 @@ public final class VaultStore: Sendable {
     /// The stable path of a pack in permanent storage: a link to its live version, which an update may replace at any
     /// moment. Throws `.missing` before it is loaded.
     public func path(of id: PackID) throws(VaultError) -> FilePath {
-        let path = layout.current(of: id)
-        guard try isLoaded(id) else {
-            throw VaultError(
-                .missing, "the pack '\(id)' is not loaded", at: path.string,
-                remedy: "fetch it with its key first")
-        }
-        return path
+        guard try isLoaded(id) else { throw .notLoaded(id, in: layout) }
+        return layout.current(of: id)
     }
 
     /// Holds the live version of a pack as long as the lease lives: for reading several files that belong together. Throws `.missing` before it is loaded.

@@ -1,7 +1,29 @@
-import SealedPack
+public import SealedPack
 import UpdateFramework
 import VaultErrors
 import VaultSite
+
+/// Which packs to fetch.
+public enum PackSelection: Sendable {
+    /// Essential and prefetch packs: those that a client fetches without being asked.
+    case automatic
+    case all
+    case only([PackID])
+    /// Packs with any of these tags, as if each were named.
+    case tagged(Set<String>)
+
+    fileprivate func mayTake(_ pack: PackManifest) -> Bool {
+        guard case .tagged(let tags) = self else { return true }
+        return pack.tags.contains(where: tags.contains)
+    }
+}
+
+/// A listed pack that this release can't read, such as one of a later format.
+public struct SkippedPack: Sendable, Hashable {
+    /// Among the site's targets.
+    public let path: String
+    public let reason: String
+}
 
 /// The packs of a selection, as a site lists them now.
 struct SelectedPacks {
@@ -40,12 +62,5 @@ struct SelectedPacks {
         self.offers = offers
         (refusals, skipped) = ([], [])
         self.selection = selection
-    }
-}
-
-extension PackSelection {
-    fileprivate func mayTake(_ pack: PackManifest) -> Bool {
-        guard case .tagged(let tags) = self else { return true }
-        return pack.tags.contains(where: tags.contains)
     }
 }

@@ -10,7 +10,7 @@ struct SiteAccess: Sendable {
     let mirrors: [Site]
     let trust: MetadataStore
     let trustedRoot: [UInt8]?
-    let areas: TrustAreas
+    private let store: StoreAccess
 
     /// The packs of a site, by metadata that were just verified.
     struct Listing: Sendable {
@@ -24,19 +24,19 @@ struct SiteAccess: Sendable {
         var contestedVersion: Int64? { chain.isContested ? chain.timestamp.version : nil }
     }
 
-    init(_ configuration: VaultConfiguration, as role: StoreRole) {
+    init(_ configuration: VaultConfiguration, in store: StoreAccess) {
         let transport = configuration.effectiveTransport
         mirrors = configuration.locations.map { Site($0, transport: transport) }
-        areas = TrustAreas(layout: configuration.store, role: role)
-        trust = areas.own
+        self.store = store
+        trust = store.metadata
         trustedRoot = configuration.trustedRoot
     }
 
     /// Updates the trusted metadata from the first mirror that works. Each is asked by itself, so that metadata of two are never
     /// mixed. Throws the error of the first one.
     func refresh(now: UTCTime) async throws(VaultError) -> Listing {
-        try areas.prepare()
-        if trustedRoot == nil { try await areas.adoptPin() }
+        try store.prepareMetadata()
+        if trustedRoot == nil { try await store.adoptPin() }
         var firstError: VaultError?
         for mirror in mirrors {
             // Each refresh is measured by itself.

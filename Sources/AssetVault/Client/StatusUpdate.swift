@@ -29,9 +29,8 @@ public enum StatusUpdate: Sendable, Equatable {
     public var id: PackID {
         switch self {
         case .planned(let id, _, _), .began(let id), .progress(let id, _, _, _), .sentWhole(let id, _),
-            .verifying(let id),
-            .opening(let id, _, _),
-            .transferring(let id), .awaitingKey(let id, _), .finished(let id, _), .failed(let id, _):
+            .verifying(let id), .opening(let id, _, _), .transferring(let id), .awaitingKey(let id, _),
+            .finished(let id, _), .failed(let id, _):
             id
         }
     }

@@ -22,10 +22,6 @@ public struct StatusUpdates: AsyncSequence, Sendable {
 
         /// Nil when the sequence was ended, the client is gone, or the task is cancelled.
         public func next() async -> StatusUpdate? { await subscription.next() }
-
-        public func next(isolation actor: isolated (any Actor)?) async -> StatusUpdate? {
-            await subscription.next()
-        }
     }
 }
 

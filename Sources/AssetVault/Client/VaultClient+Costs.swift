@@ -24,7 +24,6 @@ extension VaultClient {
     public func costs(
         of selection: PackSelection = .automatic, within time: Duration? = nil, now: UTCTime = .now
     ) async throws(VaultError) -> [DownloadCost] {
-        guard let time else { return try await findCosts(of: selection, now: now) }
         return try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
             try await self.findCosts(of: selection, now: now)
         }
@@ -36,13 +35,10 @@ extension VaultClient {
         try await refresh(now: now)
         let selected = try await SelectedPacks(selection, of: access, in: currentListing())
         skippedPacks = selected.skipped
-        let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
+        let stored = try await storeAccess.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun
-        let missingKeys = await missingKeys(among: selected.offers, with: stored, using: keys)
-        let plan = plan(
-            for: selected, on: .app(selected.selection), with: stored, locked: Set(missingKeys.keys))
-        let offers = Dictionary(
-            selected.offers.map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
+        let (plan, _) = await plan(for: selected, on: .app(selected.selection), with: stored, using: keys)
+        let offers = selected.offers.byID
         let stager = stager(with: keys)
         var costs: [DownloadCost] = []
         var firstError = selected.refusals.first

@@ -1,6 +1,5 @@
 public import SealedPack
 public import VaultErrors
-import VaultSite
 
 /// The packs of the site, and their state in the store.
 extension VaultClient {
@@ -76,7 +75,7 @@ extension VaultClient {
         let digests = Dictionary(offered.map { ($0.id, $0.sha256) }, uniquingKeysWith: { first, _ in first })
         var updated: [PackID] = []
         var withdrawn: [PackID] = []
-        for (id, record) in try await storeAccess.journal.states() {
+        for (id, record) in try await storeAccess.states() {
             guard let present = record.waiting ?? record.loaded?.pack else { continue }
             switch digests[id] {
             case nil: withdrawn.append(id)

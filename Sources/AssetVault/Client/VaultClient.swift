@@ -28,7 +28,7 @@ public actor VaultClient {
         try configuration.validate()
         self.configuration = configuration
         storeAccess = StoreAccess(layout: configuration.store, role: .app, patience: configuration.patience)
-        access = SiteAccess(configuration, as: .app)
+        access = SiteAccess(configuration, in: storeAccess)
         store = VaultStore(
             configuration.store, keys: configuration.keys, trustedRoot: configuration.trustedRoot)
     }
@@ -46,9 +46,7 @@ public actor VaultClient {
 
     /// The metadata version that the site published twice, with different contents, as the last ``refresh(now:)`` found: this
     /// client keeps the content that it verified first, until the site publishes a higher version. Nil where there is none.
-    public var contestedVersion: Int64? {
-        listing?.contestedVersion
-    }
+    public var contestedVersion: Int64? { listing?.contestedVersion }
 
     /// Updates the trusted metadata. Throws `.untrusted` for metadata that fail verification, `.unavailable`.
     /// - Parameter now: the moment at which nothing may have expired.
@@ -69,20 +67,19 @@ public actor VaultClient {
     public func fetch(
         _ selection: PackSelection = .automatic, within time: Duration? = nil, now: UTCTime = .now
     ) async throws(VaultError) {
-        guard let time else { return try await start(selection, now: now) }
         try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
             try await self.start(selection, now: now)
         }
     }
 
     private func start(_ selection: PackSelection, now: UTCTime) async throws(VaultError) {
-        try await storeAccess.recovery.recover()
+        try await storeAccess.recover()
         do throws(VaultError) { try await refresh(now: now) } catch {
             if !Task.isCancelled { await openWhatWaits(of: selection) }
             throw error
         }
         _ = try await stage(selection)
-        try await storeAccess.removal.removeUnneededDownloads()
+        try await storeAccess.removeUnneededDownloads()
     }
 
     /// Without the site, packs that were downloaded before still open: that needs only their keys. Failures are reported by
@@ -100,11 +97,10 @@ public actor VaultClient {
         let selected = try await SelectedPacks(selection, of: access, in: listing)
         skippedPacks = selected.skipped
         let occasion = PlanningOccasion.app(selected.selection)
-        let stored = try await storeAccess.inventory.storedPacks(
+        let stored = try await storeAccess.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
         let keys = keysOfRun
-        let missingKeys = await missingKeys(among: selected.offers, with: stored, using: keys)
-        let plan = plan(for: selected, on: occasion, with: stored, locked: Set(missingKeys.keys))
+        let (plan, missingKeys) = await plan(for: selected, on: occasion, with: stored, using: keys)
         let settled = Set(plan.settled.map(\.id))
         for id in plan.kept where !settled.contains(id) { broadcast.send(.finished(id, .loaded)) }
         for pack in plan.locked {
@@ -114,39 +110,35 @@ public actor VaultClient {
         }
         var stager = stager(with: keys)
         if occasion.isRequest { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
-        let run = StagingRun(
-            stager: stager, controls: controls, width: configuration.packsAtOnce)
+        let run = StagingRun(stager: stager, controls: controls, width: configuration.packsAtOnce)
         let outcomes = try await run.run(plan, selected.offers, on: occasion)
         // A file that can't be removed costs disk space, and nothing else.
-        try? await storeAccess.removal.removeSuperseded(by: selected.offers)
+        try? await storeAccess.removeSuperseded(by: selected.offers)
         if let refusal = selected.refusals.first { throw refusal }
         for outcome in outcomes { _ = try outcome.result.get() }
         if let refusal = plan.refusals.first { throw refusal.error }
         return plan.locked.compactMap { missingKeys[$0.id] } + outcomes.compactMap(\.missingKey)
     }
 
+    /// The plan, and the error of each pack that is not loaded and that none of the keys opens.
     func plan(
         for selected: SelectedPacks, on occasion: PlanningOccasion, with stored: [StoredPack],
-        locked: Set<PackID>
-    ) -> Plan {
-        Plan(
-            stored: stored, offered: selected.offers.map(\.pack), occasion: occasion,
-            policy: configuration.policy, locked: locked, sources: configuration.locations)
-    }
-
-    /// The packs that are not loaded and that none of the keys opens.
-    func missingKeys(
-        among offers: [OfferedPack], with stored: [StoredPack], using keys: (any KeyProvider)?
-    ) async -> [PackID: VaultError] {
-        guard let keys else { return [:] }
-        let loaded = Dictionary(
-            stored.map { ($0.id, $0.loaded?.sha256) }, uniquingKeysWith: { first, _ in first })
-        var matches = await KeyMatches(keys)
+        using keys: (any KeyProvider)?
+    ) async -> (Plan, missingKeys: [PackID: VaultError]) {
+        let packs = selected.offers.map(\.pack)
         var missing: [PackID: VaultError] = [:]
-        for pack in offers.map(\.pack) where loaded[pack.id] != pack.sha256 {
-            missing[pack.id] = await matches.missingKey(of: pack)
+        if let keys {
+            let loaded = Dictionary(
+                stored.map { ($0.id, $0.loaded?.sha256) }, uniquingKeysWith: { first, _ in first })
+            var matches = await KeyMatches(keys)
+            for pack in packs where loaded[pack.id] != pack.sha256 {
+                missing[pack.id] = await matches.missingKey(of: pack)
+            }
         }
-        return missing
+        let plan = Plan(
+            stored: stored, offered: packs, occasion: occasion, policy: configuration.policy,
+            locked: Set(missing.keys), sources: configuration.locations)
+        return (plan, missing)
     }
 
     /// The form of packs in permanent storage; nil where any form will do.
@@ -159,10 +151,8 @@ public actor VaultClient {
     func stager(with keys: (any KeyProvider)?) -> PackStager {
         PackStager(
             store: storeAccess, transport: configuration.effectiveTransport, retries: configuration.retries,
-            role: .app(keys: keys, configuration.form), openings: openings, observer: observer)
+            keys: keys, form: configuration.form, openings: openings, observer: observer)
     }
 
-    var observer: Observer {
-        { [broadcast] in broadcast.send($0) }
-    }
+    var observer: Observer { { [broadcast] in broadcast.send($0) } }
 }

@@ -18,7 +18,7 @@ struct DownloadFile {
         let partial = try claim(layout.partialDownload(of: pack))
         // Another process finished since the check above: this file is new, and not needed.
         if try FileSystem.exists(finished) {
-            try abandon(partial)
+            try FileSystem.unlink(partial.file.path)
             throw isTaken
         }
         return partial
@@ -29,7 +29,7 @@ struct DownloadFile {
     func takeOver() throws(VaultError) -> OpenFileReference {
         for place in layout.partialDownloads(of: pack).dropFirst() {
             do throws(VaultError) {
-                if try isLeftByAnotherUser(place) { try discard(place) }
+                if try isLeftByAnotherUser(place) { try FileSystem.discard(place) }
                 return try claim(place)
             } catch {
                 guard error.category == .busy else { throw error }
@@ -78,11 +78,6 @@ struct DownloadFile {
         return (try? file.tryLock(exclusive: true)) != false
     }
 
-    private func discard(_ path: FilePath) throws(VaultError) {
-        guard let name = path.lastComponent?.string else { return }
-        try Folder(opening: layout.ephemeral).discard(name)
-    }
-
     /// Whether another process works on a file after this one: it continued because this one's owner was stalled.
     func isTakenOver(from place: FilePath) -> Bool {
         let places = layout.partialDownloads(of: pack)
@@ -124,11 +119,6 @@ struct DownloadFile {
             try FileSystem.status(of: path)?.isSameFile(as: file.status()) == true
         else { throw isTaken }
         return OpenFileReference(file)
-    }
-
-    /// Removes a file that is not needed.
-    func abandon(_ file: OpenFileReference) throws(VaultError) {
-        try FileSystem.unlink(file.file.path)
     }
 
     /// Gives the complete, verified and saved file its name, before the store's lock is acquired.

@@ -1,5 +1,6 @@
 import SealedPack
 import Synchronization
+import VaultErrors
 
 /// Reports how much of a download is there; the same count only once.
 final class DownloadProgress: Sendable {
@@ -24,5 +25,38 @@ final class DownloadProgress: Sendable {
         // A damaged piece was dropped.
         let written = before.map { count - min($0, count) } ?? 0
         observer(.progress(pack.id, written: written, bytes: count, total: pack.length))
+    }
+}
+
+/// Whether the owner of a download is stalled: stopped by a signal, or at a host that sends nothing. Each piece that it
+/// writes, verifies or opens changes the file's time, which is all that other processes see of it.
+struct StallDetector {
+    /// Time without progress after which another process that needs the pack continues the download.
+    static let limit = Duration.seconds(5)
+
+    private var last: Int64?
+    private var since = ContinuousClock.now
+
+    /// Checks again; true when nothing has changed for the limit.
+    mutating func isStalled(_ file: DownloadFile) throws(VaultError) -> Bool {
+        let change = try file.lastChange()
+        guard change == last else {
+            (last, since) = (change, .now)
+            return false
+        }
+        return ContinuousClock.now - since > Self.limit
+    }
+}
+
+/// Tells an owner that it was stalled, so that another process may have continued.
+final class StallClock: Sendable {
+    private let last = Mutex(ContinuousClock.now)
+
+    /// Whether the previous call was longer ago than the limit.
+    func hasStalled() -> Bool {
+        last.withLock { last in
+            defer { last = .now }
+            return ContinuousClock.now - last > StallDetector.limit
+        }
     }
 }

@@ -1,4 +1,3 @@
-import Glibc
 import SystemPackage
 import VaultErrors
 import VaultFileSystem
@@ -7,9 +6,7 @@ import VaultFileSystem
 /// single name. That user is this one, or another one that shares the area.
 enum EphemeralName {
     /// Whether a download may continue in it.
-    static func isOurs(_ file: FileStatus) -> Bool {
-        isOneUsers(file) && file.owner == geteuid()
-    }
+    static func isOurs(_ file: FileStatus) -> Bool { isOneUsers(file) && file.isOfThisUser }
 
     /// Whether it may be locked, or read with each piece verified: the other role may run as another user of the area's
     /// group.
@@ -31,8 +28,7 @@ enum EphemeralName {
 
     /// Removes an entry of any other kind.
     static func discardForeign(_ path: FilePath) throws(VaultError) {
-        guard let found = try FileSystem.status(of: path) else { return }
-        guard try !isReadable(found, at: path), let name = path.lastComponent?.string else { return }
-        try Folder(opening: path.removingLastComponent()).discard(name)
+        guard let found = try FileSystem.status(of: path), try !isReadable(found, at: path) else { return }
+        try FileSystem.discard(path)
     }
 }

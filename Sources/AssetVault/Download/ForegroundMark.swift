@@ -17,10 +17,8 @@ struct ForegroundMark {
             return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)
         } catch {
             // Another user's file that is closed to this one is no mark, and only in the way.
-            guard let found = try FileSystem.status(of: path), found.mayBeClosed,
-                let name = path.lastComponent?.string
-            else { throw error }
-            try Folder(opening: layout.ephemeral).discard(name)
+            guard let found = try FileSystem.status(of: path), found.mayBeClosed else { throw error }
+            try FileSystem.discard(path)
             return try FileLock.tryAcquire(path, .exclusive, permissions: permissions)
         }
     }

@@ -4,13 +4,6 @@ import VaultTransport
 
 /// Requests of a download, and whether the responses match them.
 extension PackDownload {
-    mutating func transfer(
-        _ wanted: Range<UInt64>, into assembly: inout PackAssembly, progress: (UInt64) -> Void
-    ) async throws(TransferFailure) {
-        let answer = try await ask(for: wanted, of: assembly)
-        try await take(answer, for: wanted, into: &assembly, progress: progress)
-    }
-
     /// The body of the response, and the bytes of the pack that it holds.
     mutating func ask(
         for wanted: Range<UInt64>, of assembly: borrowing PackAssembly
@@ -24,10 +17,8 @@ extension PackDownload {
         if part != nil, content.range == 0..<pack.length { sources.takesRanges = false }
         return content
     }
-}
 
-/// Processing the response to a request.
-extension PackDownload {
+    /// Processes the response to a request.
     mutating func take(
         _ answer: RemoteFile.Content, for wanted: Range<UInt64>, into assembly: inout PackAssembly,
         progress: (UInt64) -> Void

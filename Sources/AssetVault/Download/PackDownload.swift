@@ -1,4 +1,5 @@
 import SealedPack
+import VaultConcurrency
 import VaultErrors
 import VaultFileSystem
 import VaultTransport
@@ -31,12 +32,17 @@ struct PackDownload {
         progress(assembly.presentLength)
         while true {
             try await requireOwnership()
-            try await reuse(for: &assembly, progress: progress)
+            if !assembly.isUnverified, !held.isEmpty {
+                var others = held[...]
+                held = []
+                try await assembly.reuse(from: { others.popFirst() }, progress: progress)
+            }
             guard let wanted = try assembly.wanted() else { break }
             let before = assembly.receivedLength
             try budget.takeRequest()
             do throws(TransferFailure) {
-                try await transfer(wanted, into: &assembly, progress: progress)
+                let answer = try await ask(for: wanted, of: assembly)
+                try await take(answer, for: wanted, into: &assembly, progress: progress)
                 noteProgress(of: assembly, whichHad: before)
             } catch {
                 try await recover(from: error, in: &assembly, whichHad: before)
@@ -44,7 +50,7 @@ struct PackDownload {
         }
         do throws(VaultError) { _ = try assembly.finish() } catch {
             // Unsaved bytes can still be read, and a second attempt to save them would report success.
-            try? file.abandon(claimed)
+            try? FileSystem.unlink(claimed.file.path)
             throw error
         }
         StagingStep.downloadVerified.reached()
@@ -61,9 +67,9 @@ struct PackDownload {
         _ = try await assembly.verifyTail()
         noteProgress(of: assembly, whichHad: before)
         let sender = sources.location
-        let pause = try sources.recover(from: failure)
+        let delay = try sources.recover(from: failure)
         if sources.location != sender { assembly.changeSender() }
-        do { try await Task.sleep(for: pause) } catch { throw VaultError.cancelled(pack.id.description) }
+        try await pause(for: delay, at: pack.id.description)
     }
 
     /// Throws `.busy` where this process was stalled and another one continued.
@@ -77,15 +83,5 @@ struct PackDownload {
     private mutating func noteProgress(of assembly: borrowing PackAssembly, whichHad before: UInt64) {
         let count = assembly.receivedLength
         if count > before { sources.noteProgress(count - before) }
-    }
-
-    /// Needs the verified index.
-    private mutating func reuse(
-        for assembly: inout PackAssembly, progress: (UInt64) -> Void
-    ) async throws(VaultError) {
-        guard !assembly.isUnverified, !held.isEmpty else { return }
-        var others = held[...]
-        held = []
-        try await assembly.reuse(from: { others.popFirst() }, progress: progress)
     }
 }

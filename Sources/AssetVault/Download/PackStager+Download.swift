@@ -3,7 +3,6 @@ import SystemPackage
 import VaultConcurrency
 import VaultErrors
 import VaultFileSystem
-import VaultSite
 import VaultTransport
 
 /// A pack as a site lists it now, and where it is hosted.
@@ -12,6 +11,12 @@ struct OfferedPack: Sendable {
     let version: ListingVersion
     /// Its mirrors, the best one first; not empty.
     let locations: [SiteLocation]
+}
+
+extension [OfferedPack] {
+    var byID: [PackID: OfferedPack] {
+        Dictionary(map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
+    }
 }
 
 extension PackStager {
@@ -25,7 +30,7 @@ extension PackStager {
         let pack = listing.pack
         let file = DownloadFile(layout: store.layout, pack: pack)
         let mark = ForegroundMark(layout: store.layout, pack: pack)
-        try await store.journal.recordDownload(of: pack, listedBy: listing.version)
+        try await store.recordDownload(of: pack, listedBy: listing.version)
         let download = try await beginDownload(of: listing, to: file)
         observer(.began(pack.id))
         let progress = DownloadProgress(of: pack, observer)
@@ -42,7 +47,7 @@ extension PackStager {
                 return done
             } catch {
                 guard error.category == .busy else { throw error }
-                guard case .app = role else { return nil }
+                guard opensPacks else { return nil }
                 if raised == nil { raised = try mark.raise() }
                 let before = progress.count
                 if case .partial(let count) = try file.arrival() { progress.report(count) }
@@ -55,9 +60,7 @@ extension PackStager {
                 if isOverdue { isStalled = true }
                 if progress.count != before { deadline = ContinuousClock.now + Self.patience }
                 guard ContinuousClock.now < deadline else { throw error }
-                do { try await Task.sleep(for: .milliseconds(50)) } catch {
-                    throw VaultError.cancelled(pack.id.description)
-                }
+                try await pause(for: .milliseconds(50), at: pack.id.description)
             }
         }
     }
@@ -87,7 +90,7 @@ extension PackStager {
         if file.isTakenOver(from: place) { throw file.isTaken }
         // Its owner may have moved it on meanwhile.
         if try await isDone(listing) {
-            try file.abandon(claimed)
+            try FileSystem.unlink(place)
             throw VaultError.takenByAnotherProcess(pack.id, in: store.layout)
         }
         download.isTakenOver = { () async throws(VaultError) in
@@ -96,7 +99,7 @@ extension PackStager {
         }
         let done = try await complete(download, claimed, givingWayTo: mark, progress)
         if try await isDone(listing) {
-            try? file.abandon(done)
+            try? FileSystem.unlink(done.file.path)
             throw VaultError.takenByAnotherProcess(pack.id, in: store.layout)
         }
         return done
@@ -111,7 +114,7 @@ extension PackStager {
             var download = download
             return try await download.complete(claimed) { progress.report($0) }
         }
-        guard case .downloader = role else { return try await work() }
+        if opensPacks { return try await work() }
         let result = await run(until: { await mark.waitUntilRaised() }, work)
         if let result { return try result.get() }
         if Task.isCancelled { throw VaultError.cancelled(download.pack.id.description) }
@@ -146,9 +149,8 @@ extension PackStager {
     /// Opened versions of the pack, where its key is given. A version that can't be used only makes the download
     /// larger.
     private func openedTrees(of pack: PackManifest) async -> [any PieceSource] {
-        guard case .app(let keys?, _) = role else { return [] }
         let found = held.trees(of: pack)
-        guard !found.isEmpty,
+        guard let keys, !found.isEmpty,
             let key = try? await keys.contentKey(
                 pack.contentKeyID, slots: pack.slots, place: pack.id.description)
         else { return [] }
@@ -159,16 +161,15 @@ extension PackStager {
     /// that is recorded.
     private func isDone(_ listing: OfferedPack) async throws(VaultError) -> Bool {
         // While the store is busy the answer is no: at worst the pack is downloaded twice.
-        let found: PackRecord?
+        let record: PackRecord
         do throws(VaultError) {
-            found = try await store.withLock { () throws(VaultError) in
+            record = try await store.withLock { () throws(VaultError) in
                 try store.records.record(of: listing.pack.id)
             }
         } catch {
             guard error.category == .busy else { throw error }
-            found = nil
+            return false
         }
-        guard let record = found else { return false }
         if record.waiting?.sha256 == listing.pack.sha256 { return true }
         if let loaded = record.loaded, loaded.pack.sha256 == listing.pack.sha256, isForm(loaded.form) {
             return true

@@ -10,6 +10,8 @@ final class StoredPieceSources: Sendable {
     /// Number of packs: each takes a file descriptor, and more of them rarely have further pieces.
     private static let limit = 32
 
+    private typealias NamedFile = (name: String, file: OpenFileReference)
+
     private let layout: StoreLayout
     /// The packs that were ever sealed under a content key, by their records; nil before the first question.
     private let owners = Mutex<[ContentKeyID: Set<PackID>]?>(nil)
@@ -20,8 +22,8 @@ final class StoredPieceSources: Sendable {
     /// opened is left out.
     func packs(besides pack: PackManifest, in file: FilePath) -> [PackFile] {
         var found: [PackFile] = []
-        func add(_ files: [OpenFileReference]) {
-            for file in files where found.count < Self.limit {
+        func add(_ files: [NamedFile]) {
+            for (_, file) in files where found.count < Self.limit {
                 guard let held = try? PackFile(file, as: nil), held.contentKeyID == pack.contentKeyID else {
                     continue
                 }
@@ -39,17 +41,15 @@ final class StoredPieceSources: Sendable {
     /// Opened versions of a pack, each with its tail.
     func trees(of pack: PackManifest) -> [(root: FilePath, tail: PackFile)] {
         let home = layout.home(of: pack.id)
-        guard let folder = try? Folder(opening: home), let names = try? folder.names() else { return [] }
-        var found: [(root: FilePath, tail: PackFile)] = []
-        for text in names.map({ String(decoding: $0, as: UTF8.self) }) {
-            guard let name = VersionName(ofEntry: text), name.form == .opened, text == name.tail,
-                let file = try? folder.openFile(text),
-                let tail = try? PackFile(OpenFileReference(file), as: nil),
-                tail.contentKeyID == pack.contentKeyID
-            else { continue }
-            found.append((home.appending(name.text), tail))
+        let tails = Self.files(in: home) { name, _ in
+            VersionName(ofEntry: name).map { $0.form == .opened && name == $0.tail } ?? false
         }
-        return found
+        return tails.compactMap { name, file in
+            guard let version = VersionName(ofEntry: name), let tail = try? PackFile(file, as: nil),
+                tail.contentKeyID == pack.contentKeyID
+            else { return nil }
+            return (home.appending(version.text), tail)
+        }
     }
 
     /// The download of a pack begins: it is a source for others.
@@ -80,29 +80,28 @@ final class StoredPieceSources: Sendable {
     }
 
     /// Sealed packs in a folder of the store.
-    private static func sealed(in path: FilePath) -> [OpenFileReference] {
-        guard let folder = try? Folder(opening: path), let names = try? folder.names() else { return [] }
-        var found: [OpenFileReference] = []
-        for name in names.map({ String(decoding: $0, as: UTF8.self) })
-        where name.hasPrefix("@") && name.hasSuffix(".avpack") {
-            if let file = try? folder.openFile(name) { found.append(OpenFileReference(file)) }
-        }
-        return found
+    private static func sealed(in path: FilePath) -> [NamedFile] {
+        files(in: path) { name, _ in name.hasPrefix("@") && name.hasSuffix(".avpack") }
     }
 
     /// Downloads, complete or partial.
-    private func arriving(besides own: FilePath) -> [OpenFileReference] {
-        guard let folder = try? Folder(opening: layout.ephemeral), let names = try? folder.names() else {
-            return []
+    private func arriving(besides own: FilePath) -> [NamedFile] {
+        Self.files(in: layout.ephemeral) { name, status in
+            StoreLayout.digest(inDownload: name) != nil && name != own.lastComponent?.string
+                && (try? EphemeralName.isReadable(status, at: layout.ephemeral.appending(name))) == true
         }
-        var found: [OpenFileReference] = []
+    }
+
+    /// The files of a folder that can be opened.
+    private static func files(in path: FilePath, where isWanted: (String, FileStatus) -> Bool) -> [NamedFile]
+    {
+        guard let folder = try? Folder(opening: path), let names = try? folder.names() else { return [] }
+        var found: [NamedFile] = []
         for name in names.map({ String(decoding: $0, as: UTF8.self) }) {
-            guard StoreLayout.digest(inDownload: name) != nil, name != own.lastComponent?.string,
-                let status = try? folder.status(of: name),
-                (try? EphemeralName.isReadable(status, at: layout.ephemeral.appending(name))) == true,
+            guard let status = try? folder.status(of: name), isWanted(name, status),
                 let file = try? folder.openFile(name)
             else { continue }
-            found.append(OpenFileReference(file))
+            found.append((name, OpenFileReference(file)))
         }
         return found
     }

@@ -17,7 +17,7 @@ public struct PackDownloader: Sendable {
         self.configuration = configuration
         store = StoreAccess(
             layout: configuration.store, role: .downloader, patience: configuration.patience)
-        access = SiteAccess(configuration, as: .downloader)
+        access = SiteAccess(configuration, in: store)
     }
 
     /// Downloads what the request allows, until the budget is used up.
@@ -30,19 +30,57 @@ public struct PackDownloader: Sendable {
         _ request: ContentRequest, within budget: DownloaderBudget = DownloaderBudget(), now: UTCTime = .now,
         onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
     ) async throws(VaultError) -> DownloaderReport {
-        let work = DownloaderRun(
-            configuration: configuration, store: store, access: access, request: request, now: now,
-            width: budget.packsAtOnce(upTo: configuration.packsAtOnce), observer: onUpdate)
-        let report: DownloaderReport
-        if let time = budget.time {
-            report = try await withTimeLimit(time, at: "downloader") { () throws(VaultError) in
-                try await work.run()
-            }
-        } else {
-            report = try await work.run()
+        let width = budget.packsAtOnce(upTo: configuration.packsAtOnce)
+        let report = try await withTimeLimit(budget.time, at: "downloader") { () throws(VaultError) in
+            try await download(request, now: now, width: width, observer: onUpdate)
         }
         if Task.isCancelled { throw VaultError.cancelled("downloader") }
         return report
+    }
+
+    private func download(
+        _ request: ContentRequest, now: UTCTime, width: Int, observer: @escaping Observer
+    ) async throws(VaultError) -> DownloaderReport {
+        try await store.recover()
+        let listing = try await access.refresh(now: now)
+        let selected = try await SelectedPacks(.all, of: access, in: listing)
+        let stored = try await store.storedPacks(for: selected.offers, as: nil, listedBy: listing.version)
+        let plan = Plan(
+            stored: stored, offered: selected.offers.map(\.pack), occasion: .downloader(request),
+            policy: configuration.policy, sources: configuration.locations,
+            metadataBytes: try access.metadataBytes())
+        let stager = PackStager(
+            store: store, transport: configuration.effectiveTransport, retries: configuration.retries,
+            observer: observer)
+        let run = StagingRun(stager: stager, controls: WorkControls(), width: width)
+        var outcomes = try await run.run(plan, selected.offers, on: .downloader(request))
+        try await retryEssentials(of: plan, &outcomes, selected.offers, run)
+        do throws(VaultError) { try await store.removeUnneededDownloads() } catch {
+            guard Task.isCancelled else { throw error }
+        }
+        return DownloaderReport(
+            outcomes, refusals: selected.refusals + plan.refusals.map(\.error),
+            contestedVersion: listing.contestedVersion)
+    }
+
+    /// Essential packs that failed are tried again after all others.
+    private func retryEssentials(
+        of plan: Plan, _ outcomes: inout [StagingRun.Outcome], _ offers: [OfferedPack], _ run: StagingRun
+    ) async throws(VaultError) {
+        let essential = Set(plan.downloads.filter(\.isEssential).map(\.pack.id))
+        let failed = outcomes.filter { outcome in
+            guard case .failure(let error) = outcome.result, essential.contains(outcome.id) else {
+                return false
+            }
+            return error.category == .unavailable || error.category == .corrupt
+        }
+        guard !failed.isEmpty, !Task.isCancelled else { return }
+        let again = Set(failed.map(\.id))
+        let tasks = offers.filter { again.contains($0.pack.id) }.map {
+            StagingTask(id: $0.pack.id, offer: $0)
+        }
+        outcomes.removeAll { again.contains($0.id) }
+        outcomes += try await run.run(tasks)
     }
 }
 

@@ -18,14 +18,7 @@ struct PlanRefusal: Sendable, Equatable {
 }
 
 extension PlanRefusal {
-    var error: VaultError {
-        VaultError(category, problem, at: pack.id.description, remedy: remedy)
-    }
-}
-
-extension PlanRefusal: CustomStringConvertible {
-    /// One line: which pack, the problem, the remedy.
-    var description: String { "\(pack.id): \(problem); \(remedy)".escapingControls }
+    var error: VaultError { VaultError(category, problem, at: pack.id.description, remedy: remedy) }
 
     /// Hosts that may not be asked are a mistake in the configuration.
     private var category: VaultError.Category {

@@ -10,7 +10,7 @@ struct PackInstaller: Sendable {
     let store: StoreAccess
     let space: DiskSpace
 
-    private var layout: StoreLayout { store.layout }
+    var layout: StoreLayout { store.layout }
 
     /// Installs the pack as it is.
     func keepSealed(_ file: OpenFileReference, of pack: PackManifest, listedBy listing: ListingVersion)
@@ -43,8 +43,7 @@ struct PackInstaller: Sendable {
         _ source: OpenPack, of pack: PackManifest, listedBy listing: ListingVersion,
         progress: (UInt64) -> Void
     ) async throws(VaultError) {
-        let home = layout.home(of: pack.id)
-        try FileSystem.createFolders(home, permissions: 0o755)
+        try FileSystem.createFolders(layout.home(of: pack.id), permissions: 0o755)
         let version = layout.version(pack, as: .opened)
         try await removeUnsound(pack, as: .opened) { await source.isSame(as: version) }
         guard try !FileSystem.exists(version) else {
@@ -56,13 +55,7 @@ struct PackInstaller: Sendable {
                 try activate(pack, as: .opened, listedBy: listing, fingerprint: fingerprint)
             }
         }
-        try await space.make(for: pack.installedSize, of: pack.id, in: home)
-        let tree = try WrittenTree(of: pack, in: layout)
-        try source.pack.writeTail(to: tree.tail.file)
-        StagingStep.openingBegan.reached()
-        try await source.extract(into: tree.folder.folder, progress: progress)
-        // Before the lock is taken: this may last.
-        try tree.folder.folder.synchronizeFileSystem()
+        let tree = try await write(source, of: pack, progress: progress)
         let fingerprint = try? VersionFingerprint.digest(of: tree.folder.path, as: .opened)
         StagingStep.treeWritten.reached()
         try await store.withLock(tree) { tree throws(VaultError) in
@@ -96,7 +89,7 @@ struct PackInstaller: Sendable {
             throw .takenByAnotherProcess(pack.id, in: layout)
         }
         // An earlier process may have died before it recorded what is live.
-        var record = try store.journal.reconciled(try store.records.record(of: pack.id), of: pack.id)
+        var record = try store.reconciled(try store.records.record(of: pack.id), of: pack.id)
         let isNewest = record.isOpen(to: listing)
         if isNewest {
             // Recorded before the version is visible: even if this process dies now, no process with older metadata
@@ -118,7 +111,7 @@ struct PackInstaller: Sendable {
             record.arriving = nil
             record.failure = nil
         }
-        try store.waiting(pack.id).removeUnneeded(beside: record, in: store)
+        try store.removeUnneededWaiting(of: pack.id, beside: record)
         try versions.removeVersions(except: record.loaded)
         // Last: nothing more is done for a pack that is recorded as loaded.
         if isNewest { try store.records.save(record, of: pack.id) }
@@ -137,8 +130,8 @@ struct PackInstaller: Sendable {
         guard try FileSystem.exists(version), await !isSound() else { return }
         if Task.isCancelled { throw VaultError.cancelled(pack.id.description) }
         let isFree = try await store.withLock { () throws(VaultError) in
+            let name = VersionName(of: pack, as: form)
             guard let versions = try VersionFolder(of: pack.id, in: layout),
-                let name = VersionName(layout.versionName(of: pack, as: form)),
                 try versions.folder.readLink("current")?.string != name.text
             else { throw .takenByAnotherProcess(pack.id, in: layout) }
             return try versions.whileFree(name) { () throws(VaultError) in

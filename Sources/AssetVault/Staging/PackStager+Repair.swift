@@ -1,5 +1,4 @@
 import SealedPack
-import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
@@ -37,22 +36,19 @@ extension PackStager {
             if try await damage(to: loaded) != nil {
                 _ = try await repair(offer, as: loaded.form)
             } else {
-                try await store.journal.recordFingerprint(of: loaded)
+                try await store.recordFingerprint(of: loaded)
             }
         } catch {
             guard error.category == .key, loaded.form == .opened else { throw error }
-            observer(
-                .awaitingKey(
-                    loaded.pack.id,
-                    VaultError(
-                        .key,
-                        "its files were changed, and its key, which is needed to verify them, is missing",
-                        at: loaded.pack.id.description, remedy: "give its key")))
+            let missingKey = VaultError(
+                .key, "its files were changed, and its key, which is needed to verify them, is missing",
+                at: loaded.pack.id.description, remedy: "give its key")
+            observer(.awaitingKey(loaded.pack.id, missingKey))
         }
     }
 
     private func contentKey(of pack: PackManifest) async throws(VaultError) -> ContentKey {
-        guard case .app(let keys?, _) = role else {
+        guard let keys else {
             throw VaultError(
                 .key, "an opened pack can be verified only with its key", at: pack.id.description,
                 remedy: "give a key provider")
@@ -76,21 +72,20 @@ extension PackStager {
         let progress = DownloadProgress(of: pack, observer)
         let whole = try await download.complete(file.claim()) { progress.report($0) }
         let isLive = try await replace(pack, as: form, by: whole)
-        if isLive { try await store.journal.recordFingerprint(of: PackRecord.Loaded(pack: pack, form: form)) }
+        if isLive { try await store.recordFingerprint(of: PackRecord.Loaded(pack: pack, form: form)) }
         return isLive
     }
 
     private func replace(_ pack: PackManifest, as form: PackForm, by whole: OpenFileReference)
         async throws(VaultError) -> Bool
     {
-        let replacement = VersionReplacement(store: store, space: space)
         switch form {
-        case .sealed: return try await replacement.replaceFile(pack, by: whole)
+        case .sealed: return try await installer.replaceFile(pack, by: whole)
         case .opened:
             let source = try OpenPack(
                 try PackFile(whole, as: pack, named: pack.id.description), key: try await contentKey(of: pack)
             )
-            let isLive = try await replacement.replaceTree(pack, by: source) { done in
+            let isLive = try await installer.replaceTree(pack, by: source) { done in
                 observer(.opening(pack.id, bytes: done, total: pack.openedSize))
             }
             try FileSystem.unlink(whole.file.path)

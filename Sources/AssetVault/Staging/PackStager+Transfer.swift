@@ -12,7 +12,7 @@ extension PackStager {
     {
         let pack = listing.pack
         var refusal: VaultError?
-        if case .app(_?, _) = role {
+        if keys != nil {
             do throws(VaultError) {
                 return try await transfer(file, of: pack, listedBy: listing.version)
             } catch {
@@ -21,7 +21,7 @@ extension PackStager {
             }
         }
         observer(.transferring(pack.id))
-        try await store.transfer.share(file, of: pack, listedBy: listing.version, space: space)
+        try await store.share(file, of: pack, listedBy: listing.version, space: space)
         if let refusal { throw refusal }
         return .toBeTransferred
     }
@@ -30,13 +30,13 @@ extension PackStager {
     func transfer(
         _ file: OpenFileReference, of pack: PackManifest, listedBy listing: ListingVersion
     ) async throws(VaultError) -> PackState {
-        guard case .app(let keys?, let wanted) = role else { return .toBeTransferred }
+        guard let keys else { return .toBeTransferred }
         return try await openings.withPermit(for: pack.id.description) { () throws(VaultError) in
             let source = try await OpenPack(
                 try PackFile(file, as: pack, named: pack.id.description), keys: keys)
             let record = try store.records.record(of: pack.id)
             let isDownload = file.file.path == store.layout.finishedDownload(of: pack)
-            switch wanted ?? record.form ?? record.loaded?.form ?? .opened {
+            switch form ?? record.form ?? record.loaded?.form ?? .opened {
             case .opened:
                 try await installer.open(source, of: pack, listedBy: listing) { done in
                     // A process that waits for the pack sees progress by the time of the file.
@@ -59,14 +59,14 @@ extension PackStager {
     /// The state of a pack that none of the keys here opens: a missing key is not a failure. Nil for any other error.
     func stateWithoutKey(_ task: StagingTask, after error: VaultError) async throws(VaultError) -> PackState?
     {
-        guard error.category == .key, case .app(let keys?, _) = role else { return nil }
+        guard error.category == .key, let keys else { return nil }
         let record = try store.records.record(of: task.id)
         var matches = await KeyMatches(keys)
         guard let pack = task.offer?.pack ?? record.waiting, await matches.missingKey(of: pack) != nil else {
             return nil
         }
         if record.waiting?.sha256 == pack.sha256 {
-            try await store.journal.update(task.id) { $0.failure = nil }
+            try await store.updateRecord(of: task.id) { $0.failure = nil }
             return .toBeTransferred
         }
         return record.loaded == nil ? nil : .loaded
@@ -75,7 +75,7 @@ extension PackStager {
     /// The pack as it is kept sealed in permanent storage, live or held by a reader: with a key it needs no download. Nil where
     /// it is missing or damaged.
     func keptPack(_ pack: PackManifest) throws(VaultError) -> OpenFileReference? {
-        guard case .app(_?, _) = role else { return nil }
+        guard keys != nil else { return nil }
         do throws(VaultError) {
             let kept = OpenFileReference(try OpenFile(reading: store.layout.version(pack, as: .sealed)))
             observer(.verifying(pack.id))

@@ -4,25 +4,19 @@ import VaultConcurrency
 import VaultErrors
 import VaultFileSystem
 import VaultKeys
-import VaultSite
 import VaultTransport
 
 /// Stages one pack: brings it from where it is to the area where its role wants it. No step is repeated, whichever process
 /// did it.
 struct PackStager: Sendable {
-    /// What a role does with a verified pack.
-    enum Role: Sendable {
-        /// Has no key: packs wait in shared storage.
-        case downloader
-        /// With keys, installs packs in permanent storage: in this form, or nil for the form of the earlier version.
-        case app(keys: (any KeyProvider)?, PackForm?)
-    }
-
     let store: StoreAccess
     var space: DiskSpace
     let transport: any Transport
     let retries: RetryPolicy
-    var role: Role
+    /// With keys, an app installs packs in permanent storage. Without, packs wait in shared storage.
+    var keys: (any KeyProvider)?
+    /// The form in permanent storage; nil for the form of the earlier version.
+    let form: PackForm?
     /// Opening a pack uses both cores and much of the memory: one at a time.
     let openings: AsyncSemaphore
     let held: StoredPieceSources
@@ -30,15 +24,15 @@ struct PackStager: Sendable {
     var storedListing: StoredListing?
 
     init(
-        store: StoreAccess, transport: any Transport, retries: RetryPolicy, role: Role,
-        openings: AsyncSemaphore,
+        store: StoreAccess, transport: any Transport = FileTransport(), retries: RetryPolicy = RetryPolicy(),
+        keys: (any KeyProvider)? = nil, form: PackForm? = nil, openings: AsyncSemaphore = AsyncSemaphore(1),
         observer: @escaping Observer
     ) {
         self.store = store
         space = DiskSpace(store: store, observer: observer)
         self.transport = transport
         self.retries = retries
-        self.role = role
+        (self.keys, self.form) = (keys, form)
         self.openings = openings
         held = StoredPieceSources(store.layout)
     }
@@ -46,9 +40,7 @@ struct PackStager: Sendable {
     var observer: Observer { space.observer }
     var installer: PackInstaller { PackInstaller(store: store, space: space) }
 
-    var opensPacks: Bool {
-        if case .app = role { true } else { false }
-    }
+    var opensPacks: Bool { store.role == .app }
 
     /// Stages the pack as far as the role can. Returns its state.
     func stage(_ listing: OfferedPack) async throws(VaultError) -> PackState {
@@ -56,19 +48,19 @@ struct PackStager: Sendable {
         let record = try await begin(listing)
         guard !record.isRemoved else { throw VaultError.removedMeanwhile(pack.id) }
         if record.listing > listing.version {
-            if try store.journal.isVerified(record.listing) {
+            if try store.isVerified(record.listing) {
                 return try await followNewerDecision(record, of: pack.id)
             }
             // The record claims a listing that was not verified here: the present one decides.
-            try await store.journal.update(pack.id) { $0.listing = ListingVersion() }
+            try await store.updateRecord(of: pack.id) { $0.listing = ListingVersion() }
         }
         try await recordForm(in: record, of: pack.id)
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
-            if opensPacks, store.journal.hasChangedFingerprint(record) {
+            if opensPacks, store.hasChangedFingerprint(record) {
                 try await repairChanged(loaded, as: listing)
             }
             if !opensPacks {
-                try await store.journal.update(pack.id) { ($0.arriving, $0.failure) = (nil, nil) }
+                try await store.updateRecord(of: pack.id) { ($0.arriving, $0.failure) = (nil, nil) }
             } else if !record.isLoaded(pack, as: loaded.form, listedBy: listing.version) {
                 try await installer.refresh(pack, listedBy: listing.version)
             }
@@ -76,7 +68,7 @@ struct PackStager: Sendable {
         }
         if let waiting = try await verifiedWaitingPack(pack) {
             if record.waiting != pack || record.failure != nil {
-                try await store.transfer.share(waiting, of: pack, listedBy: listing.version, space: space)
+                try await store.share(waiting, of: pack, listedBy: listing.version, space: space)
             }
             return try await transfer(waiting, of: pack, listedBy: listing.version)
         }
@@ -94,7 +86,7 @@ struct PackStager: Sendable {
     private func begin(_ offer: OfferedPack) async throws(VaultError) -> PackRecord {
         let pack = offer.pack
         return try await store.withLock { () throws(VaultError) in
-            var record = try store.recovery.recover(locked: pack.id)
+            var record = try store.recover(locked: pack.id)
             guard record.isOpen(to: offer.version), record.loaded?.pack.sha256 != pack.sha256,
                 record.arriving != pack, try store.waiting(pack.id).status(of: pack) == nil,
                 try !FileSystem.exists(store.layout.version(pack, as: .sealed))
@@ -107,14 +99,13 @@ struct PackStager: Sendable {
 
     /// Opens a pack that waits in shared storage, or is kept sealed and is to be opened now; nothing is downloaded.
     func unlock(_ id: PackID) async throws(VaultError) -> PackState {
-        try await store.recovery.recover(id)
+        try await store.recover(id)
         try await acceptBroughtPack(id)
         let record = try store.records.record(of: id)
         try await recordForm(in: record, of: id)
-        if case .app(let keys?, _) = role, let waiting = record.waiting {
+        if let keys, let waiting = record.waiting {
             // A caller that waits for a key asks often: no file is read before the key is here.
-            _ = try await keys.contentKey(
-                waiting.contentKeyID, slots: waiting.slots, place: id.description)
+            _ = try await keys.contentKey(waiting.contentKeyID, slots: waiting.slots, place: id.description)
         }
         if record.waiting == nil, let loaded = record.loaded, !isForm(loaded.form), loaded.form == .sealed {
             guard let kept = try keptPack(loaded.pack) else {
@@ -147,14 +138,13 @@ struct PackStager: Sendable {
             guard let brought = try await verifiedWaitingPack(offer.pack) else {
                 throw damaged(id, "fetch the pack: only what is damaged comes again")
             }
-            return try await store.transfer.share(
+            return try await store.share(
                 brought, of: offer.pack, listedBy: offer.version, space: space)
         }
         // Where the app has metadata of its own, a pack that they do not list does not wait: another process may be bringing it.
-        let trust = MetadataStore(folder: store.layout.trust(of: .app))
-        guard try trust.pin() == nil, record.loaded == nil, try !store.waiting(id).digests().isEmpty else {
-            return
-        }
+        guard try store.metadata(of: .app).pin() == nil, record.loaded == nil,
+            try !store.waiting(id).digests().isEmpty
+        else { return }
         throw VaultError(
             .untrusted, "the downloaded pack is not the one that the verified metadata list",
             at: id.description, remedy: "fetch the pack, or give the site's root file", hint: .trustedRoot)
@@ -166,15 +156,12 @@ struct PackStager: Sendable {
 
     /// A form that was asked for is kept until another one is asked for.
     private func recordForm(in record: PackRecord, of id: PackID) async throws(VaultError) {
-        guard case .app(_, let wanted?) = role, record.form != wanted else { return }
-        try await store.journal.update(id) { $0.form = wanted }
+        guard let form, record.form != form else { return }
+        try await store.updateRecord(of: id) { $0.form = form }
     }
 
     /// Whether packs in this form are what the role wants.
-    func isForm(_ form: PackForm) -> Bool {
-        guard case .app(_?, let wanted?) = role else { return true }
-        return form == wanted
-    }
+    func isForm(_ form: PackForm) -> Bool { keys == nil || self.form == nil || form == self.form }
 
     /// Another process with newer metadata was faster: its decision is kept, and the pack that it left waiting is opened.
     private func followNewerDecision(_ record: PackRecord, of id: PackID) async throws(VaultError)
@@ -197,7 +184,7 @@ struct PackStager: Sendable {
             // An unreadable sector is damage.
             guard error.category == .io, !Task.isCancelled else { throw error }
         }
-        try await store.transfer.returnForRepair(waiting.file.path, of: pack)
+        try await store.returnForRepair(waiting.file.path, of: pack)
         return nil
     }
 }

@@ -9,9 +9,7 @@ extension StagingRun {
     func unlock(_ ids: [PackID]?) async throws(VaultError) -> (loaded: [PackID], firstError: VaultError?) {
         let waiting = try stager.store.records.unopenedIDs(withSealed: !stager.isForm(.sealed))
         let wanted = ids.map { ids in waiting.filter(ids.contains) } ?? waiting
-        var plan: [StagingTask] = []
-        for id in wanted { plan.append(StagingTask(id: id, offer: nil, needsKey: true)) }
-        let outcomes = try await run(plan)
+        let outcomes = try await run(wanted.map { StagingTask(id: $0, offer: nil, needsKey: true) })
         var loaded: [PackID] = []
         var firstError: VaultError?
         for outcome in outcomes {

@@ -3,7 +3,6 @@ import VaultConcurrency
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
-import VaultTransport
 
 /// Changes of a store that need no site.
 extension VaultStore {
@@ -39,31 +38,25 @@ extension VaultStore {
             if let id = ids?.first { throw nothingWaits(of: id) }
             return []
         }
-        let store = StoreAccess(layout: layout, role: .app)
+        let store = storeAccess
         let deadline = ContinuousClock.now + patience
         let isLastAttempt = AwaitableValue(false)
         let observer: Observer = { update in
             // A key that may still come is not reported as missing.
-            if case .failed(_, let error) = update, error.category == .key,
-                !isLastAttempt.value
-            {
-                return
-            }
+            if case .failed(_, let error) = update, error.category == .key, !isLastAttempt.value { return }
             observer(update)
         }
-        var stager = PackStager(
-            store: store, transport: FileTransport(), retries: RetryPolicy(),
-            role: .app(keys: keys, form), openings: AsyncSemaphore(1), observer: observer)
+        var stager = PackStager(store: store, keys: keys, form: form, observer: observer)
         stager.storedListing = try await StoredListing(
-            of: TrustAreas(layout: layout, role: .app), trusting: trustedRoot,
+            of: store, trusting: trustedRoot,
             listing: try store.records.unacceptedPacks(among: ids))
-        try await store.recovery.recover()
+        try await store.recover()
         var loaded: [PackID] = []
         while true {
             // Begun after the deadline, so that it reports every missing key.
             isLastAttempt.change { $0 = ContinuousClock.now >= deadline }
             // Within an attempt the provider is asked once for each key.
-            stager.role = .app(keys: CachingKeyProvider(keys), form)
+            stager.keys = CachingKeyProvider(keys)
             let run = StagingRun(stager: stager, controls: controls, width: 1)
             let (opened, error) = try await run.unlock(ids)
             loaded += opened
@@ -72,9 +65,7 @@ extension VaultStore {
                 throw nothingWaits(of: id)
             }
             guard error.category == .key, !isLastAttempt.value else { throw error }
-            do { try await Task.sleep(for: .milliseconds(250)) } catch {
-                throw VaultError.cancelled("unlock")
-            }
+            try await pause(for: .milliseconds(250), at: "unlock")
         }
     }
 
@@ -86,8 +77,8 @@ extension VaultStore {
     /// Removes a pack from the store. It comes back only when it is asked for by its ID, or with all. A version that a reader
     /// holds is removed when it is free. Throws `.missing` for a pack that was never here.
     public func remove(_ id: PackID) async throws(VaultError) {
-        try PackRecords(layout: layout, role: .app).requireKnown(id)
-        try await StoreAccess(layout: layout, role: .app).removal.remove(id)
+        try storeAccess.records.requireKnown(id)
+        try await storeAccess.remove(id)
     }
 
     /// Allows a pack to be removed when a download or an opening needs disk space and no reader holds it. Throws
@@ -102,12 +93,12 @@ extension VaultStore {
     }
 
     private func setPurgeable(_ id: PackID, _ isPurgeable: Bool) async throws(VaultError) {
-        let store = StoreAccess(layout: layout, role: .app)
+        let store = storeAccess
         try store.records.requireKnown(id)
         _ = try path(of: id)
-        try await store.recovery.recover()
-        let mark = try store.recovery.beginWork()
+        try await store.recover()
+        let mark = try store.beginWork()
         defer { withExtendedLifetime(mark) {} }
-        try await store.journal.update(id) { $0.isPurgeable = isPurgeable }
+        try await store.updateRecord(of: id) { $0.isPurgeable = isPurgeable }
     }
 }

@@ -1,8 +1,6 @@
 public import SealedPack
-import VaultConcurrency
 public import VaultErrors
 import VaultFileSystem
-import VaultTransport
 
 /// The result of verifying a loaded pack.
 public struct PackCondition: Sendable, Hashable {
@@ -33,14 +31,12 @@ extension VaultStore {
             if let id = ids?.first { _ = try path(of: id) }
             return []
         }
-        let store = StoreAccess(layout: layout, role: .app)
-        let stager = PackStager(
-            store: store, transport: FileTransport(), retries: RetryPolicy(), role: .app(keys: keys, nil),
-            openings: AsyncSemaphore(1), observer: onUpdate)
+        let store = storeAccess
+        let stager = PackStager(store: store, keys: keys, observer: onUpdate)
         let known = if let ids { ids } else { try store.records.ids() }
         var found: [PackCondition] = []
         for id in known {
-            guard let loaded = try await store.journal.state(of: id).loaded else {
+            guard let loaded = try await store.state(of: id).loaded else {
                 if ids != nil { _ = try path(of: id) }
                 continue
             }

@@ -22,7 +22,7 @@ enum VersionFingerprint {
     private static func add(_ folder: borrowing Folder, below prefix: String, to digest: inout SHA256)
         throws(VaultError)
     {
-        for bytes in try folder.names().sorted(by: { $0.lexicographicallyPrecedes($1) }) {
+        for bytes in try folder.names() {
             let name = String(decoding: bytes, as: UTF8.self)
             guard let found = try folder.status(of: bytes) else { throw gone(folder.path.appending(name)) }
             add(found, prefix + name, to: &digest)

@@ -13,27 +13,24 @@ struct VersionFolder: ~Copyable {
     /// Nil where the pack has no folder.
     init?(of id: PackID, in layout: StoreLayout) throws(VaultError) {
         guard try FileSystem.exists(layout.home(of: id)) else { return nil }
-        self.init(id, try Folder(opening: layout.home(of: id)), layout)
-    }
-
-    private init(_ id: PackID, _ folder: consuming Folder, _ layout: StoreLayout) {
+        folder = try Folder(opening: layout.home(of: id))
         (self.id, self.layout) = (id, layout)
-        self.folder = folder
     }
 
     /// The version that `current` leads to, by the manifest beside it, or by the record where that is damaged; nil when it
     /// leads to nothing, or neither names it.
     func live(recorded: PackRecord.Loaded?) throws(VaultError) -> PackRecord.Loaded? {
         guard let name = try linkedName() else { return nil }
+        let recorded = recorded.flatMap { isName(name, of: $0) ? $0 : nil }
         do throws(VaultError) {
             let pack = try PackManifestFile.read(beside: folder.path.appending(name))
             let loaded = PackRecord.Loaded(pack: pack, form: name.hasSuffix(".avpack") ? .sealed : .opened)
-            if isName(name, of: loaded) { return loaded }
+            return isName(name, of: loaded) ? loaded : recorded
         } catch {
             // An unreadable manifest is still there: its version is not to be removed.
-            guard error.category != .io || recorded.map({ isName(name, of: $0) }) == true else { throw error }
+            guard error.category != .io || recorded != nil else { throw error }
+            return recorded
         }
-        return recorded.flatMap { isName(name, of: $0) ? $0 : nil }
     }
 
     private func linkedName() throws(VaultError) -> String? {
@@ -47,7 +44,7 @@ struct VersionFolder: ~Copyable {
     }
 
     private func isName(_ name: String, of loaded: PackRecord.Loaded) -> Bool {
-        loaded.pack.id == id && layout.versionName(of: loaded.pack, as: loaded.form) == name
+        loaded.pack.id == id && loaded.name.text == name
     }
 
     /// Writes the manifest beside a version again where it is damaged: the record has it, too. True where it was.
@@ -62,7 +59,7 @@ struct VersionFolder: ~Copyable {
     /// Makes a complete version the live one.
     func activate(_ pack: PackManifest, as form: PackForm) throws(VaultError) {
         let lastUse = LastUse(in: folder)
-        try folder.replaceLink("current", target: FilePath(layout.versionName(of: pack, as: form)))
+        try folder.replaceLink("current", target: FilePath(VersionName(of: pack, as: form).text))
         lastUse.note(in: folder)
     }
 
@@ -75,41 +72,31 @@ struct VersionFolder: ~Copyable {
 
     /// Removes all versions but the live one and those that a reader holds: a later command removes these.
     func removeVersions(except live: PackRecord.Loaded?) throws(VaultError) {
-        let live = live.map { layout.versionName(of: $0.pack, as: $0.form) }
+        let live = live?.name
         var kept = live.map { [$0] } ?? []
-        var seen = Set(kept)
+        var seen = Set(kept.map(\.text))
         for text in try folder.names().map({ String(decoding: $0, as: UTF8.self) }) {
             guard let name = VersionName(ofEntry: text), seen.insert(name.text).inserted else { continue }
             let isRemoved = try whileFree(name) { () throws(VaultError) in try folder.discardTree(name.text) }
-            if !isRemoved { kept.append(name.text) }
+            if !isRemoved { kept.append(name) }
         }
-        let names = kept.compactMap { VersionName($0) }
         var damaged: [String] = []
-        for name in names where try isHeld(name.damaged) { damaged.append(name.damaged) }
+        for name in kept where try isHeld(name.damaged) { damaged.append(name.damaged) }
         try folder.discardStoreEntries(
-            except: kept + kept.map { $0 + ".json" } + names.map(\.tail) + damaged)
-        let isHeld = kept.contains { $0 != live } || !damaged.isEmpty
+            except: kept.flatMap { [$0.text, $0.text + ".json", $0.tail] } + damaged)
+        let isHeld = kept.contains { $0.text != live?.text } || !damaged.isEmpty
         try HeldVersions(layout: layout).set(isHeld, of: id)
     }
 
     /// Whether no reader holds a version.
-    func isFree(_ loaded: PackRecord.Loaded) throws(VaultError) -> Bool {
-        guard let name = VersionName(layout.versionName(of: loaded.pack, as: loaded.form)) else {
-            return false
-        }
-        return try whileFree(name) {}
-    }
+    func isFree(_ loaded: PackRecord.Loaded) throws(VaultError) -> Bool { try whileFree(loaded.name) {} }
 
     /// Runs `body` while no reader holds a version, nor what a repair left of it to its readers; false when one does. Who
     /// opened it without having the lock yet finds the name gone.
     func whileFree(_ name: VersionName, _ body: () throws(VaultError) -> Void) throws(VaultError) -> Bool {
         if try isHeld(name.damaged) { return false }
-        let found: StagedVersion?
-        do throws(VaultError) { found = try StagedVersion(name, in: folder, exclusively: true) } catch {
-            guard error.category == .corrupt else { throw error }
-            // A link, for example: nobody holds it as a version.
-            found = nil
-        }
+        // A link, for example, is corrupt: nobody holds it as a version.
+        let found = try optional(StagedVersion(name, in: folder, exclusively: true), ignoring: .corrupt)
         guard let version = found else {
             try body()
             return true
@@ -124,17 +111,12 @@ struct VersionFolder: ~Copyable {
     /// Whether a reader holds a file or a tree.
     func isHeld(_ name: String) throws(VaultError) -> Bool {
         guard let found = try folder.status(of: name) else { return false }
-        do throws(VaultError) {
-            if found.kind == .folder {
-                return (try? folder.openFolder(name).tryLock(exclusive: true)) == false
-            }
-            let file = try StagedVersion.lockableFile(name, in: folder)
-            // Where the file system has no locks nobody can hold anything.
-            return (try? file.tryLock(exclusive: true)) == false
-        } catch {
-            // A link, for example, or removed meanwhile.
-            guard [.corrupt, .missing].contains(error.category) else { throw error }
-            return false
+        if found.kind == .folder {
+            return (try? folder.openFolder(name).tryLock(exclusive: true)) == false
         }
+        // A link, for example, or removed meanwhile.
+        let file = try optional(StagedVersion.lockableFile(name, in: folder), ignoring: .corrupt, .missing)
+        // Where the file system has no locks nobody can hold anything.
+        return (try? file?.tryLock(exclusive: true)) == false
     }
 }

@@ -26,3 +26,19 @@ struct WrittenTree: ~Copyable {
         try folder.commit(to: path, permissions: Umask.current.applied(to: 0o755))
     }
 }
+
+extension PackInstaller {
+    /// Writes the pack's files aside, and saves them to the disk.
+    func write(_ source: OpenPack, of pack: PackManifest, progress: (UInt64) -> Void)
+        async throws(VaultError) -> WrittenTree
+    {
+        try await space.make(for: pack.installedSize, of: pack.id, in: layout.home(of: pack.id))
+        let tree = try WrittenTree(of: pack, in: layout)
+        try source.pack.writeTail(to: tree.tail.file)
+        StagingStep.openingBegan.reached()
+        try await source.extract(into: tree.folder.folder, progress: progress)
+        // Before the lock is taken: this may last.
+        try tree.folder.folder.synchronizeFileSystem()
+        return tree
+    }
+}

@@ -1,8 +1,29 @@
 import Glibc
-import SealedPack
 import SystemPackage
 import VaultErrors
 import VaultFileSystem
+
+/// Who may read what is made in an area. Two users who share `ephemeral/` and `shared/` do so by a group: what is made
+/// gets the permissions of the area's own folder, which the operator made (`install -d -m 2770 -g GROUP`).
+struct AreaPermissions {
+    let folders: UInt16
+    let files: UInt16
+
+    /// Whether a group shares the area.
+    var areShared: Bool { folders & 0o070 == 0o070 }
+
+    /// Permanent storage may be read by all users, and written by the app alone.
+    static let permanent = AreaPermissions(folders: 0o755, files: 0o644)
+}
+
+extension AreaPermissions {
+    /// An area that does not exist yet is this user's alone. Other users may never write files, only folders.
+    init(of area: FilePath) throws(VaultError) {
+        let mode = try FileSystem.status(of: area, followingLinks: true)?.permissions ?? 0o700
+        let isGroups = mode & 0o070 == 0o070
+        self.init(folders: isGroups ? mode & 0o2770 : 0o700, files: isGroups ? 0o640 : 0o600)
+    }
+}
 
 /// The folders of an area that other users may write to, opened one by one from the area's own folder: planted links
 /// are never followed. (The area itself may be a link: it is the operator's.)
@@ -17,6 +38,18 @@ extension StoreLayout {
             folder = inner
         }
         return folder
+    }
+
+    func permissions(of role: StoreRole) throws(VaultError) -> AreaPermissions {
+        switch role {
+        case .app: .permanent
+        case .downloader: try AreaPermissions(of: shared)
+        }
+    }
+
+    /// Makes the ephemeral area where it is missing.
+    func makeEphemeral() throws(VaultError) {
+        try FileSystem.createFolders(ephemeral, permissions: AreaPermissions(of: ephemeral).folders)
     }
 
     /// Makes a folder in shared storage. Throws `.unwritable` where it or a folder above it is something else.
@@ -56,6 +89,14 @@ extension FileStatus {
     /// Whether permissions explain that it can't be opened, and not the disk: it is another user's, or its owner closed
     /// it.
     var mayBeClosed: Bool { !isOfThisUser || permissions & 0o500 != 0o500 }
+}
+
+extension FileSystem {
+    /// Removes an entry with all it holds; absent is fine.
+    static func discard(_ path: FilePath) throws(VaultError) {
+        guard let name = path.lastComponent?.string else { return }
+        try Folder(opening: path.removingLastComponent()).discard(name)
+    }
 }
 
 extension Folder {

@@ -9,6 +9,8 @@ struct PackRecord: Sendable, Equatable {
     struct Loaded: Sendable, Equatable {
         var pack: PackManifest
         var form: PackForm
+
+        var name: VersionName { VersionName(of: pack, as: form) }
     }
 
     /// Counts the times that the record was saved.
@@ -59,6 +61,12 @@ struct PackRecord: Sendable, Equatable {
 
     /// Whether a listing may still decide on the pack: no newer one did, and the app did not remove the pack.
     func isOpen(to listing: ListingVersion) -> Bool { self.listing <= listing && !isRemoved }
+
+    /// Whether the pack is live just as it is listed, and nothing of it is under way.
+    func isLoaded(_ pack: PackManifest, as form: PackForm, listedBy listing: ListingVersion) -> Bool {
+        isOpen(to: listing) && loaded == Loaded(pack: pack, form: form) && waiting == nil && arriving == nil
+            && failure == nil
+    }
 
     /// The file's bytes: a JSON object with the SHA-256 of its own canonical form without that member.
     var bytes: [UInt8] {

@@ -25,10 +25,8 @@ struct PackRecords: Sendable {
     /// The record of one role.
     func record(of id: PackID, in role: StoreRole) throws(VaultError) -> PackRecord {
         let path = layout.state(of: id, in: role)
-        let bytes: [UInt8]
         let limit = role == self.role ? Self.limit : Self.othersLimit
-        do throws(VaultError) { bytes = try DurableFile.read(path, limit: limit) } catch {
-            guard error.category == .missing else { throw error }
+        guard let bytes = try optional(DurableFile.read(path, limit: limit), ignoring: .missing) else {
             return PackRecord()
         }
         return try PackRecord(parsing: bytes, place: path.string)
@@ -36,10 +34,7 @@ struct PackRecords: Sendable {
 
     /// Nil for a damaged record. Throws where it can't be read now: nothing follows from that.
     func soundRecord(of id: PackID) throws(VaultError) -> PackRecord? {
-        do throws(VaultError) { return try record(of: id) } catch {
-            guard error.category == .corrupt else { throw error }
-            return nil
-        }
+        try optional(record(of: id), ignoring: .corrupt)
     }
 
     func save(_ record: PackRecord, of id: PackID) throws(VaultError) {
@@ -93,16 +88,16 @@ struct PackRecords: Sendable {
     }
 
     /// The IDs of all packs with a record of this role, in order.
-    func ids() throws(VaultError) -> [PackID] {
+    func ids() throws(VaultError) -> [PackID] { try ids(of: role) }
+
+    private func ids(of role: StoreRole) throws(VaultError) -> [PackID] {
         try ids(below: layout.states(of: role), in: layout.area(of: role))
     }
 
     /// The IDs of all packs that any role knows, in order.
     func allIDs() throws(VaultError) -> [PackID] {
         var found: Set<PackID> = []
-        for role in StoreRole.allCases {
-            found.formUnion(try ids(below: layout.states(of: role), in: layout.area(of: role)))
-        }
+        for role in StoreRole.allCases { found.formUnion(try ids(of: role)) }
         return found.sorted()
     }
 

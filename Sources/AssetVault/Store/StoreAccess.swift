@@ -2,6 +2,18 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
+/// The two roles that use a store. Each keeps its decisions in an area of its own, so that one may run as another user, or in
+/// a sandbox, without being able to decide for the other.
+enum StoreRole: Sendable, CaseIterable {
+    /// Opens packs and keeps them ready for use. It alone writes permanent storage, and verifies the signatures and digests of
+    /// everything else.
+    case app
+    /// Downloads packs to shared storage, without any key. It reads the app's decisions, and writes none.
+    case downloader
+
+    var other: StoreRole { self == .app ? .downloader : .app }
+}
+
 /// A store as one role works on it: its files, its records and its locks.
 struct StoreAccess: Sendable {
     let layout: StoreLayout
@@ -46,10 +58,7 @@ struct StoreAccess: Sendable {
         try FileSystem.createFolders(layout.area(of: role), permissions: permissions.folders)
         let paths = layout.locks(of: role)
         // The app's own lock excludes other apps: what is in the place of the shared one must not keep it out.
-        if role == .app, let shared = paths.last, !isLockFile(shared), let name = shared.lastComponent?.string
-        {
-            try Folder(opening: layout.shared).discard(name)
-        }
+        if role == .app, let shared = paths.last, !isLockFile(shared) { try FileSystem.discard(shared) }
         return try await acquire(paths)
     }
 

@@ -113,18 +113,13 @@ public struct StoreLayout: Sendable, Hashable {
 
     func current(of id: PackID) -> FilePath { home(of: id).appending("current") }
 
-    /// The immutable name of a version, opened or sealed.
-    func versionName(of pack: PackManifest, as form: PackForm) -> String {
-        "@\(pack.version)-\(pack.sha256.hex.prefix(16))\(form == .sealed ? ".avpack" : "")"
-    }
-
     /// Index and catalog of an opened pack.
     func tail(of pack: PackManifest) -> FilePath {
-        FilePath(version(pack, as: .opened).string + ".tail")
+        home(of: pack.id).appending(VersionName(of: pack, as: .opened).tail)
     }
 
     func version(_ pack: PackManifest, as form: PackForm) -> FilePath {
-        home(of: pack.id).appending(versionName(of: pack, as: form))
+        home(of: pack.id).appending(VersionName(of: pack, as: form).text)
     }
 }
 

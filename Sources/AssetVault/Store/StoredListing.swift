@@ -4,6 +4,24 @@ import VaultCrypto
 import VaultErrors
 import VaultSite
 
+/// Which metadata listed a pack: of two, the one under the newer root is newer, and under one root that of the higher
+/// snapshot version, which every change of a listing raises. (A thief of keys may have raised the
+/// snapshot version; the root that replaces the keys ends that.)
+struct ListingVersion: Comparable, Sendable {
+    var root: Int64 = 0
+    var snapshot: Int64 = 0
+
+    static func < (left: Self, right: Self) -> Bool {
+        (left.root, left.snapshot) < (right.root, right.snapshot)
+    }
+}
+
+extension ListingVersion {
+    init(_ chain: TrustChain) {
+        self.init(root: chain.root.version, snapshot: chain.snapshot.version)
+    }
+}
+
 /// The packs of a site by the metadata that the app verified and stored, read without the network.
 ///
 /// A pack that a downloader brought counts only if it is listed here, digest and all: so a file in shared storage,
@@ -19,32 +37,32 @@ struct StoredListing: Sendable {
     /// - Parameters:
     ///   - trustedRoot: pinned where the app has no root yet.
     ///   - waiting: the packs that wait and were not accepted yet, by the digests in their names.
-    init?(of areas: TrustAreas, trusting trustedRoot: [UInt8]?, listing waiting: [PackID: Set<SHA256Digest>])
+    init?(of store: StoreAccess, trusting trustedRoot: [UInt8]?, listing waiting: [PackID: Set<SHA256Digest>])
         async throws(VaultError)
     {
         if let trustedRoot {
-            try areas.prepare()
-            try await areas.own.pin(trustedRoot)
+            try store.prepareMetadata()
+            try await store.metadata.pin(trustedRoot)
         }
-        do throws(VaultError) { try await areas.adoptPin() } catch {
+        do throws(VaultError) { try await store.adoptPin() } catch {
             guard !Task.isCancelled else { throw error }
         }
-        if let kept = try await Self(kept: areas, trusting: trustedRoot), await kept.lists(waiting) {
+        if let kept = try await Self(kept: store, trusting: trustedRoot), await kept.lists(waiting) {
             self = kept
             return
         }
-        do throws(VaultError) { try await areas.adoptMetadata(trusting: trustedRoot) } catch {
+        do throws(VaultError) { try await store.adoptMetadata(trusting: trustedRoot) } catch {
             // Where the downloader's metadata fail verification, the app's own count.
             guard !Task.isCancelled else { throw error }
         }
-        try await self.init(kept: areas, trusting: trustedRoot)
+        try await self.init(kept: store, trusting: trustedRoot)
     }
 
     /// The app's listing, read only. Throws `.untrusted` where the given root is another site's.
-    init?(kept areas: TrustAreas, trusting trustedRoot: [UInt8]? = nil) async throws(VaultError) {
-        trust = areas.own
+    init?(kept store: StoreAccess, trusting trustedRoot: [UInt8]? = nil) async throws(VaultError) {
+        trust = store.metadata
         // Delegated roles that were adopted are read where they are, and count as the app's snapshot lists them.
-        source = areas.metadata(of: .downloader).asSource
+        source = store.metadata(of: .downloader).asSource
         guard try trust.pin() != nil else { return nil }
         if let trustedRoot {
             try await trust.requireStoredRoot(agreeingWith: trustedRoot, from: source)

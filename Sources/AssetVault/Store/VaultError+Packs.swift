@@ -9,6 +9,12 @@ extension VaultError {
             remedy: "try again")
     }
 
+    static func notLoaded(_ id: PackID, in layout: StoreLayout) -> VaultError {
+        VaultError(
+            .missing, "the pack '\(id)' is not loaded", at: layout.current(of: id).string,
+            remedy: "fetch it with its key first")
+    }
+
     static func removedMeanwhile(_ id: PackID) -> VaultError {
         VaultError(
             .missing, "the pack was removed meanwhile", at: id.description,
@@ -20,4 +26,14 @@ extension VaultError {
 
     /// Whether a file is missing or its bytes are not what they were. Disks report unreadable sectors as `.io`.
     var isDamage: Bool { [.corrupt, .missing, .io].contains(category) && !Task.isCancelled }
+}
+
+/// What `body` returns; nil where it fails in one of these ways.
+func optional<R: ~Copyable>(
+    _ body: @autoclosure () throws(VaultError) -> R?, ignoring categories: VaultError.Category...
+) throws(VaultError) -> R? {
+    do throws(VaultError) { return try body() } catch {
+        guard categories.contains(error.category) else { throw error }
+        return nil
+    }
 }

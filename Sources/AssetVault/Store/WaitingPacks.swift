@@ -99,19 +99,14 @@ struct WaitingPacks {
 
 extension StoreAccess {
     func waiting(_ id: PackID) -> WaitingPacks { WaitingPacks(layout: layout, id: id) }
-}
 
-extension WaitingPacks {
-    /// Removes the packs that no role needs: all but the one of this role's record, and one that the other role may have
-    /// brought since.
-    func removeUnneeded(beside record: PackRecord, in store: StoreAccess) throws(VaultError) {
+    /// Removes the waiting packs that no role needs: all but the one of this role's record, and one that the other
+    /// role may have brought since.
+    func removeUnneededWaiting(of id: PackID, beside record: PackRecord) throws(VaultError) {
         // Where the other role's record can't be read, any file may be needed.
-        guard let other = try? store.records.record(of: id, in: store.role == .app ? .downloader : .app)
-        else {
-            return
-        }
+        guard let other = try? records.record(of: id, in: role.other) else { return }
         var kept = record.waiting.map { [$0] } ?? []
-        if store.role == .app {
+        if role == .app {
             let isNew = other.listing >= record.listing
             // A downloader that died may have named what was arriving before it recorded that.
             for brought in [isNew ? other.waiting : nil, other.arriving].compactMap(\.self)
@@ -119,6 +114,6 @@ extension WaitingPacks {
                 kept.append(brought)
             }
         }
-        try remove(except: kept)
+        try waiting(id).remove(except: kept)
     }
 }

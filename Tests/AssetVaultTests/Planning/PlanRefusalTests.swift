@@ -31,21 +31,21 @@ import VaultTransport
             (.noAllowedSource([]), "levels/one: there is no source to download it from; give one"),
         ] as [(PlanRefusal.Reason, String)])
     func sentence(_ reason: PlanRefusal.Reason, _ text: String) throws {
-        #expect(PlanRefusal(pack: try pack("levels/one"), reason: reason).description == text)
+        #expect(PlanRefusal(pack: try pack("levels/one"), reason: reason).error.description == text)
     }
 
     @Test func sources() throws {
         let sources = try ["a", "b", "c", "d", "e"].map { try site("\($0).example") }
         let one = PlanRefusal(pack: try pack("one"), reason: .noAllowedSource([sources[0]]))
         #expect(
-            one.description
+            one.error.description
                 == "one: packs may not come from https://a.example/game; allow one of these hosts, or give a source on "
                 + "an allowed one")
         let five = PlanRefusal(pack: try pack("one"), reason: .noAllowedSource(sources))
-        #expect(five.description.contains("https://c.example/game and 2 more;"))
+        #expect(five.error.description.contains("https://c.example/game and 2 more;"))
         let folder = PlanRefusal(
             pack: try pack("one"), reason: .noAllowedSource([SiteLocation(path: "/a\nb")]))
-        #expect(!folder.description.contains("\n"))
+        #expect(!folder.error.description.contains("\n"))
     }
 
     @Test(arguments: PlanScopeTests.occasions + [.app(.only([try PackID("new"), try PackID("here")]))])

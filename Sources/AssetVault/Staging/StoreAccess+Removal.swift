@@ -4,53 +4,43 @@ import VaultErrors
 import VaultFileSystem
 
 /// Removes packs. Each file or tree loses its final name first, so that nothing half-removed ever has one.
-struct PackRemoval: Sendable {
-    let store: StoreAccess
-
-    private var layout: StoreLayout { store.layout }
-
+extension StoreAccess {
     /// Removes a pack until it is asked for again. A version that a reader holds is removed when it is free.
     func remove(_ id: PackID) async throws(VaultError) {
-        try await store.recovery.recover()
-        let mark = try store.recovery.beginWork()
+        try await recover()
+        let mark = try beginWork()
         defer { withExtendedLifetime(mark) {} }
-        try await store.withLock { () throws(VaultError) in try remove(locked: id) }
+        try await withLock { () throws(VaultError) in try remove(locked: id) }
     }
 
     /// The same, under the lock, by a process whose work is marked.
     func remove(locked id: PackID) throws(VaultError) {
         // A record that can't be read would only keep the pack from being removed.
         var record =
-            (try? store.records.record(of: id)) ?? (try? store.journal.reconciled(nil, of: id))
+            (try? records.record(of: id)) ?? (try? reconciled(nil, of: id))
             ?? PackRecord()
         record.form = record.form ?? record.loaded?.form
         record.isRemoved = true
-        do throws(VaultError) { try store.records.save(record, of: id) } catch {
+        do throws(VaultError) { try records.save(record, of: id) } catch {
             // On a full disk the removal makes the space; the record is saved at the end.
             guard error.isStorageFailure else { throw error }
         }
         StagingStep.removalRecorded.reached()
         // What is left of an attempt to open it must not keep it here.
-        try? store.recovery.removeAbandonedScratch(of: id)
-        try finish(id, record)
+        try? removeAbandonedScratch(of: id)
+        try finishRemoval(of: id, record)
     }
 
     /// Removes all that is left of a pack, as far as no reader holds it.
-    func finish(_ id: PackID, _ saved: PackRecord) throws(VaultError) {
-        if store.role == .app { try VersionFolder(of: id, in: layout)?.deactivate() }
+    func finishRemoval(of id: PackID, _ saved: PackRecord) throws(VaultError) {
+        if role == .app { try VersionFolder(of: id, in: layout)?.deactivate() }
         StagingStep.linkRemoved.reached()
-        if store.role == .app {
-            if let versions = try VersionFolder(of: id, in: layout) {
-                try versions.removeVersions(except: nil)
-            } else {
-                try HeldVersions(layout: layout).set(false, of: id)
-            }
-        }
+        if role == .app { try removeVersions(of: id, except: nil) }
         StagingStep.versionsRemoved.reached()
-        try store.waiting(id).remove(except: [])
+        try waiting(id).remove(except: [])
         StagingStep.waitingRemoved.reached()
         // A record that can't be read may name another download: `removeUnneededDownloads` finds that one.
-        let arriving = ((try? store.records.arriving(of: id)) ?? []) + [saved.arriving].compactMap(\.self)
+        let arriving = ((try? records.arriving(of: id)) ?? []) + [saved.arriving].compactMap(\.self)
         for pack in arriving { try discardDownload(of: pack) }
         var record = PackRecord()
         record.generation = saved.generation
@@ -58,22 +48,30 @@ struct PackRemoval: Sendable {
         record.form = saved.form
         record.isRemoved = true
         // Recovery has forgotten already what is gone: the record on the disk is compared.
-        if record != (try? store.records.record(of: id)) { try store.records.save(record, of: id) }
+        if record != (try? records.record(of: id)) { try records.save(record, of: id) }
+    }
+
+    /// Removes all versions but the live one and those that a reader holds: a later command removes these.
+    func removeVersions(of id: PackID, except live: PackRecord.Loaded?) throws(VaultError) {
+        guard let versions = try VersionFolder(of: id, in: layout) else {
+            return try HeldVersions(layout: layout).set(false, of: id)
+        }
+        try versions.removeVersions(except: live)
     }
 
     /// Removes what waits beside packs that are live just as the site lists them: older versions that somebody put there again,
     /// or that a downloader brought in vain.
     func removeSuperseded(by offers: [OfferedPack]) async throws(VaultError) {
-        let waiting = Set(try store.records.waitingIDs())
-        let superseding = offers.filter { waiting.contains($0.pack.id) }
+        let waitingIDs = Set(try records.waitingIDs())
+        let superseding = offers.filter { waitingIDs.contains($0.pack.id) }
         guard !superseding.isEmpty else { return }
-        try await store.withLock { () throws(VaultError) in
+        try await withLock { () throws(VaultError) in
             for offer in superseding {
-                guard let record = try? store.records.record(of: offer.pack.id),
+                guard let record = try? records.record(of: offer.pack.id),
                     let form = record.loaded?.form,
                     record.isLoaded(offer.pack, as: form, listedBy: offer.version)
                 else { continue }
-                try store.waiting(offer.pack.id).remove(except: [])
+                try waiting(offer.pack.id).remove(except: [])
             }
         }
     }
@@ -92,7 +90,7 @@ struct PackRemoval: Sendable {
         let folder = try Folder(opening: layout.ephemeral)
         try folder.removeAbandonedScratch()
         guard try !folder.names().isEmpty else { return }
-        try await store.withLock { () throws(VaultError) in
+        try await withLock { () throws(VaultError) in
             let needed = try neededDownloads()
             for name in try folder.names() {
                 let text = String(decoding: name, as: UTF8.self)
@@ -109,12 +107,12 @@ struct PackRemoval: Sendable {
     /// The digests of the packs that are arriving; nil where a record can't be read, since it may name any of them.
     private func neededDownloads() throws(VaultError) -> Set<String>? {
         var needed: Set<String> = []
-        for id in try store.records.allIDs() {
+        for id in try records.allIDs() {
             // A damaged record is made anew.
-            if (try? store.records.record(of: id)) == nil { _ = try? store.recovery.recover(locked: id) }
-            let own = try? store.records.record(of: id)
+            if (try? records.record(of: id)) == nil { _ = try? recover(locked: id) }
+            let own = try? records.record(of: id)
             for role in StoreRole.allCases {
-                guard let record = try? store.records.record(of: id, in: role) else { return nil }
+                guard let record = try? records.record(of: id, in: role) else { return nil }
                 guard let pack = record.arriving else { continue }
                 // Another process installed it or a newer version, while the one that recorded the download was stopped.
                 let isInstalled = pack.sha256 == own?.loaded?.pack.sha256
@@ -132,8 +130,4 @@ struct PackRemoval: Sendable {
         else { return }
         try FileSystem.unlink(path)
     }
-}
-
-extension StoreAccess {
-    var removal: PackRemoval { PackRemoval(store: self) }
 }

@@ -4,12 +4,7 @@ import VaultErrors
 import VaultFileSystem
 
 /// Puts a sound copy in the place of the live version of a pack, which was damaged.
-struct VersionReplacement {
-    let store: StoreAccess
-    let space: DiskSpace
-
-    private var layout: StoreLayout { store.layout }
-
+extension PackInstaller {
     /// Replaces a sealed version by the same bytes, sound again; false where it is no longer live. Its readers keep the damaged
     /// one, under a name beside it.
     func replaceFile(_ pack: PackManifest, by whole: OpenFileReference) async throws(VaultError) -> Bool {
@@ -41,12 +36,7 @@ struct VersionReplacement {
     func replaceTree(
         _ pack: PackManifest, by source: OpenPack, progress: (UInt64) -> Void
     ) async throws(VaultError) -> Bool {
-        let home = layout.home(of: pack.id)
-        try await space.make(for: pack.installedSize, of: pack.id, in: home)
-        let tree = try WrittenTree(of: pack, in: layout)
-        try source.pack.writeTail(to: tree.tail.file)
-        try await source.extract(into: tree.folder.folder, progress: progress)
-        try tree.folder.folder.synchronizeFileSystem()
+        let tree = try await write(source, of: pack, progress: progress)
         return try await store.withLock(tree) { tree throws(VaultError) in
             guard let name = try liveName(of: pack, as: .opened),
                 let versions = try VersionFolder(of: pack.id, in: layout)
@@ -56,7 +46,7 @@ struct VersionReplacement {
             let isFree = try versions.whileFree(name) {}
             if !isFree { try HeldVersions(layout: layout).set(true, of: pack.id) }
             // The sound tree first has the name that recovery removes, and then the version's.
-            try tree.commit(to: home.appending(name.damaged))
+            try tree.commit(to: versions.folder.path.appending(name.damaged))
             if try versions.folder.status(of: name.text) == nil {
                 try versions.folder.rename(name.damaged, to: versions.folder, as: name.text, replacing: false)
             } else {
@@ -73,15 +63,13 @@ struct VersionReplacement {
         guard let live = try store.records.record(of: pack.id).loaded, live.pack.sha256 == pack.sha256,
             live.form == form
         else { return nil }
-        return VersionName(layout.versionName(of: pack, as: form))
+        return live.name
     }
 
     /// The damaged file gets a name of its own. A repair that was killed may have done that already.
     private func leaveToReaders(
         _ name: VersionName, of pack: PackManifest, in versions: borrowing VersionFolder
-    )
-        throws(VaultError)
-    {
+    ) throws(VaultError) {
         if let left = try versions.folder.status(of: name.damaged) {
             if try versions.folder.status(of: name.text)?.isSameFile(as: left) == true { return }
             if try versions.isHeld(name.damaged) { throw isRead(pack) }

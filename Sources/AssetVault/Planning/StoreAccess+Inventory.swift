@@ -1,14 +1,10 @@
 import SealedPack
+import VaultConcurrency
 import VaultErrors
 import VaultFileSystem
 
 /// What a store has of the packs that a site offers: the input of a plan.
-struct StoreInventory: Sendable {
-    let store: StoreAccess
-
-    private var layout: StoreLayout { store.layout }
-    private var records: PackRecords { store.records }
-
+extension StoreAccess {
     /// The files of the offered packs, and of other packs that wait or were being downloaded. A pack that is loaded
     /// just as it is offered, as nearly all packs of a large site, is not inspected further.
     ///
@@ -21,11 +17,9 @@ struct StoreInventory: Sendable {
         var stored: [StoredPack] = []
         stored.reserveCapacity(packs.count)
         for pack in packs {
-            if loaded.contains(pack.id) {
-                stored.append(StoredPack(id: pack.id, loaded: pack))
-            } else {
-                stored.append(try await lookedAt(pack, as: form))
-            }
+            let isLoaded = loaded.contains(pack.id)
+            stored.append(
+                isLoaded ? StoredPack(id: pack.id, loaded: pack) : try await lookedAt(pack, as: form))
         }
         let known = Set(packs.map(\.id))
         for id in try Set(records.waitingIDs() + arrivingIDs()).sorted() where !known.contains(id) {
@@ -43,10 +37,9 @@ struct StoreInventory: Sendable {
         -> [StoredPack]
     {
         var stored: [StoredPack] = []
-        for offer in offers {
-            let pack = offer.pack
-            stored.append(
-                try storedPack(pack.id, try await store.journal.state(of: pack.id), offered: pack, as: form))
+        for pack in offers.map(\.pack) {
+            let record = try await state(of: pack.id)
+            stored.append(try storedPack(pack.id, record, offered: pack, as: form))
         }
         return stored
     }
@@ -58,13 +51,13 @@ struct StoreInventory: Sendable {
             let isOdd = saved.map { $0.loaded?.pack.sha256 == pack.sha256 } ?? true
             // A downloader died after it named the pack and before it recorded that.
             var isUnrecorded = false
-            if store.role == .downloader, saved?.waiting != pack {
-                isUnrecorded = try store.waiting(pack.id).status(of: pack) != nil
+            if role == .downloader, saved?.waiting != pack {
+                isUnrecorded = try waiting(pack.id).status(of: pack) != nil
             }
             guard isOdd || isUnrecorded else {
                 return try storedPack(pack.id, saved ?? PackRecord(), offered: pack, as: form)
             }
-            try await store.recovery.recover(pack.id)
+            try await recover(pack.id)
             // A record that can't be read counts as empty: the pack is staged again.
             let recovered = (try? records.record(of: pack.id)) ?? PackRecord()
             return try storedPack(pack.id, recovered, offered: pack, as: form)
@@ -91,11 +84,11 @@ struct StoreInventory: Sendable {
         var stored = StoredPack(id: id)
         // A version in another form needs to be loaded again.
         if let loaded = record.loaded, form == nil || loaded.form == form { stored.loaded = loaded.pack }
-        for waiting in [offered, record.waiting].compactMap(\.self) where stored.waiting == nil {
-            if try store.waiting(id).seemsToHold(waiting) { stored.waiting = waiting }
+        for pack in [offered, record.waiting].compactMap(\.self) where stored.waiting == nil {
+            if try waiting(id).seemsToHold(pack) { stored.waiting = pack }
         }
         // The other role's download can be used; its record may be unreadable.
-        let other = try? records.record(of: id, in: store.role == .app ? .downloader : .app)
+        let other = try? records.record(of: id, in: role.other)
         for arriving in [offered, record.arriving, other?.arriving].compactMap(\.self)
         where stored.downloaded == nil && stored.partial == nil {
             switch try DownloadFile(layout: layout, pack: arriving).arrival() {
@@ -107,11 +100,41 @@ struct StoreInventory: Sendable {
         stored.isUnwanted = record.isRemoved
         stored.isBeingRemoved = record.isRemoved && stored.isPresent
         stored.hasFailed = record.failure != nil
-        stored.hasChangedFingerprint = store.journal.hasChangedFingerprint(record)
+        stored.hasChangedFingerprint = hasChangedFingerprint(record)
         return stored
     }
-}
 
-extension StoreAccess {
-    var inventory: StoreInventory { StoreInventory(store: self) }
+    /// Number of packs that one task looks at.
+    private static let share = 256
+
+    /// The packs that are live just as they are listed.
+    func loaded(
+        among packs: [PackManifest], as form: PackForm?, listedBy listing: ListingVersion
+    ) async throws(VaultError) -> Set<PackID> {
+        var shares = stride(from: 0, to: packs.count, by: Self.share).map {
+            packs[$0..<min($0 + Self.share, packs.count)]
+        }[...]
+        var loaded: Set<PackID> = []
+        try await runInOrder(
+            next: { NextInput(shares.popFirst()) }, memory: { _ in 0 },
+            work: { $0.filter { isLoaded($0, as: form, listedBy: listing) }.map(\.id) },
+            deliver: { loaded.formUnion($0) })
+        return loaded
+    }
+
+    /// False for anything odd: staging the pack finds out what it is.
+    private func isLoaded(_ pack: PackManifest, as form: PackForm?, listedBy listing: ListingVersion)
+        -> Bool
+    {
+        guard let record = try? records.record(of: pack.id), let form = form ?? record.loaded?.form
+        else {
+            return false
+        }
+        let version = layout.version(pack, as: form)
+        guard record.isLoaded(pack, as: form, listedBy: listing),
+            let current = try? FileSystem.status(of: layout.current(of: pack.id), followingLinks: true),
+            let loaded = try? FileSystem.status(of: version), current.isSameFile(as: loaded)
+        else { return false }
+        return !hasChangedFingerprint(record) && pack.isSaved(beside: version)
+    }
 }

@@ -5,11 +5,7 @@ import VaultFileSystem
 
 /// The moves of a sealed pack between the areas. Each is durable before the next one begins: a pack has its final name only
 /// when it is complete.
-struct AreaTransfer: Sendable {
-    let store: StoreAccess
-
-    private var layout: StoreLayout { store.layout }
-
+extension StoreAccess {
     /// From ephemeral to shared storage: the verified file becomes a pack that waits for its key.
     func share(
         _ verified: OpenFileReference, of pack: PackManifest, listedBy listing: ListingVersion,
@@ -19,13 +15,13 @@ struct AreaTransfer: Sendable {
         let folder = target.removingLastComponent()
         try layout.makeShared(folder)
         try await space.make(toMove: verified, of: pack, to: folder)
-        let move = try VerifiedMove(of: verified, pack, to: target, in: store)
-        let isRemoved = try await store.withLock(move) { move throws(VaultError) in
+        let move = try VerifiedMove(of: verified, pack, to: target, in: self)
+        let isRemoved = try await withLock(move) { move throws(VaultError) in
             try pack.save(beside: target)
             StagingStep.manifestSaved.reached()
             try move.commit()
             StagingStep.packShared.reached()
-            var record = try store.records.record(of: pack.id)
+            var record = try records.record(of: pack.id)
             let isNewest = record.isOpen(to: listing)
             if isNewest {
                 record.waiting = pack
@@ -33,8 +29,8 @@ struct AreaTransfer: Sendable {
                 record.listing = listing
                 record.failure = nil
             }
-            try store.waiting(pack.id).removeUnneeded(beside: record, in: store)
-            if isNewest { try store.records.save(record, of: pack.id) }
+            try removeUnneededWaiting(of: pack.id, beside: record)
+            if isNewest { try records.save(record, of: pack.id) }
             StagingStep.shareRecorded.reached()
             return record.isRemoved
         }
@@ -48,15 +44,15 @@ struct AreaTransfer: Sendable {
         try layout.makeEphemeral()
         guard let found = try FileSystem.status(of: damaged), EphemeralName.isOurs(found) else {
             // Neither another user's file nor a link is continued.
-            return try await store.withLock { () throws(VaultError) in
-                try store.waiting(pack.id).discard(damaged)
+            return try await withLock { () throws(VaultError) in
+                try waiting(pack.id).discard(damaged)
                 try recordReturn(of: pack)
             }
         }
         do throws(VaultError) {
             // Before the lock is taken: a copy may last.
             let move = try FileMove(from: damaged, to: target) { _ in }
-            try await store.withLock(move) { move throws(VaultError) in
+            try await withLock(move) { move throws(VaultError) in
                 if try FileSystem.exists(target) {
                     try FileSystem.unlink(damaged)
                 } else {
@@ -70,13 +66,13 @@ struct AreaTransfer: Sendable {
     }
 
     private func recordReturn(of pack: PackManifest) throws(VaultError) {
-        var record = try store.records.record(of: pack.id)
+        var record = try records.record(of: pack.id)
         if record.waiting.map({ $0.sha256 == pack.sha256 }) ?? true {
             record.waiting = nil
             record.arriving = pack
-            try store.records.save(record, of: pack.id)
+            try records.save(record, of: pack.id)
         }
-        try store.waiting(pack.id).removeUnneeded(beside: record, in: store)
+        try removeUnneededWaiting(of: pack.id, beside: record)
     }
 
     /// From permanent to shared storage, under the lock: a sealed pack that got its name and never became live waits again.
@@ -86,15 +82,9 @@ struct AreaTransfer: Sendable {
         guard try !FileSystem.exists(target), try FileSystem.exists(version) else { return }
         try layout.makeShared(layout.waiting(of: pack.id))
         try pack.save(beside: target)
-        guard let name = VersionName(layout.versionName(of: pack, as: .sealed)),
-            let versions = try VersionFolder(of: pack.id, in: layout)
-        else { return }
-        _ = try versions.whileFree(name) { () throws(VaultError) in
+        guard let versions = try VersionFolder(of: pack.id, in: layout) else { return }
+        _ = try versions.whileFree(VersionName(of: pack, as: .sealed)) { () throws(VaultError) in
             try FileMove(from: version, to: target) { _ in }.commit()
         }
     }
-}
-
-extension StoreAccess {
-    var transfer: AreaTransfer { AreaTransfer(store: self) }
 }

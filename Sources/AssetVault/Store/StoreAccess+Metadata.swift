@@ -1,4 +1,3 @@
-import Glibc
 import SystemPackage
 import UpdateFramework
 import VaultErrors
@@ -6,17 +5,9 @@ import VaultFileSystem
 
 /// Where each role keeps the metadata that it trusts. To the app, a downloader's metadata are those of one more host: they
 /// count when they pass verification against what the app verified before.
-struct TrustAreas: Sendable {
-    let layout: StoreLayout
-    let role: StoreRole
-
-    init(layout: StoreLayout, role: StoreRole) {
-        self.layout = layout
-        self.role = role
-    }
-
+extension StoreAccess {
     /// The metadata that the role trusts.
-    var own: MetadataStore { metadata(of: role) }
+    var metadata: MetadataStore { metadata(of: role) }
 
     func metadata(of role: StoreRole) -> MetadataStore {
         let permissions = try? layout.permissions(of: role)
@@ -25,14 +16,14 @@ struct TrustAreas: Sendable {
     }
 
     /// Makes the area in which the role's metadata are kept.
-    func prepare() throws(VaultError) {
+    func prepareMetadata() throws(VaultError) {
         try FileSystem.createFolders(layout.area(of: role), permissions: layout.permissions(of: role).folders)
     }
 
     /// A downloader that has no root yet takes the app's. An app takes the downloader's only if no other user could have put
     /// it there: this one could write the app's own as well. Else the app needs to be given a root.
     func adoptPin() async throws(VaultError) {
-        guard try own.pin() == nil else { return }
+        guard try metadata.pin() == nil else { return }
         let root: [UInt8]?
         switch role {
         case .downloader: root = try metadata(of: .app).firstRoot { _ in true }
@@ -40,7 +31,7 @@ struct TrustAreas: Sendable {
             guard isOnlyOurs(layout.shared) else { return }
             root = try metadata(of: .downloader).firstRoot { isOnlyOurs($0) }
         }
-        if let root { try await own.pin(root) }
+        if let root { try await metadata.pin(root) }
     }
 
     /// Adopts the metadata that a downloader refreshed since, without the network. Expiry does not count: it ends trust in a host,
@@ -49,12 +40,12 @@ struct TrustAreas: Sendable {
     /// - Parameter trustedRoot: metadata under an older root than this one stay out.
     func adoptMetadata(trusting trustedRoot: [UInt8]?) async throws(VaultError) {
         guard role == .app, try FileSystem.exists(layout.trust(of: .downloader)) else { return }
-        try await own.adopt(metadata(of: .downloader), trusting: trustedRoot)
+        try await metadata.adopt(metadata(of: .downloader), trusting: trustedRoot)
     }
 
     /// Whether nobody but this user can have written there.
     private func isOnlyOurs(_ path: FilePath) -> Bool {
         guard let status = try? FileSystem.status(of: path) else { return false }
-        return status.owner == geteuid() && status.permissions & 0o022 == 0
+        return status.isOfThisUser && status.permissions & 0o022 == 0
     }
 }

@@ -6,12 +6,7 @@ import VaultFileSystem
 
 /// Brings a store into a consistent state after a process died. Recovery looks at every pack, so it happens only then: a
 /// process that is about to change the store leaves a mark, which stays when the process is killed.
-struct StoreRecovery: Sendable {
-    let store: StoreAccess
-
-    private var layout: StoreLayout { store.layout }
-    private var role: StoreRole { store.role }
-
+extension StoreAccess {
     /// The mark of this process, as long as the value is there.
     func beginWork() throws(VaultError) -> ScratchFile {
         let work = layout.work(of: role)
@@ -27,9 +22,9 @@ struct StoreRecovery: Sendable {
     ///
     /// A downloader leaves permanent storage alone; an app also removes what downloaders that died were writing.
     func recover() async throws(VaultError) {
-        try await store.withLock { () throws(VaultError) in
+        try await withLock { () throws(VaultError) in
             // Metadata are written without a mark: their folder is small.
-            try MetadataStore(folder: layout.trust(of: role)).removeAbandonedScratch()
+            try metadata.removeAbandonedScratch()
             if role == .app { removeScratchOfDownloadersMetadata() }
             guard try isMarked() else {
                 guard role == .app else { return }
@@ -37,7 +32,7 @@ struct StoreRecovery: Sendable {
                 return
             }
             var isComplete = removeScratchOfPacks()
-            for id in try store.records.ids() where (try? recover(locked: id)) == nil { isComplete = false }
+            for id in try records.ids() where (try? recover(locked: id)) == nil { isComplete = false }
             guard isComplete else { return }
             for (work, area) in marks { try layout.openFolder(work, in: area)?.removeAbandonedScratch() }
         }
@@ -57,7 +52,7 @@ struct StoreRecovery: Sendable {
 
     /// Rolls one pack forward or back to a consistent state.
     func recover(_ id: PackID) async throws(VaultError) {
-        try await store.withLock { () throws(VaultError) in _ = try recover(locked: id) }
+        try await withLock { () throws(VaultError) in _ = try recover(locked: id) }
     }
 
     /// The same, under the lock. Returns the record that follows.
@@ -65,39 +60,77 @@ struct StoreRecovery: Sendable {
     func recover(locked id: PackID) throws(VaultError) -> PackRecord {
         try removeAbandonedScratch(of: id)
         StagingStep.scratchRecovered.reached()
-        let saved = try store.records.soundRecord(of: id)
-        let record = try store.journal.reconciled(saved, of: id)
+        let saved = try records.soundRecord(of: id)
+        let record = try reconciled(saved, of: id)
         if record.isRemoved {
-            try store.removal.finish(id, record)
+            try finishRemoval(of: id, record)
             StagingStep.recordRecovered.reached()
             return record
         }
-        let waiting = store.waiting(id)
         // Before the record forgets it.
         let isDecided = role == .downloader || record.listing != ListingVersion()
         if isDecided, saved?.waiting != nil, record.waiting == nil {
-            try waiting.removeUnneeded(beside: record, in: store)
+            try removeUnneededWaiting(of: id, beside: record)
         }
-        if record != saved { try store.records.save(record, of: id) }
+        if record != saved { try records.save(record, of: id) }
         StagingStep.recordRecovered.reached()
         if role == .app {
             if let loaded = record.loaded {
                 try VersionFolder(of: id, in: layout)?.repairManifest(of: loaded)
             }
-            if let waiting = record.waiting { try store.transfer.returnToWaiting(waiting) }
+            if let waiting = record.waiting { try returnToWaiting(waiting) }
         }
         // While no metadata decided on the pack, all that was brought may still be wanted.
-        if isDecided { try waiting.removeUnneeded(beside: record, in: store) }
-        guard role == .app else { return record }
-        if let versions = try VersionFolder(of: id, in: layout) {
-            try versions.removeVersions(except: record.loaded)
-        } else {
-            try HeldVersions(layout: layout).set(false, of: id)
-        }
+        if isDecided { try removeUnneededWaiting(of: id, beside: record) }
+        if role == .app { try removeVersions(of: id, except: record.loaded) }
         return record
     }
-}
 
-extension StoreAccess {
-    var recovery: StoreRecovery { StoreRecovery(store: self) }
+    /// What can't be removed costs a few kilobytes: a downloader that runs as another user removes it itself.
+    private func removeScratchOfDownloadersMetadata() {
+        for folder in metadata(of: .downloader).folders {
+            _ = try? layout.openFolder(folder, in: layout.shared)?.removeAbandonedScratch()
+        }
+    }
+
+    /// What processes that died were writing or removing: of all packs, also of those without a record. False where
+    /// something could not be looked at.
+    private func removeScratchOfPacks() -> Bool {
+        var places = [(layout.states(of: role), layout.area(of: role)), (layout.packs, layout.shared)]
+        if role == .app {
+            places += [(layout.permanent, layout.permanent), (layout.states(of: .downloader), layout.shared)]
+        }
+        var isComplete = true
+        for (place, area) in places {
+            do throws(VaultError) {
+                guard let folder = try layout.openFolder(place, in: area) else { continue }
+                if !removeScratch(below: folder) { isComplete = false }
+            } catch { isComplete = false }
+        }
+        return isComplete
+    }
+
+    /// Only folders of pack IDs are entered: neither versions, whose names begin with `@`, nor what is still being written.
+    private func removeScratch(below folder: borrowing Folder) -> Bool {
+        do throws(VaultError) {
+            var isComplete = (try? folder.removeAbandonedScratch()) != nil
+            for name in try folder.names() {
+                // `lost+found`, for example, is the system's.
+                guard (try? PackID(String(decoding: name, as: UTF8.self))) != nil else { continue }
+                do throws(VaultError) {
+                    guard let inner = try folder.enter(name) else { continue }
+                    if !removeScratch(below: inner) { isComplete = false }
+                } catch { isComplete = false }
+            }
+            return isComplete
+        } catch { return false }
+    }
+
+    /// The same for one pack.
+    func removeAbandonedScratch(of id: PackID) throws(VaultError) {
+        let state = layout.state(of: id, in: role).removingLastComponent()
+        var folders = [(state, layout.area(of: role)), (layout.waiting(of: id), layout.shared)]
+        if role == .app { folders.append((layout.home(of: id), layout.permanent)) }
+        for (folder, area) in folders { try layout.openFolder(folder, in: area)?.removeAbandonedScratch() }
+    }
 }
