@@ -33,7 +33,7 @@ public final class VaultStore: Sendable {
         // Without a lock file nothing was ever staged; a look creates nothing.
         guard try hasStore else { return [] }
         var found: [PackStatus] = []
-        for (id, record) in try await storeAccess.states() {
+        for (id, record) in try await storeAccess.journal.states() {
             do throws(VaultError) { found.append(try status(of: id, record)) } catch {
                 var failed = record
                 failed.failure = PackFailure(looking: error)
@@ -55,7 +55,7 @@ public final class VaultStore: Sendable {
 
     /// The state of one pack; `.absent` for an unknown one.
     public func status(of id: PackID) async throws(VaultError) -> PackStatus {
-        let record = try await hasStore ? storeAccess.state(of: id) : PackRecord()
+        let record = try await hasStore ? storeAccess.journal.state(of: id) : PackRecord()
         return try status(of: id, record)
     }
 

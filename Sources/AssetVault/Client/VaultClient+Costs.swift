@@ -35,7 +35,7 @@ extension VaultClient {
         try await refresh(now: now)
         let selected = try await SelectedPacks(selection, of: access, in: currentListing())
         skippedPacks = selected.skipped
-        let stored = try await storeAccess.inspectedPacks(for: selected.offers, as: wantedForm)
+        let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun
         let (plan, _) = await plan(for: selected, on: .app(selected.selection), with: stored, using: keys)
         let offers = selected.offers.byID

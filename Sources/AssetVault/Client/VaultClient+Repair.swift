@@ -15,8 +15,8 @@ extension VaultClient {
     @discardableResult
     public func repair(_ ids: [PackID]? = nil) async throws(VaultError) -> [PackID] {
         for id in ids ?? [] { try storeAccess.records.requireKnown(id) }
-        try await storeAccess.recover()
-        let mark = try storeAccess.beginWork()
+        try await storeAccess.recovery.recover()
+        let mark = try storeAccess.recovery.beginWork()
         defer { withExtendedLifetime(mark) {} }
         let known = if let ids { ids } else { try storeAccess.records.ids() }
         var repaired: [PackID] = []
@@ -27,7 +27,7 @@ extension VaultClient {
             do throws(VaultError) {
                 if try await repairIfDamaged(id, by: stager) {
                     repaired.append(id)
-                } else if ids != nil, try await storeAccess.state(of: id).loaded == nil {
+                } else if ids != nil, try await storeAccess.journal.state(of: id).loaded == nil {
                     throw isGone(id)
                 }
             } catch {
@@ -47,7 +47,7 @@ extension VaultClient {
     /// Whether the pack was damaged; then it is sound again.
     private func repairIfDamaged(_ id: PackID, by stager: PackStager) async throws(VaultError) -> Bool {
         let isDescribedAgain = try await storeAccess.repairManifest(of: id)
-        let record = try await storeAccess.state(of: id)
+        let record = try await storeAccess.journal.state(of: id)
         if record.isLost { throw isGone(id) }
         guard let loaded = record.loaded, try await stager.damage(to: loaded) != nil else {
             return isDescribedAgain
@@ -59,7 +59,7 @@ extension VaultClient {
             for outcome in try await run.run([StagingTask(id: id, offer: offer)]) {
                 _ = try outcome.result.get()
             }
-            guard try await storeAccess.state(of: id).loaded?.pack.sha256 == offer.pack.sha256 else {
+            guard try await storeAccess.journal.state(of: id).loaded?.pack.sha256 == offer.pack.sha256 else {
                 throw VaultError(
                     .key, "version \(offer.pack.version) waits for its key; the damaged one stays until then",
                     at: id.description, remedy: "fetch it with its key")

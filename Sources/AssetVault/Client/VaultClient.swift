@@ -73,13 +73,13 @@ public actor VaultClient {
     }
 
     private func start(_ selection: PackSelection, now: UTCTime) async throws(VaultError) {
-        try await storeAccess.recover()
+        try await storeAccess.recovery.recover()
         do throws(VaultError) { try await refresh(now: now) } catch {
             if !Task.isCancelled { await openWhatWaits(of: selection) }
             throw error
         }
         _ = try await stage(selection)
-        try await storeAccess.removeUnneededDownloads()
+        try await storeAccess.removal.removeUnneededDownloads()
     }
 
     /// Without the site, packs that were downloaded before still open: that needs only their keys. Failures are reported by
@@ -97,7 +97,7 @@ public actor VaultClient {
         let selected = try await SelectedPacks(selection, of: access, in: listing)
         skippedPacks = selected.skipped
         let occasion = PlanningOccasion.app(selected.selection)
-        let stored = try await storeAccess.storedPacks(
+        let stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
         let keys = keysOfRun
         let (plan, missingKeys) = await plan(for: selected, on: occasion, with: stored, using: keys)
@@ -113,7 +113,7 @@ public actor VaultClient {
         let run = StagingRun(stager: stager, controls: controls, width: configuration.packsAtOnce)
         let outcomes = try await run.run(plan, selected.offers, on: occasion)
         // A file that can't be removed costs disk space, and nothing else.
-        try? await storeAccess.removeSuperseded(by: selected.offers)
+        try? await storeAccess.removal.removeSuperseded(by: selected.offers)
         if let refusal = selected.refusals.first { throw refusal }
         for outcome in outcomes { _ = try outcome.result.get() }
         if let refusal = plan.refusals.first { throw refusal.error }

@@ -30,7 +30,7 @@ extension PackStager {
         let pack = listing.pack
         let file = DownloadFile(layout: store.layout, pack: pack)
         let mark = ForegroundMark(layout: store.layout, pack: pack)
-        try await store.recordDownload(of: pack, listedBy: listing.version)
+        try await store.journal.recordDownload(of: pack, listedBy: listing.version)
         let download = try await beginDownload(of: listing, to: file)
         observer(.began(pack.id))
         let progress = DownloadProgress(of: pack, observer)

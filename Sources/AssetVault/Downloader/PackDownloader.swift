@@ -41,10 +41,10 @@ public struct PackDownloader: Sendable {
     private func download(
         _ request: ContentRequest, now: UTCTime, width: Int, observer: @escaping Observer
     ) async throws(VaultError) -> DownloaderReport {
-        try await store.recover()
+        try await store.recovery.recover()
         let listing = try await access.refresh(now: now)
         let selected = try await SelectedPacks(.all, of: access, in: listing)
-        let stored = try await store.storedPacks(for: selected.offers, as: nil, listedBy: listing.version)
+        let stored = try await store.inventory.storedPacks(for: selected.offers, as: nil, listedBy: listing.version)
         let plan = Plan(
             stored: stored, offered: selected.offers.map(\.pack), occasion: .downloader(request),
             policy: configuration.policy, sources: configuration.locations,
@@ -55,7 +55,7 @@ public struct PackDownloader: Sendable {
         let run = StagingRun(stager: stager, controls: WorkControls(), width: width)
         var outcomes = try await run.run(plan, selected.offers, on: .downloader(request))
         try await retryEssentials(of: plan, &outcomes, selected.offers, run)
-        do throws(VaultError) { try await store.removeUnneededDownloads() } catch {
+        do throws(VaultError) { try await store.removal.removeUnneededDownloads() } catch {
             guard Task.isCancelled else { throw error }
         }
         return DownloaderReport(

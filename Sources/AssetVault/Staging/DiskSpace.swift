@@ -34,7 +34,7 @@ struct DiskSpace: Sendable {
             }
             for candidate in candidates where try FileSystem.availableSpace(at: folder) < needed {
                 // One that can't be removed keeps nobody from the next.
-                guard (try? store.remove(locked: candidate.id)) != nil else { continue }
+                guard (try? store.removal.remove(locked: candidate.id)) != nil else { continue }
                 observer(.finished(candidate.id, .absent))
             }
         }
@@ -61,7 +61,7 @@ struct DiskSpace: Sendable {
         var found: [(id: PackID, size: UInt64, lastUse: LastUse)] = []
         for id in try store.records.ids() where id != pack && !spared.contains(id) {
             guard let saved = try? store.records.record(of: id), saved.isPurgeable,
-                let record = try? store.reconciled(saved, of: id), let loaded = record.loaded,
+                let record = try? store.journal.reconciled(saved, of: id), let loaded = record.loaded,
                 record.arriving == nil, let versions = try? VersionFolder(of: id, in: layout),
                 (try? versions.isFree(loaded)) == true
             else { continue }

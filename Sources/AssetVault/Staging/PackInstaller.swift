@@ -89,7 +89,7 @@ struct PackInstaller: Sendable {
             throw .takenByAnotherProcess(pack.id, in: layout)
         }
         // An earlier process may have died before it recorded what is live.
-        var record = try store.reconciled(try store.records.record(of: pack.id), of: pack.id)
+        var record = try store.journal.reconciled(try store.records.record(of: pack.id), of: pack.id)
         let isNewest = record.isOpen(to: listing)
         if isNewest {
             // Recorded before the version is visible: even if this process dies now, no process with older metadata

@@ -36,7 +36,7 @@ extension PackStager {
             if try await damage(to: loaded) != nil {
                 _ = try await repair(offer, as: loaded.form)
             } else {
-                try await store.recordFingerprint(of: loaded)
+                try await store.journal.recordFingerprint(of: loaded)
             }
         } catch {
             guard error.category == .key, loaded.form == .opened else { throw error }
@@ -72,7 +72,7 @@ extension PackStager {
         let progress = DownloadProgress(of: pack, observer)
         let whole = try await download.complete(file.claim()) { progress.report($0) }
         let isLive = try await replace(pack, as: form, by: whole)
-        if isLive { try await store.recordFingerprint(of: PackRecord.Loaded(pack: pack, form: form)) }
+        if isLive { try await store.journal.recordFingerprint(of: PackRecord.Loaded(pack: pack, form: form)) }
         return isLive
     }
 

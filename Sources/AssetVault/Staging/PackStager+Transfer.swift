@@ -21,7 +21,7 @@ extension PackStager {
             }
         }
         observer(.transferring(pack.id))
-        try await store.share(file, of: pack, listedBy: listing.version, space: space)
+        try await store.transfer.share(file, of: pack, listedBy: listing.version, space: space)
         if let refusal { throw refusal }
         return .toBeTransferred
     }
@@ -66,7 +66,7 @@ extension PackStager {
             return nil
         }
         if record.waiting?.sha256 == pack.sha256 {
-            try await store.updateRecord(of: task.id) { $0.failure = nil }
+            try await store.journal.updateRecord(of: task.id) { $0.failure = nil }
             return .toBeTransferred
         }
         return record.loaded == nil ? nil : .loaded

@@ -48,19 +48,19 @@ struct PackStager: Sendable {
         let record = try await begin(listing)
         guard !record.isRemoved else { throw VaultError.removedMeanwhile(pack.id) }
         if record.listing > listing.version {
-            if try store.isVerified(record.listing) {
+            if try store.journal.isVerified(record.listing) {
                 return try await followNewerDecision(record, of: pack.id)
             }
             // The record claims a listing that was not verified here: the present one decides.
-            try await store.updateRecord(of: pack.id) { $0.listing = ListingVersion() }
+            try await store.journal.updateRecord(of: pack.id) { $0.listing = ListingVersion() }
         }
         try await recordForm(in: record, of: pack.id)
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
-            if opensPacks, store.hasChangedFingerprint(record) {
+            if opensPacks, store.journal.hasChangedFingerprint(record) {
                 try await repairChanged(loaded, as: listing)
             }
             if !opensPacks {
-                try await store.updateRecord(of: pack.id) { ($0.arriving, $0.failure) = (nil, nil) }
+                try await store.journal.updateRecord(of: pack.id) { ($0.arriving, $0.failure) = (nil, nil) }
             } else if !record.isLoaded(pack, as: loaded.form, listedBy: listing.version) {
                 try await installer.refresh(pack, listedBy: listing.version)
             }
@@ -68,7 +68,7 @@ struct PackStager: Sendable {
         }
         if let waiting = try await verifiedWaitingPack(pack) {
             if record.waiting != pack || record.failure != nil {
-                try await store.share(waiting, of: pack, listedBy: listing.version, space: space)
+                try await store.transfer.share(waiting, of: pack, listedBy: listing.version, space: space)
             }
             return try await transfer(waiting, of: pack, listedBy: listing.version)
         }
@@ -86,7 +86,7 @@ struct PackStager: Sendable {
     private func begin(_ offer: OfferedPack) async throws(VaultError) -> PackRecord {
         let pack = offer.pack
         return try await store.withLock { () throws(VaultError) in
-            var record = try store.recover(locked: pack.id)
+            var record = try store.recovery.recover(locked: pack.id)
             guard record.isOpen(to: offer.version), record.loaded?.pack.sha256 != pack.sha256,
                 record.arriving != pack, try store.waiting(pack.id).status(of: pack) == nil,
                 try !FileSystem.exists(store.layout.version(pack, as: .sealed))
@@ -99,7 +99,7 @@ struct PackStager: Sendable {
 
     /// Opens a pack that waits in shared storage, or is kept sealed and is to be opened now; nothing is downloaded.
     func unlock(_ id: PackID) async throws(VaultError) -> PackState {
-        try await store.recover(id)
+        try await store.recovery.recover(id)
         try await acceptBroughtPack(id)
         let record = try store.records.record(of: id)
         try await recordForm(in: record, of: id)
@@ -138,7 +138,7 @@ struct PackStager: Sendable {
             guard let brought = try await verifiedWaitingPack(offer.pack) else {
                 throw damaged(id, "fetch the pack: only what is damaged comes again")
             }
-            return try await store.share(
+            return try await store.transfer.share(
                 brought, of: offer.pack, listedBy: offer.version, space: space)
         }
         // Where the app has metadata of its own, a pack that they do not list does not wait: another process may be bringing it.
@@ -157,7 +157,7 @@ struct PackStager: Sendable {
     /// A form that was asked for is kept until another one is asked for.
     private func recordForm(in record: PackRecord, of id: PackID) async throws(VaultError) {
         guard let form, record.form != form else { return }
-        try await store.updateRecord(of: id) { $0.form = form }
+        try await store.journal.updateRecord(of: id) { $0.form = form }
     }
 
     /// Whether packs in this form are what the role wants.
@@ -184,7 +184,7 @@ struct PackStager: Sendable {
             // An unreadable sector is damage.
             guard error.category == .io, !Task.isCancelled else { throw error }
         }
-        try await store.returnForRepair(waiting.file.path, of: pack)
+        try await store.transfer.returnForRepair(waiting.file.path, of: pack)
         return nil
     }
 }

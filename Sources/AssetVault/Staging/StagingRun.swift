@@ -61,11 +61,11 @@ struct StagingRun: Sendable {
 
     func run(_ tasks: [StagingTask]) async throws(VaultError) -> [Outcome] {
         guard !tasks.isEmpty else { return [] }
-        let mark = try stager.store.beginWork()
+        let mark = try stager.store.recovery.beginWork()
         defer { withExtendedLifetime(mark) {} }
         // Once: a pack that is removed later stays removed.
         for task in tasks where task.isRequested {
-            do throws(VaultError) { try await stager.store.recordRequest(for: task.id) } catch {
+            do throws(VaultError) { try await stager.store.journal.recordRequest(for: task.id) } catch {
                 // Staging this one reports that it was removed; the others continue.
                 guard error.concernsOnePack else { throw error }
             }
@@ -75,11 +75,11 @@ struct StagingRun: Sendable {
 
     private func remove(_ removal: PlannedRemoval) async throws(VaultError) {
         switch removal {
-        case .pack(let id): try await stager.store.recover(id)
+        case .pack(let id): try await stager.store.recovery.recover(id)
         case .file(let file) where file.stage == .waiting:
             // It is removed when a newer one replaces it: until then it can be opened.
             break
-        case .file(let file): try stager.store.discardDownload(of: file.pack)
+        case .file(let file): try stager.store.removal.discardDownload(of: file.pack)
         }
     }
 
@@ -155,7 +155,7 @@ struct StagingRun: Sendable {
         {
             return
         }
-        try? await stager.store.recordFailure(error, of: task.id)
+        try? await stager.store.journal.recordFailure(error, of: task.id)
     }
 
     /// Other processes stage the same packs: where one of them was faster, the pack is looked for again.

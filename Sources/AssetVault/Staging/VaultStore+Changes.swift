@@ -50,7 +50,7 @@ extension VaultStore {
         stager.storedListing = try await StoredListing(
             of: store, trusting: trustedRoot,
             listing: try store.records.unacceptedPacks(among: ids))
-        try await store.recover()
+        try await store.recovery.recover()
         var loaded: [PackID] = []
         while true {
             // Begun after the deadline, so that it reports every missing key.
@@ -78,7 +78,7 @@ extension VaultStore {
     /// holds is removed when it is free. Throws `.missing` for a pack that was never here.
     public func remove(_ id: PackID) async throws(VaultError) {
         try storeAccess.records.requireKnown(id)
-        try await storeAccess.remove(id)
+        try await storeAccess.removal.remove(id)
     }
 
     /// Allows a pack to be removed when a download or an opening needs disk space and no reader holds it. Throws
@@ -96,9 +96,9 @@ extension VaultStore {
         let store = storeAccess
         try store.records.requireKnown(id)
         _ = try path(of: id)
-        try await store.recover()
-        let mark = try store.beginWork()
+        try await store.recovery.recover()
+        let mark = try store.recovery.beginWork()
         defer { withExtendedLifetime(mark) {} }
-        try await store.updateRecord(of: id) { $0.isPurgeable = isPurgeable }
+        try await store.journal.updateRecord(of: id) { $0.isPurgeable = isPurgeable }
     }
 }

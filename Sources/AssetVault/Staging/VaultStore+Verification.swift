@@ -36,7 +36,7 @@ extension VaultStore {
         let known = if let ids { ids } else { try store.records.ids() }
         var found: [PackCondition] = []
         for id in known {
-            guard let loaded = try await store.state(of: id).loaded else {
+            guard let loaded = try await store.journal.state(of: id).loaded else {
                 if ids != nil { _ = try path(of: id) }
                 continue
             }

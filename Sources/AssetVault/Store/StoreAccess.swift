@@ -22,6 +22,11 @@ struct StoreAccess: Sendable {
     var patience = Duration.seconds(30)
 
     var records: PackRecords { PackRecords(layout: layout, role: role) }
+    var journal: PackJournal { PackJournal(store: self) }
+    var recovery: StoreRecovery { StoreRecovery(store: self) }
+    var removal: PackRemoval { PackRemoval(store: self) }
+    var transfer: AreaTransfer { AreaTransfer(store: self) }
+    var inventory: StoreInventory { StoreInventory(store: self) }
 
     /// Runs `body` while no other task or process changes the store: for transitions, not for transfers. Throws `.busy`
     /// after `patience`.

@@ -6,7 +6,13 @@ import VaultFileSystem
 
 /// Brings a store into a consistent state after a process died. Recovery looks at every pack, so it happens only then: a
 /// process that is about to change the store leaves a mark, which stays when the process is killed.
-extension StoreAccess {
+struct StoreRecovery: Sendable {
+    let store: StoreAccess
+
+    private var layout: StoreLayout { store.layout }
+    private var role: StoreRole { store.role }
+    private var records: PackRecords { store.records }
+
     /// The mark of this process, as long as the value is there.
     func beginWork() throws(VaultError) -> ScratchFile {
         let work = layout.work(of: role)
@@ -22,9 +28,9 @@ extension StoreAccess {
     ///
     /// A downloader leaves permanent storage alone; an app also removes what downloaders that died were writing.
     func recover() async throws(VaultError) {
-        try await withLock { () throws(VaultError) in
+        try await store.withLock { () throws(VaultError) in
             // Metadata are written without a mark: their folder is small.
-            try metadata.removeAbandonedScratch()
+            try store.metadata.removeAbandonedScratch()
             if role == .app { removeScratchOfDownloadersMetadata() }
             guard try isMarked() else {
                 guard role == .app else { return }
@@ -52,7 +58,7 @@ extension StoreAccess {
 
     /// Rolls one pack forward or back to a consistent state.
     func recover(_ id: PackID) async throws(VaultError) {
-        try await withLock { () throws(VaultError) in _ = try recover(locked: id) }
+        try await store.withLock { () throws(VaultError) in _ = try recover(locked: id) }
     }
 
     /// The same, under the lock. Returns the record that follows.
@@ -61,16 +67,16 @@ extension StoreAccess {
         try removeAbandonedScratch(of: id)
         StagingStep.scratchRecovered.reached()
         let saved = try records.soundRecord(of: id)
-        let record = try reconciled(saved, of: id)
+        let record = try store.journal.reconciled(saved, of: id)
         if record.isRemoved {
-            try finishRemoval(of: id, record)
+            try store.removal.finishRemoval(of: id, record)
             StagingStep.recordRecovered.reached()
             return record
         }
         // Before the record forgets it.
         let isDecided = role == .downloader || record.listing != ListingVersion()
         if isDecided, saved?.waiting != nil, record.waiting == nil {
-            try removeUnneededWaiting(of: id, beside: record)
+            try store.removeUnneededWaiting(of: id, beside: record)
         }
         if record != saved { try records.save(record, of: id) }
         StagingStep.recordRecovered.reached()
@@ -78,17 +84,17 @@ extension StoreAccess {
             if let loaded = record.loaded {
                 try VersionFolder(of: id, in: layout)?.repairManifest(of: loaded)
             }
-            if let waiting = record.waiting { try returnToWaiting(waiting) }
+            if let waiting = record.waiting { try store.transfer.returnToWaiting(waiting) }
         }
         // While no metadata decided on the pack, all that was brought may still be wanted.
-        if isDecided { try removeUnneededWaiting(of: id, beside: record) }
-        if role == .app { try removeVersions(of: id, except: record.loaded) }
+        if isDecided { try store.removeUnneededWaiting(of: id, beside: record) }
+        if role == .app { try store.removal.removeVersions(of: id, except: record.loaded) }
         return record
     }
 
     /// What can't be removed costs a few kilobytes: a downloader that runs as another user removes it itself.
     private func removeScratchOfDownloadersMetadata() {
-        for folder in metadata(of: .downloader).folders {
+        for folder in store.metadata(of: .downloader).folders {
             _ = try? layout.openFolder(folder, in: layout.shared)?.removeAbandonedScratch()
         }
     }

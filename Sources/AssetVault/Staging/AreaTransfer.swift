@@ -5,7 +5,12 @@ import VaultFileSystem
 
 /// The moves of a sealed pack between the areas. Each is durable before the next one begins: a pack has its final name only
 /// when it is complete.
-extension StoreAccess {
+struct AreaTransfer: Sendable {
+    let store: StoreAccess
+
+    private var layout: StoreLayout { store.layout }
+    private var records: PackRecords { store.records }
+
     /// From ephemeral to shared storage: the verified file becomes a pack that waits for its key.
     func share(
         _ verified: OpenFileReference, of pack: PackManifest, listedBy listing: ListingVersion,
@@ -16,7 +21,7 @@ extension StoreAccess {
         try layout.makeShared(folder)
         try await space.make(toMove: verified, of: pack, to: folder)
         let move = try VerifiedMove(of: verified, pack, to: target, in: self)
-        let isRemoved = try await withLock(move) { move throws(VaultError) in
+        let isRemoved = try await store.withLock(move) { move throws(VaultError) in
             try pack.save(beside: target)
             StagingStep.manifestSaved.reached()
             try move.commit()
@@ -29,7 +34,7 @@ extension StoreAccess {
                 record.listing = listing
                 record.failure = nil
             }
-            try removeUnneededWaiting(of: pack.id, beside: record)
+            try store.removeUnneededWaiting(of: pack.id, beside: record)
             if isNewest { try records.save(record, of: pack.id) }
             StagingStep.shareRecorded.reached()
             return record.isRemoved
@@ -44,15 +49,15 @@ extension StoreAccess {
         try layout.makeEphemeral()
         guard let found = try FileSystem.status(of: damaged), EphemeralName.isOurs(found) else {
             // Neither another user's file nor a link is continued.
-            return try await withLock { () throws(VaultError) in
-                try waiting(pack.id).discard(damaged)
+            return try await store.withLock { () throws(VaultError) in
+                try store.waiting(pack.id).discard(damaged)
                 try recordReturn(of: pack)
             }
         }
         do throws(VaultError) {
             // Before the lock is taken: a copy may last.
             let move = try FileMove(from: damaged, to: target) { _ in }
-            try await withLock(move) { move throws(VaultError) in
+            try await store.withLock(move) { move throws(VaultError) in
                 if try FileSystem.exists(target) {
                     try FileSystem.unlink(damaged)
                 } else {
@@ -72,7 +77,7 @@ extension StoreAccess {
             record.arriving = pack
             try records.save(record, of: pack.id)
         }
-        try removeUnneededWaiting(of: pack.id, beside: record)
+        try store.removeUnneededWaiting(of: pack.id, beside: record)
     }
 
     /// From permanent to shared storage, under the lock: a sealed pack that got its name and never became live waits again.

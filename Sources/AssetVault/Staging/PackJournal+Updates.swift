@@ -2,26 +2,26 @@ import SealedPack
 import UpdateFramework
 import VaultErrors
 
-extension StoreAccess {
+extension PackJournal {
     /// Saves a change of one pack's record at once. The record is untouched where newer metadata decided on it.
     func updateRecord(
         of id: PackID, listedBy listing: ListingVersion? = nil, _ change: (inout PackRecord) -> Void
     ) async throws(VaultError) {
-        try await withLock { () throws(VaultError) in
+        try await store.withLock { () throws(VaultError) in
             let saved =
-                if let sound = try records.soundRecord(of: id) { sound } else {
+                if let sound = try store.records.soundRecord(of: id) { sound } else {
                     try reconciled(nil, of: id)
                 }
             guard listing.map({ saved.isOpen(to: $0) }) ?? true else { return }
             var record = saved
             change(&record)
-            if record != saved { try records.save(record, of: id) }
+            if record != saved { try store.records.save(record, of: id) }
         }
     }
 
     /// A download begins: other processes see what is on its way.
     func recordDownload(of pack: PackManifest, listedBy listing: ListingVersion) async throws(VaultError) {
-        if try records.record(of: pack.id).arriving != pack {
+        if try store.records.record(of: pack.id).arriving != pack {
             try await updateRecord(of: pack.id, listedBy: listing) { $0.arriving = pack }
         }
         StagingStep.downloadRecorded.reached()
@@ -29,7 +29,7 @@ extension StoreAccess {
 
     /// A pack that the app removed is asked for again.
     func recordRequest(for id: PackID) async throws(VaultError) {
-        guard let record = try? records.record(of: id), record.isRemoved else { return }
+        guard let record = try? store.records.record(of: id), record.isRemoved else { return }
         try await updateRecord(of: id) { $0.isRemoved = false }
     }
 
@@ -45,7 +45,7 @@ extension StoreAccess {
     /// Records how the live version looks now that it is verified.
     func recordFingerprint(of loaded: PackRecord.Loaded) async throws(VaultError) {
         let fingerprint = try VersionFingerprint.digest(
-            of: layout.version(loaded.pack, as: loaded.form), as: loaded.form)
+            of: store.layout.version(loaded.pack, as: loaded.form), as: loaded.form)
         try await updateRecord(of: loaded.pack.id) { record in
             if record.loaded?.pack.sha256 == loaded.pack.sha256, record.loaded?.form == loaded.form {
                 record.look = fingerprint
@@ -56,15 +56,15 @@ extension StoreAccess {
     /// Whether the live version looks otherwise than when it was staged. One without a fingerprint does not.
     func hasChangedFingerprint(_ record: PackRecord) -> Bool {
         guard let loaded = record.loaded, let look = record.look else { return false }
-        let version = layout.version(loaded.pack, as: loaded.form)
+        let version = store.layout.version(loaded.pack, as: loaded.form)
         return (try? VersionFingerprint.digest(of: version, as: loaded.form)) != look
     }
 
     /// Whether the metadata that decided on a pack were verified by this role, or by the app for a downloader: a record that
     /// claims newer ones is not believed.
     func isVerified(_ listing: ListingVersion) throws(VaultError) -> Bool {
-        for role in Set([role, .app]) {
-            if let versions = try metadata(of: role).storedVersions(),
+        for role in Set([store.role, .app]) {
+            if let versions = try store.metadata(of: role).storedVersions(),
                 listing <= ListingVersion(root: versions.root, snapshot: versions.snapshot)
             {
                 return true

@@ -4,11 +4,17 @@ import VaultFileSystem
 
 /// The records of packs, reconciled with what is on the disk, whatever became of the process that worked on them. Reading
 /// changes nothing.
-extension StoreAccess {
+struct PackJournal: Sendable {
+    let store: StoreAccess
+
+    private var layout: StoreLayout { store.layout }
+    private var role: StoreRole { store.role }
+    private var records: PackRecords { store.records }
+
     /// What each pack's record would be after a recovery, and what downloaders brought since. A pack whose folders can't be
     /// read has failed with that error.
     func states() async throws(VaultError) -> [(id: PackID, record: PackRecord)] {
-        try await withExistingLock { () throws(VaultError) in
+        try await store.withExistingLock { () throws(VaultError) in
             var found: [(id: PackID, record: PackRecord)] = []
             for id in try records.allIDs() {
                 do throws(VaultError) { found.append((id, try shownRecord(of: id))) } catch {
@@ -23,7 +29,7 @@ extension StoreAccess {
 
     /// The same for one pack.
     func state(of id: PackID) async throws(VaultError) -> PackRecord {
-        try await withExistingLock { () throws(VaultError) in try shownRecord(of: id) }
+        try await store.withExistingLock { () throws(VaultError) in try shownRecord(of: id) }
     }
 
     private func shownRecord(of id: PackID) throws(VaultError) -> PackRecord {
@@ -31,7 +37,7 @@ extension StoreAccess {
         guard role == .app, !record.isRemoved else { return record }
         // What a downloader brought is shown; nothing is decided by it.
         if let waiting = record.waiting, try !seemsPresent(waiting) { record.waiting = nil }
-        if record.waiting == nil, let brought = (try? waiting(id).newest()) ?? nil,
+        if record.waiting == nil, let brought = (try? store.waiting(id).newest()) ?? nil,
             record.loaded.map({ $0.pack.version < brought.version }) ?? true
         {
             record.waiting = brought
@@ -50,7 +56,7 @@ extension StoreAccess {
     func reconciled(_ saved: PackRecord?, of id: PackID) throws(VaultError) -> PackRecord {
         var record = saved ?? PackRecord()
         // A manifest that others may have written is no reason for the app to believe that its pack is wanted.
-        if saved == nil, role == .downloader { record.waiting = try waiting(id).newest() }
+        if saved == nil, role == .downloader { record.waiting = try store.waiting(id).newest() }
         if let arriving = record.arriving, try isPresent(arriving) {
             // It was downloaded since: an earlier failure is made up for.
             (record.waiting, record.arriving, record.failure) = (arriving, nil, nil)
@@ -79,13 +85,13 @@ extension StoreAccess {
     /// Whether all of a pack is here and not live: staging continues as if it waited. A version that a reader holds was live
     /// once, and is to be removed.
     private func isPresent(_ pack: PackManifest) throws(VaultError) -> Bool {
-        if try waiting(pack.id).status(of: pack) != nil { return true }
+        if try store.waiting(pack.id).status(of: pack) != nil { return true }
         return try isKeptSealed(pack)
     }
 
     /// The same for a look, which finds out that a file is cut short.
     private func seemsPresent(_ pack: PackManifest) throws(VaultError) -> Bool {
-        if try waiting(pack.id).seemsToHold(pack) { return true }
+        if try store.waiting(pack.id).seemsToHold(pack) { return true }
         return try isKeptSealed(pack)
     }
 

@@ -4,20 +4,26 @@ import VaultErrors
 import VaultFileSystem
 
 /// Removes packs. Each file or tree loses its final name first, so that nothing half-removed ever has one.
-extension StoreAccess {
+struct PackRemoval: Sendable {
+    let store: StoreAccess
+
+    private var layout: StoreLayout { store.layout }
+    private var role: StoreRole { store.role }
+    private var records: PackRecords { store.records }
+
     /// Removes a pack until it is asked for again. A version that a reader holds is removed when it is free.
     func remove(_ id: PackID) async throws(VaultError) {
-        try await recover()
-        let mark = try beginWork()
+        try await store.recovery.recover()
+        let mark = try store.recovery.beginWork()
         defer { withExtendedLifetime(mark) {} }
-        try await withLock { () throws(VaultError) in try remove(locked: id) }
+        try await store.withLock { () throws(VaultError) in try remove(locked: id) }
     }
 
     /// The same, under the lock, by a process whose work is marked.
     func remove(locked id: PackID) throws(VaultError) {
         // A record that can't be read would only keep the pack from being removed.
         var record =
-            (try? records.record(of: id)) ?? (try? reconciled(nil, of: id))
+            (try? records.record(of: id)) ?? (try? store.journal.reconciled(nil, of: id))
             ?? PackRecord()
         record.form = record.form ?? record.loaded?.form
         record.isRemoved = true
@@ -27,7 +33,7 @@ extension StoreAccess {
         }
         StagingStep.removalRecorded.reached()
         // What is left of an attempt to open it must not keep it here.
-        try? removeAbandonedScratch(of: id)
+        try? store.recovery.removeAbandonedScratch(of: id)
         try finishRemoval(of: id, record)
     }
 
@@ -37,7 +43,7 @@ extension StoreAccess {
         StagingStep.linkRemoved.reached()
         if role == .app { try removeVersions(of: id, except: nil) }
         StagingStep.versionsRemoved.reached()
-        try waiting(id).remove(except: [])
+        try store.waiting(id).remove(except: [])
         StagingStep.waitingRemoved.reached()
         // A record that can't be read may name another download: `removeUnneededDownloads` finds that one.
         let arriving = ((try? records.arriving(of: id)) ?? []) + [saved.arriving].compactMap(\.self)
@@ -65,13 +71,13 @@ extension StoreAccess {
         let waitingIDs = Set(try records.waitingIDs())
         let superseding = offers.filter { waitingIDs.contains($0.pack.id) }
         guard !superseding.isEmpty else { return }
-        try await withLock { () throws(VaultError) in
+        try await store.withLock { () throws(VaultError) in
             for offer in superseding {
                 guard let record = try? records.record(of: offer.pack.id),
                     let form = record.loaded?.form,
                     record.isLoaded(offer.pack, as: form, listedBy: offer.version)
                 else { continue }
-                try waiting(offer.pack.id).remove(except: [])
+                try store.waiting(offer.pack.id).remove(except: [])
             }
         }
     }
@@ -90,7 +96,7 @@ extension StoreAccess {
         let folder = try Folder(opening: layout.ephemeral)
         try folder.removeAbandonedScratch()
         guard try !folder.names().isEmpty else { return }
-        try await withLock { () throws(VaultError) in
+        try await store.withLock { () throws(VaultError) in
             let needed = try neededDownloads()
             for name in try folder.names() {
                 let text = String(decoding: name, as: UTF8.self)
@@ -109,7 +115,7 @@ extension StoreAccess {
         var needed: Set<String> = []
         for id in try records.allIDs() {
             // A damaged record is made anew.
-            if (try? records.record(of: id)) == nil { _ = try? recover(locked: id) }
+            if (try? records.record(of: id)) == nil { _ = try? store.recovery.recover(locked: id) }
             let own = try? records.record(of: id)
             for role in StoreRole.allCases {
                 guard let record = try? records.record(of: id, in: role) else { return nil }

@@ -4,7 +4,13 @@ import VaultErrors
 import VaultFileSystem
 
 /// What a store has of the packs that a site offers: the input of a plan.
-extension StoreAccess {
+struct StoreInventory: Sendable {
+    let store: StoreAccess
+
+    private var layout: StoreLayout { store.layout }
+    private var role: StoreRole { store.role }
+    private var records: PackRecords { store.records }
+
     /// The files of the offered packs, and of other packs that wait or were being downloaded. A pack that is loaded
     /// just as it is offered, as nearly all packs of a large site, is not inspected further.
     ///
@@ -38,7 +44,7 @@ extension StoreAccess {
     {
         var stored: [StoredPack] = []
         for pack in offers.map(\.pack) {
-            let record = try await state(of: pack.id)
+            let record = try await store.journal.state(of: pack.id)
             stored.append(try storedPack(pack.id, record, offered: pack, as: form))
         }
         return stored
@@ -52,12 +58,12 @@ extension StoreAccess {
             // A downloader died after it named the pack and before it recorded that.
             var isUnrecorded = false
             if role == .downloader, saved?.waiting != pack {
-                isUnrecorded = try waiting(pack.id).status(of: pack) != nil
+                isUnrecorded = try store.waiting(pack.id).status(of: pack) != nil
             }
             guard isOdd || isUnrecorded else {
                 return try storedPack(pack.id, saved ?? PackRecord(), offered: pack, as: form)
             }
-            try await recover(pack.id)
+            try await store.recovery.recover(pack.id)
             // A record that can't be read counts as empty: the pack is staged again.
             let recovered = (try? records.record(of: pack.id)) ?? PackRecord()
             return try storedPack(pack.id, recovered, offered: pack, as: form)
@@ -85,7 +91,7 @@ extension StoreAccess {
         // A version in another form needs to be loaded again.
         if let loaded = record.loaded, form == nil || loaded.form == form { stored.loaded = loaded.pack }
         for pack in [offered, record.waiting].compactMap(\.self) where stored.waiting == nil {
-            if try waiting(id).seemsToHold(pack) { stored.waiting = pack }
+            if try store.waiting(id).seemsToHold(pack) { stored.waiting = pack }
         }
         // The other role's download can be used; its record may be unreadable.
         let other = try? records.record(of: id, in: role.other)
@@ -100,7 +106,7 @@ extension StoreAccess {
         stored.isUnwanted = record.isRemoved
         stored.isBeingRemoved = record.isRemoved && stored.isPresent
         stored.hasFailed = record.failure != nil
-        stored.hasChangedFingerprint = hasChangedFingerprint(record)
+        stored.hasChangedFingerprint = store.journal.hasChangedFingerprint(record)
         return stored
     }
 
@@ -135,6 +141,6 @@ extension StoreAccess {
             let current = try? FileSystem.status(of: layout.current(of: pack.id), followingLinks: true),
             let loaded = try? FileSystem.status(of: version), current.isSameFile(as: loaded)
         else { return false }
-        return !hasChangedFingerprint(record) && pack.isSaved(beside: version)
+        return !store.journal.hasChangedFingerprint(record) && pack.isSaved(beside: version)
     }
 }
