@@ -141,29 +141,26 @@ struct SiteRenewal {
     }
 
     private func isDue(_ old: VerifiedTargets, _ listing: Listing) throws(VaultError) -> Bool {
-        if signing.period.isDue(listing.role, expiring: old.expires) { return true }
-        return try mustChange(old, listing)
+        try signing.period.isDue(listing.role, expiring: old.expires) || mustChange(old, listing)
     }
 
     /// Whether the content changed, or other keys have signed it.
     private func mustChange(_ old: VerifiedTargets, _ listing: Listing) throws(VaultError) -> Bool {
-        if beginsAgain(after: old) { return true }
         guard old.delegations == listing.delegations, old.records.hasSameContent(as: listing.records) else {
             return true
         }
-        return try isSignedByOthers(old, listing.role, trusts: listing.trusts)
+        return try isObsolete(old, trusts: listing.trusts)
     }
 
     private func isDue(_ old: (some VerifiedMetadata)?, _ role: TopLevelRole) throws(VaultError) -> Bool {
-        guard let old else { return true }
-        if beginsAgain(after: old) { return true }
-        if signing.period.isDue(MetadataRole(role), expiring: old.expires) { return true }
-        return try isSignedByOthers(old, MetadataRole(role), trusts: trusts(of: role))
+        guard let old, !signing.period.isDue(MetadataRole(role), expiring: old.expires) else { return true }
+        return try isObsolete(old, trusts: trusts(of: role))
     }
 
-    private func isSignedByOthers(
-        _ old: some VerifiedMetadata, _ role: MetadataRole, trusts: [RoleTrust]
-    ) throws(VaultError) -> Bool {
+    /// Whether its version must begin again, or other keys have signed it.
+    private func isObsolete(_ old: some VerifiedMetadata, trusts: [RoleTrust]) throws(VaultError) -> Bool {
+        if beginsAgain(after: old) { return true }
+        let role = old.document.role
         let metadata = try UnverifiedMetadata(parsing: old.bytes, as: role, place: role.fileName)
         let known = Set(trusts.flatMap(\.keys).map(\.id))
         return !trusts.allSatisfy { $0.isMet(by: metadata) } || !metadata.keyIDs.isSubset(of: known)
