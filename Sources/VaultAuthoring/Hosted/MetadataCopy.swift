@@ -81,7 +81,8 @@ struct MetadataCopy {
         guard let metadata = try await site.metadata(of: role, version: version) else { return nil }
         guard metadata.document.version == version else {
             throw VaultError(
-                .untrusted, "its version is \(metadata.document.version)", at: site.place(of: role.hostedName(version: version)),
+                .untrusted, "its version is \(metadata.document.version)",
+                at: site.place(of: role.hostedName(version: version)),
                 remedy: "do not use this host; tell its operator")
         }
         return metadata

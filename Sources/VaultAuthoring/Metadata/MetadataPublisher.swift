@@ -12,26 +12,12 @@ public struct MetadataReport: Sendable {
 
 /// Publishes a site's metadata: signs what changed or would soon expire, and writes it.
 struct MetadataPublisher {
-    private let session: AuthorSession
-    private var site: CurrentSite
-    private var roots: RootRenewal
-    private let deliveries: [TeamDelivery]
+    let session: AuthorSession
+    var site: CurrentSite
+    var roots: RootRenewal
+    let deliveries: [TeamDelivery]
     private var vault: VaultFolder { session.vault }
     private var signing: MetadataSigning { roots.signing }
-
-    /// - Parameter roots: nil signs with the vault's keys as they are, and no change of the root.
-    init(
-        for session: AuthorSession, _ site: CurrentSite, _ roots: RootRenewal? = nil,
-        delivered deliveries: [TeamDelivery]
-    ) throws(VaultError) {
-        self.session = session
-        self.site = site
-        self.roots =
-            if let roots { roots } else {
-                try RootRenewal(of: site.root, with: MetadataSigning(for: session))
-            }
-        self.deliveries = deliveries
-    }
 
     /// - Parameter records: what the vault itself lists.
     /// - Throws: `key` when a file must be signed elsewhere first; it waits in `pending/` then.
@@ -56,8 +42,8 @@ struct MetadataPublisher {
             try site.root.successor(verifying: try file.unverified)
         }
         var renewal = SiteRenewal(
-            current: site.tree, root: site.root, successor: successor, signing: signing)
-        renewal.isReplacement = site.isReplacement
+            current: site.tree, root: site.root, successor: successor, signing: signing,
+            isReplacement: site.isReplacement)
         let imports = try TeamImports(
             of: deliveries, versionsAreReset: renewal.resetsVersions && !vault.followsHost)
         let listings = try listings(of: records, under: renewal)

@@ -17,13 +17,6 @@ struct SiteRenewal {
     /// Files that must be signed elsewhere before anything is published.
     private(set) var waiting: [WaitingMetadata] = []
 
-    init(current: TargetTree?, root: VerifiedRoot, successor: VerifiedRoot?, signing: MetadataSigning) {
-        self.current = current
-        self.root = root
-        self.successor = successor
-        self.signing = signing
-    }
-
     /// The wanted content of one targets role.
     struct Listing {
         let role: MetadataRole
@@ -141,12 +134,13 @@ struct SiteRenewal {
     }
 
     private func isDue(_ old: VerifiedTargets, _ listing: Listing) throws(VaultError) -> Bool {
-        try signing.period.isDue(listing.role, expiring: old.expires) || mustChange(old, listing)
+        if signing.period.isDue(listing.role, expiring: old.expires) { return true }
+        return try mustChange(old, listing)
     }
 
     /// Whether the content changed, or other keys have signed it.
     private func mustChange(_ old: VerifiedTargets, _ listing: Listing) throws(VaultError) -> Bool {
-        guard old.delegations == listing.delegations, old.records.hasSameContent(as: listing.records) else {
+        guard old.delegations == listing.delegations, Set(old.records) == Set(listing.records) else {
             return true
         }
         return try isObsolete(old, trusts: listing.trusts)

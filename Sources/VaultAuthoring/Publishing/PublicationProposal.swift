@@ -103,11 +103,11 @@ struct PublicationProposal {
     /// A pack that a team delivers from now on.
     private static func move(of pack: PackManifest, to deliveries: [TeamDelivery]) -> PublicationReport.Pack?
     {
-        deliveries.lazy.compactMap { delivery in
-            delivery.pack(pack.id).map {
-                PublicationReport.Pack(of: $0, .moved, team: delivery.team.role.name)
-            }
-        }.first
+        for delivery in deliveries {
+            guard let listed = delivery.pack(pack.id) else { continue }
+            return PublicationReport.Pack(of: listed, .moved, team: delivery.team.role.name)
+        }
+        return nil
     }
 
     /// Limits of the cost report: versions of a pack, and packs.

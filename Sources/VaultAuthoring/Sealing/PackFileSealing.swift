@@ -62,9 +62,10 @@ struct UnnamedPack: ~Copyable {
         progress: (UInt64) -> Void
     ) async throws(VaultError) {
         try FileSystem.createFolders(folder, permissions: 0o755)
-        scratch = try ScratchFile(for: folder.appending("pack"))
+        let scratch = try ScratchFile(for: folder.appending("pack"))
         let output = OpenFileReference(try OpenFile(duplicating: scratch.file.descriptor, named: folder))
         result = try await order.seal(source, into: output, progress: progress)
+        self.scratch = scratch
     }
 
     consuming func name(as path: FilePath) throws(VaultError) {

@@ -51,7 +51,8 @@ public struct SiteStructure: Sendable {
     /// A team's role. Throws `usage` for a name that is unsafe in a URL or on a disk.
     public static func role(named name: String) throws(VaultError) -> MetadataRole {
         let plain = "abcdefghijklmnopqrstuvwxyz0123456789-_"
-        guard name.utf8.allSatisfy(plain.utf8.contains), name.utf8.count <= 64, let role = MetadataRole(delegated: name), !OwnBins.contains(role)
+        guard name.utf8.allSatisfy(plain.utf8.contains), name.utf8.count <= 64,
+            let role = MetadataRole(delegated: name), !OwnBins.contains(role)
         else {
             throw VaultError(
                 .usage, "'\(name)' can't be a team's name", at: "team",
