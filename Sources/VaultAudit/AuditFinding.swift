@@ -1,4 +1,6 @@
+import SealedPack
 public import VaultErrors
+import VaultSite
 
 /// One thing that an audit found.
 public struct AuditFinding: Sendable, Equatable {
@@ -43,6 +45,34 @@ public struct AuditFinding: Sendable, Equatable {
         self.init(
             .error(error.category), error.problem, at: place ?? error.place, remedy: error.remedy,
             hint: error.hint)
+    }
+
+    /// Several listings claim one pack.
+    init(contested listings: [PublishedPacks.Listing], at place: String) {
+        let names = listings.map { "'\($0.pack.id)'" }.joined(separator: " and ")
+        self.init(
+            .error(.corrupt), "the site lists the packs \(names) with one content key", at: place,
+            remedy: "find out who signed the one that is not the pack's, and publish without it")
+    }
+
+    /// A file that is needed until no client can need it any more.
+    init(prunable problem: String, at place: String) {
+        self.init(
+            .note, problem, at: place,
+            remedy: "prune the site: it goes when no client can need it any more", hint: .pruning)
+    }
+
+    /// The first 100 of many notes on a site; the rest are counted.
+    ///
+    /// - Parameter kind: what the rest are, such as `files that nothing names`.
+    static func first(of notes: [AuditFinding], kind: String, at place: String) -> [AuditFinding] {
+        let rest = notes.dropFirst(100).count
+        guard rest > 0 else { return notes }
+        return notes.dropLast(rest) + [
+            AuditFinding(
+                .note, "\(rest) more \(kind)", at: place,
+                remedy: "prune the site: they go when no client can need them any more", hint: .pruning)
+        ]
     }
 
     /// The error that a finding of an error would be, thrown.

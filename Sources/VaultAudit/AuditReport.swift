@@ -1,6 +1,8 @@
 public import SealedPack
+import UpdateFramework
 public import VaultErrors
 public import VaultSite
+import VaultTransport
 
 /// What an audit looked at, and what it found.
 public struct AuditReport: Sendable {
@@ -47,13 +49,32 @@ public struct AuditReport: Sendable {
         return errors.first { $0.category == category } ?? errors.first
     }
 
-    /// All problems as one error, nil when there is none; its category is that of the gravest.
-    public var failure: VaultError? {
-        let errors = errors
-        guard let first = gravestError, errors.count > 1 else { return gravestError }
-        return VaultError(
-            first.category, "\(errors.count) problems, one of them: \(first.problem)", at: first.place,
-            remedy: first.remedy)
+    /// Verifies a site's metadata, and notes its roles. Nil when it can't be believed: then the report says so, and
+    /// nothing below the metadata is to be looked at.
+    mutating func establishTrust(in site: Site, from pinnedRoot: [UInt8]?, now: UTCTime) async -> TargetTree?
+    {
+        let tree: TargetTree
+        do throws(VaultError) {
+            tree = try await TargetTree.verifying(site, pinnedRoot: pinnedRoot, now: now)
+        } catch {
+            trust = .failed
+            findings.append(AuditFinding(error.asMissingFile(in: site)))
+            findings.append(
+                AuditFinding(
+                    .note, "its metadata could not be verified, so nothing that it lists was looked at",
+                    at: subject,
+                    remedy: "audit it again when its metadata verifies"))
+            return nil
+        }
+        trust = pinnedRoot == nil ? .unpinned : .pinned
+        roles = TrustSummary(of: tree, now: now).roles
+        findings += roles.filter(\.isDue).map {
+            AuditFinding(
+                .warning, "version \($0.version) expires at \($0.expires), in \($0.daysLeft) days",
+                at: $0.role.fileName, remedy: "publish again before then, or clients refuse the site")
+        }
+        findings += tree.refusals.map { AuditFinding($0.error.asMissingFile(in: site)) }
+        return tree
     }
 
     mutating func append(_ pack: AuditedPack) {
@@ -80,4 +101,12 @@ public struct AuditedPack: Sendable {
 
     /// Whether no finding is an error.
     public var isSound: Bool { findings.allSatisfy { $0.error == nil } }
+}
+
+extension VaultError {
+    /// A folder does not fail as a host does: what it lacks is missing from it, and the site damaged.
+    func asMissingFile(in site: Site) -> VaultError {
+        guard category == .unavailable, site.location.path != nil else { return self }
+        return VaultError(.corrupt, problem, at: place, remedy: remedy)
+    }
 }

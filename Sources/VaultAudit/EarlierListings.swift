@@ -1,6 +1,10 @@
+import SealedPack
+import SystemPackage
 import UpdateFramework
 import VaultErrors
+import VaultFileSystem
 import VaultSite
+import VaultTransport
 
 /// What the metadata that a site's folder keeps lists beside the newest: earlier versions, which can be restored, and those
 /// of a publication that was interrupted. Only metadata that the site's own keys have signed counts.
@@ -18,8 +22,10 @@ struct EarlierListings {
     init(in folder: MetadataFolder, of tree: TargetTree) async {
         // Without versions in the names nothing is kept.
         guard tree.chain.root.usesConsistentSnapshots, let files = try? folder.versions() else { return }
-        let roots = await Self.roots(in: folder, leadingTo: tree.chain.root)
-        let signers = PackSigners(under: roots, of: tree)
+        // The roots from the first one on, if they lead to the one that was verified; else that one alone.
+        let roots = (try? await RootHistory(fromFirstRootOf: folder)?.roots) ?? []
+        let isComplete = roots.contains { $0.digest == tree.chain.root.digest }
+        let signers = PackSigners(under: isComplete ? roots : [tree.chain.root], of: tree)
         let newest = Dictionary(
             ([tree.chain.targets] + tree.delegatedRoles).map { ($0.document.role, $0.version) }
         ) { first, _ in first }
@@ -44,13 +50,53 @@ struct EarlierListings {
         }
     }
 
-    /// The roots from the first one on, if they lead to the one that was verified; else that one alone.
-    private static func roots(in folder: MetadataFolder, leadingTo newest: VerifiedRoot) async
-        -> [VerifiedRoot]
-    {
-        guard let history = try? await RootHistory(fromFirstRootOf: folder),
-            history.roots.contains(where: { $0.digest == newest.digest })
-        else { return [newest] }
-        return history.roots
+    /// Verifies the listed files in the site's folder. A host's files can't be listed, so of a host the newest metadata
+    /// counts alone.
+    func examine(
+        at site: Site, in chain: TrustChain, _ report: inout AuditReport,
+        _ observe: (AuditProgress) -> Void
+    ) async {
+        report.findings += findings
+        var notes: [AuditFinding] = []
+        for listing in listings {
+            var place = listing.target.path
+            do throws(VaultError) {
+                guard let path = try site.location(of: listing.target, in: chain).path else { continue }
+                place = path.string
+                guard try FileSystem.exists(path) else {
+                    notes.append(
+                        AuditFinding(
+                            .note, "it is gone, and \(listing.metadata) lists it: it can't be restored",
+                            at: place, remedy: "put a backup of it there, if it may be needed"))
+                    continue
+                }
+                let file = OpenFileReference(try OpenFile(reading: path))
+                let findings = try await Self.problems(of: file, at: place, as: listing.target, observe)
+                report.findings += findings
+                guard findings.isEmpty else { continue }
+                report.verifiedBytes += listing.target.length
+                notes.append(
+                    AuditFinding(
+                        prunable: "an earlier version, which can be restored; \(listing.metadata) lists it",
+                        at: place))
+            } catch {
+                report.findings.append(AuditFinding(error, at: place))
+            }
+        }
+        report.findings += AuditFinding.first(
+            of: notes, kind: "files that only earlier metadata lists", at: report.subject)
+    }
+
+    /// Every byte is held against what was signed. Keys are no help: those of that time may be others.
+    private static func problems(
+        of file: OpenFileReference, at place: String, as target: TargetRecord,
+        _ observe: (AuditProgress) -> Void
+    ) async throws(VaultError) -> [AuditFinding] {
+        if let pack = try? PublishedPacks.Listing(target).pack {
+            return await PackExamination(place: place, manifest: pack, keys: nil).run(on: file, observe)
+                .findings
+        }
+        try HostedFile.verify(file, as: target, at: place)
+        return []
     }
 }

@@ -10,7 +10,7 @@ import VaultTransport
 /// Verifies every file that a site's signed metadata lists, wherever the site is hosted, and with keys every file in its
 /// packs. What is wrong with one file never keeps the others from being looked at.
 public struct SiteAudit: Sendable {
-    let site: Site
+    private let site: Site
     private let pinnedRoot: [UInt8]?
     private let keys: (any KeyProvider)?
     private let scratch: FilePath
@@ -49,7 +49,7 @@ public struct SiteAudit: Sendable {
         report.findings += published.contested.map { AuditFinding(contested: $0, at: report.subject) }
         if let root = site.location.path {
             let earlier = await EarlierListings(in: MetadataFolder(root.appending("metadata")), of: tree)
-            await examine(earlier, in: tree.chain, &report, observe)
+            await earlier.examine(at: site, in: tree.chain, &report, observe)
             report.findings += StrayFiles(below: root, of: tree, and: earlier).findings()
         }
         return report

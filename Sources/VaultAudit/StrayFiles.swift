@@ -5,9 +5,6 @@ import VaultFileSystem
 
 /// Finds files in a site's folder that no metadata names, kept metadata included. They harm no client, so they are notes.
 struct StrayFiles {
-    /// Number of findings; further files are counted.
-    private static let limit = 100
-
     private let root: FilePath
     /// Paths below the root, by their bytes.
     private var files: Set<[UInt8]> = []
@@ -64,19 +61,11 @@ struct StrayFiles {
                 }
                 strays.append(
                     AuditFinding(
-                        .note, "nothing in the metadata names it",
-                        at: "\(path)/\(String(decoding: name, as: UTF8.self))",
-                        remedy: "prune the site: it goes when no client can need it any more", hint: .pruning)
-                )
+                        prunable: "nothing in the metadata names it",
+                        at: "\(path)/\(String(decoding: name, as: UTF8.self))"))
             }
         }
-        guard strays.count > Self.limit else { return strays }
-        return strays.prefix(Self.limit) + [
-            AuditFinding(
-                .note,
-                "\(strays.count - Self.limit) more files and folders that nothing in the metadata names",
-                at: root.string,
-                remedy: "prune the site: they go when no client can need them any more", hint: .pruning)
-        ]
+        return AuditFinding.first(
+            of: strays, kind: "files and folders that nothing in the metadata names", at: root.string)
     }
 }

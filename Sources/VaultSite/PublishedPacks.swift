@@ -22,15 +22,7 @@ public struct PublishedPacks: Sendable {
 
     /// All packs that the site lists. Targets that this program can't read as packs are skipped.
     public init(of tree: TargetTree) {
-        self.init(listed: tree.records)
-    }
-
-    /// The packs that one role lists.
-    public init(of targets: VerifiedTargets) {
-        self.init(listed: targets.records)
-    }
-
-    private init(listed records: [TargetRecord]) {
+        let records = tree.records
         var listings: [Listing] = []
         listings.reserveCapacity(records.count)
         var skipped: [Skipped] = []
@@ -49,9 +41,7 @@ public struct PublishedPacks: Sendable {
     public subscript(id: PackID) -> Listing? {
         listings.first { $0.pack.id == id }
     }
-}
 
-extension PublishedPacks {
     /// Packs listed under several IDs, by their content key ID. Only one ID is legitimate; the others were signed by
     /// somebody else who may sign other names.
     public var contested: [[Listing]] {

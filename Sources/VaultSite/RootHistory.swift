@@ -17,15 +17,13 @@ public struct RootHistory: Sendable {
         var newest = first
         var roots = [first]
         while newest.version < last ?? .max, roots.count < Self.limit {
-            let name = MetadataRole.root.hostedName(version: newest.version + 1)
-            guard let bytes = try await source.metadata(named: name, limit: MetadataRole.root.sizeLimit)
-            else {
+            guard let next = try await source.metadata(of: .root, version: newest.version + 1) else {
                 guard last != nil else { break }
+                let name = MetadataRole.root.hostedName(version: newest.version + 1)
                 throw VaultError(
                     .unavailable, "the host does not have it", at: source.place(of: name),
                     remedy: "upload it again; a site always keeps all its roots")
             }
-            let next = try UnverifiedMetadata(parsing: bytes, as: .root, place: source.place(of: name))
             newest = try newest.successor(verifying: next)
             roots.append(newest)
         }
@@ -35,11 +33,7 @@ public struct RootHistory: Sendable {
     /// Begins with the site's own `1.root.json`. Nil when that is missing.
     public init?(fromFirstRootOf source: any MetadataSource, upTo last: Int64? = nil) async throws(VaultError)
     {
-        let name = MetadataRole.root.hostedName(version: 1)
-        guard let bytes = try await source.metadata(named: name, limit: MetadataRole.root.sizeLimit) else {
-            return nil
-        }
-        let first = try UnverifiedMetadata(parsing: bytes, as: .root, place: source.place(of: name))
+        guard let first = try await source.metadata(of: .root, version: 1) else { return nil }
         try await self.init(in: source, from: VerifiedRoot(pinning: first), upTo: last)
     }
 }

@@ -17,7 +17,7 @@ import VaultTransport
         #expect(report.trust == .pinned)
         #expect(report.isPinned)
         #expect(report.allFindings.isEmpty)
-        #expect(report.failure == nil)
+        #expect(report.gravestError == nil)
         #expect(report.packs.map(\.id?.description) == ["levels/one", "two"])
         #expect(report.packs.map(\.version) == [1, 1])
         #expect(report.packs.map(\.pieceCount) == packs.map(\.pieceCount))
@@ -37,7 +37,7 @@ import VaultTransport
         let report = try await TestVault.published().audit(pinned: false)
         #expect(report.trust == .unpinned)
         #expect(!report.isPinned)
-        #expect(report.failure == nil)
+        #expect(report.gravestError == nil)
         #expect(report.lines[0].contains("not pinned"))
     }
 
@@ -57,7 +57,7 @@ import VaultTransport
         vault.now = TestVault.now.adding(days: 25)
         let report = try await vault.audit()
         #expect(report.findings(.warning).map(\.place) == ["timestamp.json", "snapshot.json"])
-        #expect(report.failure == nil)
+        #expect(report.gravestError == nil)
         #expect(report.packs.count == 2)
     }
 

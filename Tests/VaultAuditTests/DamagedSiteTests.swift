@@ -46,7 +46,7 @@ import VaultTransport
         let report = try await vault.audit()
         #expect(report.packs.map(\.isSound) == [false, true])
         #expect(report.packs[0].findings.map(\.place) == [file.string])
-        #expect(report.failure?.category == .corrupt)
+        #expect(report.gravestError?.category == .corrupt)
         #expect(report.verifiedBytes == report.packs[1].length)
         if region == .header || region == .footer {
             #expect(report.problems == ["header or footer differ from the manifest"])
@@ -81,7 +81,7 @@ import VaultTransport
         let report = try await vault.audit()
         #expect(report.problemCount == 2)
         #expect(report.problems.allSatisfy { $0.contains("of its manifest") })
-        #expect(report.failure?.category == .corrupt)
+        #expect(report.gravestError?.category == .corrupt)
     }
 
     @Test func reportsAMissingFileAndContinues() async throws {
@@ -89,7 +89,7 @@ import VaultTransport
         try FileSystem.unlink(try vault.file(of: try await vault.packs()[0]))
         let report = try await vault.audit()
         #expect(report.problems == ["the site lists it, but it is not there"])
-        #expect(report.failure?.category == .corrupt)
+        #expect(report.gravestError?.category == .corrupt)
         #expect(report.packs.map(\.isSound) == [false, true])
     }
 
@@ -126,7 +126,7 @@ import VaultTransport
             of: Site(SiteLocation(path: vault.site), transport: FileTransport()), pinnedRoot: nil,
             keys: FileKeyProvider(path: other), scratch: "/tmp", now: vault.now
         ).run()
-        #expect(report.failure?.category == .key)
+        #expect(report.gravestError?.category == .key)
         #expect(report.problemCount == 2)
         // Damage is more severe than a missing key.
         try vault.flipByte(of: try vault.file(of: try await vault.packs()[1]), at: 64)
@@ -134,7 +134,8 @@ import VaultTransport
             of: Site(SiteLocation(path: vault.site), transport: FileTransport()), pinnedRoot: nil,
             keys: FileKeyProvider(path: other), scratch: "/tmp", now: vault.now
         ).run()
-        #expect(both.failure?.category == .corrupt)
-        #expect(both.failure?.problem.hasPrefix("3 problems, one of them: damaged pieces") == true)
+        #expect(both.gravestError?.category == .corrupt)
+        #expect(both.gravestError?.problem.hasPrefix("damaged pieces") == true)
+        #expect(both.problemCount == 3)
     }
 }

@@ -24,7 +24,7 @@ import VaultTransport
         let (vault, old) = try await updated()
         let newest = try await vault.packs().reduce(0) { $0 + $1.length }
         let report = try await vault.audit()
-        #expect(report.failure == nil)
+        #expect(report.gravestError == nil)
         #expect(report.verifiedBytes == newest + UInt64(try vault.read(old).count))
         #expect(report.findings(.note).map(\.place) == [old.string])
         #expect(
@@ -36,7 +36,7 @@ import VaultTransport
         let (vault, old) = try await updated()
         try vault.write(Array(vault.read(old).dropLast(7)), to: old)
         let report = try await vault.audit()
-        #expect(report.failure?.category == .corrupt)
+        #expect(report.gravestError?.category == .corrupt)
         #expect(report.allFindings.map(\.place) == [old.string])
         #expect(report.packs.allSatisfy { $0.isSound })
     }
@@ -46,14 +46,14 @@ import VaultTransport
         try vault.flipByte(of: old, at: 64)
         let report = try await vault.audit()
         #expect(report.problems == ["damaged pieces (1): number 0"])
-        #expect(report.failure?.category == .corrupt)
+        #expect(report.gravestError?.category == .corrupt)
     }
 
     @Test func reportsAMissingPack() async throws {
         let (vault, old) = try await updated()
         try FileSystem.unlink(old)
         let report = try await vault.audit()
-        #expect(report.failure == nil)
+        #expect(report.gravestError == nil)
         #expect(report.findings(.note).map(\.place) == [old.string])
         #expect(report.findings(.note).first?.problem.contains("1.targets.json lists it") == true)
     }
@@ -63,7 +63,7 @@ import VaultTransport
         let metadata = vault.metadata.appending("1.targets.json")
         try vault.write(Array(vault.read(metadata).dropLast(7)), to: metadata)
         let report = try await vault.audit()
-        #expect(report.failure?.category == .corrupt)
+        #expect(report.gravestError?.category == .corrupt)
         #expect(report.findings(.error(.corrupt)).map(\.place) == [metadata.string])
     }
 
@@ -73,7 +73,7 @@ import VaultTransport
         let text = String(decoding: try vault.read(metadata), as: UTF8.self)
         try vault.write(Array(text.replacing("prefetch", with: "onDemand").utf8), to: metadata)
         let report = try await vault.audit()
-        #expect(report.failure == nil)
+        #expect(report.gravestError == nil)
         #expect(report.findings(.note).map(\.place) == [old.string])
         #expect(report.findings(.note).first?.problem == "nothing in the metadata names it")
     }
@@ -98,6 +98,6 @@ import VaultTransport
             pinnedRoot: try vault.trustedRoot)
         let alone = try await vault.audit(file, by: evidence)
         #expect(alone.problems == [problem])
-        #expect(alone.failure?.category == .corrupt)
+        #expect(alone.gravestError?.category == .corrupt)
     }
 }

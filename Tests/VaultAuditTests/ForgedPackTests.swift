@@ -40,9 +40,9 @@ import VaultKeys
             id: honest.id, version: 1, offer: honest.offer, slots: honest.slots, repeating: nil)
         let manifest = try vault.write(PackManifestFile.bytes(of: pack), to: "forged.avpack.json")
 
-        #expect(try await vault.audit(path, by: .manifest(manifest)).failure == nil)
+        #expect(try await vault.audit(path, by: .manifest(manifest)).gravestError == nil)
         let report = try await vault.audit(path, by: .manifest(manifest), keyed: true)
-        #expect(report.failure?.category == .corrupt)
+        #expect(report.gravestError?.category == .corrupt)
         let places = report.packs.flatMap(\.findings).map(\.place)
         #expect(places == ["b", "c", "d", "f"].map { "\(path): \($0)" })
         #expect(report.packs.first?.verifiedEntries == 3)

@@ -25,7 +25,7 @@ import VaultTransport
         try FileSystem.unlink(try vault.file(of: try await vault.packs()[0]))
         let scratch = try ScratchFolder(in: vault.place.path)
         let report = try await audit(vault, MappedHost(vault.site), scratch: scratch)
-        #expect(report.failure?.category == .unavailable)
+        #expect(report.gravestError?.category == .unavailable)
         #expect(
             report.problems == ["the site lists 'packs/levels/one.avpack', but the host does not have it"])
         #expect(report.packs.map(\.isSound) == [false, true])
@@ -39,7 +39,7 @@ import VaultTransport
         try vault.write(Array(vault.read(second).dropLast()), to: second)
         let scratch = try ScratchFolder(in: vault.place.path)
         let report = try await audit(vault, MappedHost(vault.site), scratch: scratch)
-        #expect(report.failure?.category == .corrupt)
+        #expect(report.gravestError?.category == .corrupt)
         #expect(report.packs.map(\.isSound) == [false, false])
         #expect(try scratch.folder.names().isEmpty)
     }

@@ -24,7 +24,7 @@ import VaultErrors
     @Test func checksLengthAndDigestOfALaterFormat() async throws {
         let vault = try await vault(listing: "packs/later.avpack", custom: ["assetvault": ["format": 2]])
         let report = try await vault.audit()
-        #expect(report.failure == nil)
+        #expect(report.gravestError == nil)
         #expect(report.findings(.note).count == 1)
         #expect(report.findings(.note).first?.problem.contains("pack format version 2 is unknown") == true)
         #expect(report.packs.count == 2)
@@ -34,18 +34,18 @@ import VaultErrors
 
     @Test func findsDamageInALaterFormat() async throws {
         let vault = try await vault(listing: "packs/later.avpack", custom: ["assetvault": ["format": 2]])
-        let target = try #require(try await vault.chain().targets["packs/later.avpack"])
+        let target = try #require(try await vault.tree().chain.targets["packs/later.avpack"])
         let file = vault.targets.appending(target.hostedPath)
         try vault.flipByte(of: file, at: 3)
         let report = try await vault.audit()
         #expect(report.problems == ["the file is not the one that was signed for"])
-        #expect(report.failure?.category == .corrupt)
+        #expect(report.gravestError?.category == .corrupt)
         #expect(report.packs.allSatisfy { $0.isSound })
     }
 
     @Test func checksFilesOfOtherPrograms() async throws {
         let report = try await vault(listing: "readme.txt", custom: nil).audit()
-        #expect(report.failure == nil)
+        #expect(report.gravestError == nil)
         #expect(report.findings(.note).count == 1)
     }
 
@@ -57,7 +57,7 @@ import VaultErrors
         try vault.write(
             vault.read(vault.file(of: pack)), to: vault.targets.appending(target.hostedPath))
         let report = try await vault.audit()
-        #expect(report.failure == nil)
+        #expect(report.gravestError == nil)
         #expect(report.findings(.warning).count == 1)
         #expect(report.findings(.warning).first?.problem.contains("it describes the pack 'two'") == true)
     }

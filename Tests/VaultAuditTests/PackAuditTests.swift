@@ -27,7 +27,7 @@ import VaultTransport
         let vault = try await TestVault.published()
         let file = try copy(try await vault.packs()[0], of: vault)
         let report = try await vault.audit(file.pack)
-        #expect(report.failure == nil)
+        #expect(report.gravestError == nil)
         #expect(report.trust == .unsigned)
         #expect(report.findings(.note).map(\.problem) == ["no manifest: not bound to anything signed"])
         #expect(report.packs.first?.id == nil)
@@ -38,14 +38,14 @@ import VaultTransport
         let vault = try await TestVault.published()
         let file = try copy(try await vault.packs()[0], of: vault)
         let report = try await vault.audit(file.pack, by: .manifest(file.manifest), keyed: true)
-        #expect(report.failure == nil)
+        #expect(report.gravestError == nil)
         #expect(report.trust == .unsigned)
         #expect(report.packs.first?.id?.description == "levels/one")
         #expect(report.packs.first?.verifiedEntries == 3)
         // Another pack's manifest.
         try vault.write(PackManifestFile.bytes(of: try await vault.packs()[1]), to: file.manifest)
         let other = try await vault.audit(file.pack, by: .manifest(file.manifest))
-        #expect(other.failure?.category == .corrupt)
+        #expect(other.gravestError?.category == .corrupt)
     }
 
     @Test func findsAWrongManifest() async throws {
@@ -56,15 +56,15 @@ import VaultTransport
         let zeros = String(repeating: "0", count: 64)
         try vault.write(Array(text.replacing(pack.sha256.hex, with: zeros).utf8), to: file.manifest)
         // The parts' digests verify every byte; that of the whole is compared with the file only with a key.
-        #expect(try await vault.audit(file.pack, by: .manifest(file.manifest)).failure == nil)
+        #expect(try await vault.audit(file.pack, by: .manifest(file.manifest)).gravestError == nil)
         let wrongDigest = try await vault.audit(file.pack, by: .manifest(file.manifest), keyed: true)
         #expect(wrongDigest.problems.first?.contains("not that of its manifest") == true)
         try vault.write(
             Array(text.replacing("\"version\": 1", with: "\"version\": 7").utf8), to: file.manifest)
         // Only the catalog knows the version, so it takes a key to tell.
-        #expect(try await vault.audit(file.pack, by: .manifest(file.manifest)).failure == nil)
+        #expect(try await vault.audit(file.pack, by: .manifest(file.manifest)).gravestError == nil)
         let wrongVersion = try await vault.audit(file.pack, by: .manifest(file.manifest), keyed: true)
-        #expect(wrongVersion.failure?.category == .corrupt)
+        #expect(wrongVersion.gravestError?.category == .corrupt)
     }
 
     @Test func checksAPackAgainstASite() async throws {
@@ -85,7 +85,7 @@ import VaultTransport
         try vault.write([1, 2, 3], to: "two/small.bin")
         try await vault.publish()
         let report = try await vault.audit(file.pack, by: site(vault))
-        #expect(report.failure?.category == .corrupt)
+        #expect(report.gravestError?.category == .corrupt)
         #expect(report.packs.first?.version == 2)
     }
 
@@ -102,14 +102,14 @@ import VaultTransport
             await category { _ = try await vault.audit(file.pack, by: .manifest("/no.json")) } == .missing)
         // An audit refuses a file that is not a pack.
         try vault.write([1, 2, 3], to: file.pack)
-        #expect(try await vault.audit(file.pack, by: site(vault)).failure?.category == .corrupt)
-        #expect(try await vault.audit(file.pack).failure?.category == .corrupt)
+        #expect(try await vault.audit(file.pack, by: site(vault)).gravestError?.category == .corrupt)
+        #expect(try await vault.audit(file.pack).gravestError?.category == .corrupt)
     }
 
     @Test func needsAManifestToUnwrapTheKey() async throws {
         let vault = try await TestVault.published()
         let file = try copy(try await vault.packs()[0], of: vault)
-        #expect(try await vault.audit(file.pack, keyed: true).failure?.category == .missing)
+        #expect(try await vault.audit(file.pack, keyed: true).gravestError?.category == .missing)
     }
 }
 

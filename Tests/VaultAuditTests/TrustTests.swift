@@ -10,7 +10,7 @@ import VaultFileSystem
     private func expectDistrust(_ report: AuditReport, _ category: VaultError.Category = .untrusted) {
         #expect(report.trust == .failed)
         #expect(!report.isPinned)
-        #expect(report.failure?.category == category)
+        #expect(report.gravestError?.category == category)
         #expect(report.packs.isEmpty && report.roles.isEmpty && report.verifiedBytes == 0)
         #expect(
             report.findings(.note).contains { $0.problem.contains("nothing that it lists was looked at") })
@@ -21,7 +21,7 @@ import VaultFileSystem
         try vault.write(try other.trustedRoot, to: vault.rootFile)
         expectDistrust(try await vault.audit())
         // Under its own root it is valid.
-        #expect(try await vault.audit(pinned: false).failure == nil)
+        #expect(try await vault.audit(pinned: false).gravestError == nil)
     }
 
     @Test func refusesExpiredMetadata() async throws {

@@ -68,7 +68,8 @@ struct PackHistory {
     func versions(of id: PackID) throws(VaultError) -> [UInt64] {
         var versions: Set<UInt64> = []
         for file in try targetsFiles() {
-            if let listing = try listing(of: id, in: file) { versions.insert(listing.version) }
+            let pack = try Self.listing(of: id, among: targets(in: file))
+            if let pack { versions.insert(pack.version) }
         }
         return versions.sorted(by: >)
     }
@@ -128,11 +129,6 @@ struct PackHistory {
 
     /// Number of files of a role that are searched for last versions.
     static let latestFiles = 16
-
-    /// A pack in a file that accepted keys have signed.
-    private func listing(of id: PackID, in file: MetadataVersion) throws(VaultError) -> PackManifest? {
-        try Self.listing(of: id, among: targets(in: file))
-    }
 
     private static func listing(of id: PackID, among targets: JSONObject) throws(VaultError)
         -> PackManifest?

@@ -45,10 +45,10 @@ final class HostedSite: Sendable {
         // An expired site must be publishable.
         let tree = try await TargetTree.verifying(site, pinnedRoot: pinned.document.bytes, now: .earliest)
         // Packs of a role that can't be read would look new.
-        if let refusal = tree.refusals.first(where: { BinnedListing.isOwn($0.role) }) { throw refusal.error }
+        if let refusal = tree.refusals.first(where: { OwnBins.contains($0.role) }) { throw refusal.error }
         try vault.requireNoNewer(than: tree, at: site.place(of: timestamp.fileName))
         let copy = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(folder))
-        for role in Self.ownRoles(of: tree) {
+        for role in CurrentSite.ownRoles(of: tree) {
             try await copy.readUnfinished(after: role.version, of: role.document.role)
         }
         try await copy.readUnfinished(after: tree.chain.snapshot.version, of: .snapshot)
@@ -58,10 +58,6 @@ final class HostedSite: Sendable {
         self.copy = copy
         self.tree = tree
         self.scratch = scratch
-    }
-
-    private static func ownRoles(of tree: TargetTree) -> [VerifiedTargets] {
-        [tree.chain.targets] + tree.delegatedRoles.filter { BinnedListing.isOwn($0.document.role) }
     }
 
     func lists(_ pack: PackManifest) -> Bool {
@@ -93,16 +89,17 @@ final class HostedSite: Sendable {
                         + " here; a higher version is published now, for clients that have either"))
         }
         let count = wholePacks.withLock { $0 }
-        guard count > 0 else { return warnings }
-        return warnings + [
-            "the host sends no parts of files: \(count == 1 ? "a pack" : "\(count) packs") came whole"
-        ]
+        if count > 0 {
+            warnings.append(
+                "the host sends no parts of files: \(count == 1 ? "a pack" : "\(count) packs") came whole")
+        }
+        return warnings
     }
 
     /// Fetches earlier metadata of the roles that list these packs, for their last versions.
     func readHistory(of ids: Set<PackID>) async throws(VaultError) {
         let asked = Set(ids.flatMap { tree.rolesAsked(for: $0.targetPath) }.map(\.document.role))
-        for role in Self.ownRoles(of: tree) where asked.contains(role.document.role) {
+        for role in CurrentSite.ownRoles(of: tree) where asked.contains(role.document.role) {
             try await copy.readEarlier(
                 than: role.version, of: role.document.role, atMost: Int64(PackHistory.latestFiles))
         }

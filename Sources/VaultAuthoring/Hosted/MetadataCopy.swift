@@ -78,12 +78,11 @@ struct MetadataCopy {
     private func metadata(of role: MetadataRole, version: Int64) async throws(VaultError)
         -> UnverifiedMetadata?
     {
-        let name = role.hostedName(version: version)
-        guard let bytes = try await site.metadata(named: name, limit: role.sizeLimit) else { return nil }
-        let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: site.place(of: name))
+        guard let metadata = try await site.metadata(of: role, version: version) else { return nil }
         guard metadata.document.version == version else {
             throw VaultError(
-                .untrusted, "its version is \(metadata.document.version)", at: site.place(of: name),
+                .untrusted, "its version is \(metadata.document.version)",
+                at: site.place(of: role.hostedName(version: version)),
                 remedy: "do not use this host; tell its operator")
         }
         return metadata

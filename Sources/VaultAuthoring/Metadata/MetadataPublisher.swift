@@ -12,26 +12,12 @@ public struct MetadataReport: Sendable {
 
 /// Publishes a site's metadata: signs what changed or would soon expire, and writes it.
 struct MetadataPublisher {
-    private let session: AuthorSession
-    private var site: CurrentSite
-    private var roots: RootRenewal
-    private let deliveries: [TeamDelivery]
+    let session: AuthorSession
+    var site: CurrentSite
+    var roots: RootRenewal
+    let deliveries: [TeamDelivery]
     private var vault: VaultFolder { session.vault }
     private var signing: MetadataSigning { roots.signing }
-
-    /// - Parameter roots: nil signs with the vault's keys as they are, and no change of the root.
-    init(
-        for session: AuthorSession, _ site: CurrentSite, _ roots: RootRenewal? = nil,
-        delivered deliveries: [TeamDelivery]
-    ) throws(VaultError) {
-        self.session = session
-        self.site = site
-        self.roots =
-            if let roots { roots } else {
-                try RootRenewal(of: site.root, with: MetadataSigning(for: session))
-            }
-        self.deliveries = deliveries
-    }
 
     /// - Parameter records: what the vault itself lists.
     /// - Throws: `key` when a file must be signed elsewhere first; it waits in `pending/` then.
@@ -56,8 +42,8 @@ struct MetadataPublisher {
             try site.root.successor(verifying: try file.unverified)
         }
         var renewal = SiteRenewal(
-            current: site.tree, root: site.root, successor: successor, signing: signing)
-        renewal.isReplacement = site.isReplacement
+            current: site.tree, root: site.root, successor: successor, signing: signing,
+            isReplacement: site.isReplacement)
         let imports = try TeamImports(
             of: deliveries, versionsAreReset: renewal.resetsVersions && !vault.followsHost)
         let listings = try listings(of: records, under: renewal)
@@ -70,7 +56,7 @@ struct MetadataPublisher {
                     "sign \(names) where these keys are kept, then publish again", hint: .signing)
         }
         let files = signed + (newRoot.map { [$0] } ?? [])
-        let tree = files.isEmpty ? site.tree : try await vault.publish(files, now: session.period.now)
+        let tree = files.isEmpty ? site.tree : try await publish(files, now: session.period.now)
         if let tree { try vault.remember(tree) }
         for role in [MetadataRole.root] + listings.map(\.role)
         where files.contains(where: { $0.draft.role == role }) {
@@ -91,7 +77,7 @@ struct MetadataPublisher {
         let tree: TargetTree
         do throws(VaultError) {
             // Expired metadata below it does not keep a root back.
-            tree = try await vault.publish([root], now: .earliest)
+            tree = try await publish([root], now: .earliest)
         } catch {
             guard error.category == .untrusted else { throw error }
             return false
@@ -100,6 +86,21 @@ struct MetadataPublisher {
         site = CurrentSite(tree, isReplacement: site.isReplacement)
         roots = try RootRenewal(of: site.root, with: signing)
         return true
+    }
+
+    /// Publishes metadata, as ``MetadataFolder/publish(_:now:)`` does. A vault that follows a host also gets it in its
+    /// site's folder, to be uploaded, the timestamp last. A file of that name there was never uploaded: it is replaced.
+    private func publish(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
+        let tree = try await MetadataFolder(vault.metadata).publish(files, now: now)
+        guard vault.followsHost else { return tree }
+        try FileSystem.createFolders(vault.siteMetadata, permissions: 0o755)
+        let timestamps = files.filter { $0.draft.role == .timestamp }
+        for file in files.filter({ $0.draft.role != .timestamp }) + timestamps {
+            try DurableFile.write(
+                file.bytes.span, to: vault.siteMetadata.appending(file.hostedName), permissions: 0o644,
+                replacing: true)
+        }
+        return tree
     }
 
     /// What only the teams can repair.

@@ -17,13 +17,6 @@ struct SiteRenewal {
     /// Files that must be signed elsewhere before anything is published.
     private(set) var waiting: [WaitingMetadata] = []
 
-    init(current: TargetTree?, root: VerifiedRoot, successor: VerifiedRoot?, signing: MetadataSigning) {
-        self.current = current
-        self.root = root
-        self.successor = successor
-        self.signing = signing
-    }
-
     /// The wanted content of one targets role.
     struct Listing {
         let role: MetadataRole
@@ -147,23 +140,21 @@ struct SiteRenewal {
 
     /// Whether the content changed, or other keys have signed it.
     private func mustChange(_ old: VerifiedTargets, _ listing: Listing) throws(VaultError) -> Bool {
-        if beginsAgain(after: old) { return true }
-        guard old.delegations == listing.delegations, old.records.hasSameContent(as: listing.records) else {
+        guard old.delegations == listing.delegations, Set(old.records) == Set(listing.records) else {
             return true
         }
-        return try isSignedByOthers(old, listing.role, trusts: listing.trusts)
+        return try isObsolete(old, trusts: listing.trusts)
     }
 
     private func isDue(_ old: (some VerifiedMetadata)?, _ role: TopLevelRole) throws(VaultError) -> Bool {
-        guard let old else { return true }
-        if beginsAgain(after: old) { return true }
-        if signing.period.isDue(MetadataRole(role), expiring: old.expires) { return true }
-        return try isSignedByOthers(old, MetadataRole(role), trusts: trusts(of: role))
+        guard let old, !signing.period.isDue(MetadataRole(role), expiring: old.expires) else { return true }
+        return try isObsolete(old, trusts: trusts(of: role))
     }
 
-    private func isSignedByOthers(
-        _ old: some VerifiedMetadata, _ role: MetadataRole, trusts: [RoleTrust]
-    ) throws(VaultError) -> Bool {
+    /// Whether its version must begin again, or other keys have signed it.
+    private func isObsolete(_ old: some VerifiedMetadata, trusts: [RoleTrust]) throws(VaultError) -> Bool {
+        if beginsAgain(after: old) { return true }
+        let role = old.document.role
         let metadata = try UnverifiedMetadata(parsing: old.bytes, as: role, place: role.fileName)
         let known = Set(trusts.flatMap(\.keys).map(\.id))
         return !trusts.allSatisfy { $0.isMet(by: metadata) } || !metadata.keyIDs.isSubset(of: known)

@@ -39,26 +39,27 @@ struct PackPublisher {
             compression: compression ?? pack.compression ?? .standard)
         let folder = folder(of: pack.id)
         guard let previous else {
-            return try await name(UnnamedPack.seal(order, source.folder, in: folder, progress: progress))
+            return try await name(
+                UnnamedPack(sealing: order, source.folder, in: folder, progress: progress))
         }
         if previous.length <= Self.smallPack, try isOnlyHosted(previous) {
-            let sealed = try await UnnamedPack.seal(order, source.folder, in: folder, progress: progress)
-                .result
-            if sealed.manifest.sha256 == previous.sha256 {
-                return SealingResult(manifest: sealed.manifest, reusedPieces: previous.pieceCount)
+            let sealed = try await UnnamedPack(sealing: order, source.folder, in: folder, progress: progress)
+            if sealed.result.manifest.sha256 == previous.sha256 {
+                return SealingResult(manifest: sealed.result.manifest, reusedPieces: previous.pieceCount)
             }
         }
-        let earlier = try await published(previous, key: choice.key)
+        let (earlier, hosted) = try await published(previous, key: choice.key)
         // A version number is never used twice.
-        order.versioning = .following(earlier.open, above: pack.lastVersion)
-        order.previous = earlier.open
-        var sealed = try await UnnamedPack.seal(order, source.folder, in: folder, progress: progress)
-        if try await earlier.fetch(sealed.result.missedPieces) {
-            sealed = try await UnnamedPack.seal(order, source.folder, in: folder, progress: progress)
+        order.versioning = .following(earlier, above: pack.lastVersion)
+        order.previous = earlier
+        var sealed = try await UnnamedPack(sealing: order, source.folder, in: folder, progress: progress)
+        if let hosted, !sealed.result.missedPieces.isEmpty {
+            try await hosted.fetch(sealed.result.missedPieces, of: earlier)
+            sealed = try await UnnamedPack(sealing: order, source.folder, in: folder, progress: progress)
         }
         // The previous version is present and verified.
         guard sealed.result.manifest.sha256 != previous.sha256 else { return sealed.result }
-        if let hosted = earlier.hosted { host?.keep(hosted, as: previous) }
+        if let hosted { host?.keep(hosted, as: previous) }
         return try name(sealed)
     }
 
@@ -151,12 +152,15 @@ struct PackPublisher {
         return try !FileSystem.exists(path(of: pack))
     }
 
-    private func published(_ pack: PackManifest, key: ContentKey) async throws(VaultError) -> PublishedPack {
+    /// A published version, on this machine or at the host.
+    private func published(
+        _ pack: PackManifest, key: ContentKey
+    ) async throws(VaultError) -> (OpenPack, HostedPack?) {
         if let host, try isOnlyHosted(pack) {
             let hosted = try await host.pack(pack)
-            return PublishedPack(open: try OpenPack(hosted.pack, key: key), hosted: hosted)
+            return (try OpenPack(hosted.pack, key: key), hosted)
         }
-        return PublishedPack(open: try OpenPack(try verifiedPack(pack), key: key), hosted: nil)
+        return (try OpenPack(try verifiedPack(pack), key: key), nil)
     }
 
     /// A pack of the site whose whole file has the signed digest.

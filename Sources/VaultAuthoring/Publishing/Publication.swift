@@ -97,7 +97,9 @@ public struct Publication: Sendable {
         let report: MetadataReport
         switch session.published {
         case .site(let site):
-            var publisher = try MetadataPublisher(for: session, site, delivered: deliveries)
+            let roots = try RootRenewal(of: site.root, with: MetadataSigning(for: session))
+            var publisher = MetadataPublisher(
+                session: session, site: site, roots: roots, deliveries: deliveries)
             report = try await publisher.run(listing: proposal.records)
         case .part(let part):
             report = try TeamPublisher(session: session, part: part).run(listing: proposal.records)

@@ -62,7 +62,7 @@ struct PublicationProposal {
         let declared = Set(settings.packs.map(\.id))
         for old in listing.packs where !declared.contains(old.pack.id) {
             packs.append(
-                Self.move(of: old.pack, to: deliveries) ?? PublicationReport.Pack(removed: old.pack))
+                Self.move(of: old.pack, to: deliveries) ?? PublicationReport.Pack(of: old.pack, .removed))
         }
         try await warnOfRetiredKeys(after: listing.packs.map(\.pack), history, by: publisher)
         if !changed.isEmpty { try await addCosts(of: changed, history, by: publisher) }
@@ -105,7 +105,7 @@ struct PublicationProposal {
     {
         for delivery in deliveries {
             guard let listed = delivery.pack(pack.id) else { continue }
-            return PublicationReport.Pack(moved: listed, to: delivery.team.role.name)
+            return PublicationReport.Pack(of: listed, .moved, team: delivery.team.role.name)
         }
         return nil
     }
@@ -143,7 +143,7 @@ struct PublicationProposal {
         let pending = PendingMetadata(vault: vault)
         var packs: [PackID: PackManifest] = [:]
         for role in try pending.roles()
-        where role == .targets || role == settings.structure.ownRole || BinnedListing.isOwn(role) {
+        where role == .targets || role == settings.structure.ownRole || OwnBins.contains(role) {
             for (path, json) in try pending.file(of: role)?.document.signed.object("targets", at: "pending")
                 ?? [:]
             {

@@ -64,16 +64,10 @@ extension PublicationReport.Pack {
         return previous == pack ? .resealed : .updated
     }
 
-    init(removed pack: PackManifest) {
-        self.init(of: pack, .removed, team: nil)
-    }
-
-    /// - Parameter pack: as the team lists it.
-    init(moved pack: PackManifest, to team: String) {
-        self.init(of: pack, .moved, team: team)
-    }
-
-    private init(of pack: PackManifest, _ change: PublicationReport.Change, team: String?) {
+    /// A pack that the vault lists no more.
+    ///
+    /// - Parameter team: the team that lists it from now on.
+    init(of pack: PackManifest, _ change: PublicationReport.Change, team: String? = nil) {
         self.init(
             id: pack.id, version: pack.version, change: change, length: pack.length,
             pieces: pack.pieceCount, reusedPieces: 0, droppedKeys: [], isPinned: false, team: team)

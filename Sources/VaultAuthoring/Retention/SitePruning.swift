@@ -69,7 +69,7 @@ public struct SitePruning: Sendable {
         guard let tree = current.tree else { return Plan() }
         var metadata = try KeptMetadata(
             in: MetadataFolder(vault.metadata), tree: tree, now: now, versions: kept,
-            signedBy: PackSigners(under: try await RootHistory(of: vault).roots, of: tree))
+            signedBy: PackSigners(under: try await vault.roots(), of: tree))
         try metadata.keepTargets(listedIn: MetadataFolder(vault.pending))
         var plan = Plan()
         for file in metadata.files {

@@ -51,3 +51,24 @@ public struct PackFileSealing: Sendable {
         return result
     }
 }
+
+/// A sealed pack that only lacks its name, which follows from its content.
+struct UnnamedPack: ~Copyable {
+    let result: SealingResult
+    private let scratch: ScratchFile
+
+    init(
+        sealing order: SealingRequest, _ source: borrowing SourceFolder, in folder: FilePath,
+        progress: (UInt64) -> Void
+    ) async throws(VaultError) {
+        try FileSystem.createFolders(folder, permissions: 0o755)
+        let scratch = try ScratchFile(for: folder.appending("pack"))
+        let output = OpenFileReference(try OpenFile(duplicating: scratch.file.descriptor, named: folder))
+        result = try await order.seal(source, into: output, progress: progress)
+        self.scratch = scratch
+    }
+
+    consuming func name(as path: FilePath) throws(VaultError) {
+        try scratch.commit(as: path.lastComponent?.string ?? "", permissions: 0o644, replacing: false)
+    }
+}

@@ -19,8 +19,7 @@ struct AuthorSession {
 
     init(
         of vault: VaultFolder, _ settings: VaultSettings, period: SigningPeriod,
-        passphrase: PassphraseSource?,
-        at site: Site? = nil
+        passphrase: PassphraseSource?, at site: Site? = nil
     ) async throws(VaultError) {
         let host: HostedSite? =
             if let site { try await HostedSite(site, of: vault, settings) } else { nil }
@@ -42,7 +41,7 @@ struct AuthorSession {
     func history() async throws(VaultError) -> PackHistory {
         let signers =
             switch published {
-            case .site: TargetsSignatureHistory(under: try await RootHistory(of: vault).roots)
+            case .site: TargetsSignatureHistory(under: try await vault.roots())
             case .part(let part): TargetsSignatureHistory(part.trust)
             }
         return PackHistory(of: vault, signedBy: signers)

@@ -37,15 +37,15 @@ struct CurrentSite {
         self.isReplacement = isReplacement
     }
 
-    /// The roles that the vault signs itself: the top-level targets and the bins.
-    private var ownRoles: [VerifiedTargets] {
-        guard let tree else { return [] }
-        return [tree.chain.targets] + tree.delegatedRoles.filter { BinnedListing.isOwn($0.document.role) }
+    /// The roles that a vault signs itself: the top-level targets and the bins.
+    static func ownRoles(of tree: TargetTree) -> [VerifiedTargets] {
+        [tree.chain.targets] + tree.delegatedRoles.filter { OwnBins.contains($0.document.role) }
     }
 
     /// Their targets that clients find.
     var ownListing: OwnListing {
-        OwnListing(of: ownRoles.flatMap(\.records).filter { (try? tree?.record(at: $0.path)) == $0 })
+        let records = tree.map(Self.ownRoles)?.flatMap(\.records) ?? []
+        return OwnListing(of: records.filter { (try? tree?.record(at: $0.path)) == $0 })
     }
 }
 

@@ -107,6 +107,13 @@ struct MetadataSigning {
     }
 }
 
+/// The outcome of signing.
+enum SigningOutcome {
+    case signed(SignedMetadata)
+    /// It needs signatures of keys that are kept elsewhere.
+    case waiting(WaitingMetadata)
+}
+
 /// The expiry of metadata that is signed now.
 struct SigningPeriod {
     let lifetime: MetadataLifetime

@@ -26,6 +26,7 @@ extension MetadataFolder {
 /// knows the form can sign it.
 struct PendingMetadata {
     let vault: VaultFolder
+    private var files: MetadataFolder { MetadataFolder(vault.pending) }
 
     var folder: String { vault.pending.string }
 
@@ -33,7 +34,7 @@ struct PendingMetadata {
 
     /// The highest version that waits for a role.
     func file(of role: MetadataRole) throws(VaultError) -> UnverifiedMetadata? {
-        guard let newest = try MetadataFolder(vault.pending).newestVersion(of: role) else { return nil }
+        guard let newest = try files.newestVersion(of: role) else { return nil }
         let path = vault.pending.appending(role.hostedName(version: newest))
         let bytes = try DurableFile.read(path, limit: role.sizeLimit)
         do throws(VaultError) {
@@ -55,7 +56,7 @@ struct PendingMetadata {
     }
 
     func roles() throws(VaultError) -> Set<MetadataRole> {
-        Set(try MetadataFolder(vault.pending).versions().compactMap(\.role))
+        Set(try files.versions().compactMap(\.role))
     }
 
     func write(_ file: SignedMetadata) throws(VaultError) {
@@ -66,8 +67,8 @@ struct PendingMetadata {
 
     /// Removes what waits for a role.
     func remove(_ role: MetadataRole) throws(VaultError) {
-        for version in try versions(of: role) {
-            try FileSystem.unlink(vault.pending.appending(role.hostedName(version: version)))
+        for version in try files.versions() where version.fileName == role.fileName {
+            try FileSystem.unlink(vault.pending.appending(version.hostedName))
         }
     }
 
@@ -84,9 +85,8 @@ struct PendingMetadata {
         // Digests of removed files are dropped.
         var lines = ["\(digest.hex)  \(file.hostedName)"]
         let known = try written()
-        for version in try MetadataFolder(vault.pending).versions()
-        where version.hostedName != file.hostedName {
-            guard let other = try? MetadataFolder(vault.pending).pendingMetadata(in: version),
+        for version in try files.versions() where version.hostedName != file.hostedName {
+            guard let other = try? files.pendingMetadata(in: version),
                 case let digest = Self.digest(of: other.document.signed), known.contains(digest)
             else { continue }
             lines.append("\(digest.hex)  \(version.hostedName)")
@@ -98,8 +98,23 @@ struct PendingMetadata {
     private static func digest(of signed: JSONObject) -> SHA256Digest {
         SHA256.hash(JSONValue.object(signed).canonical().span)
     }
+}
 
-    private func versions(of role: MetadataRole) throws(VaultError) -> [Int64] {
-        try MetadataFolder(vault.pending).versions().filter { $0.fileName == role.fileName }.map(\.version)
+/// A file in `pending/`, and the keys whose signatures it needs.
+struct WaitingMetadata {
+    let path: FilePath
+    /// Such as `1 of 5822582e7072996c, 9f86d081884c7d65`.
+    let missing: String
+
+    init(_ file: SignedMetadata, at path: FilePath, for trusts: [RoleTrust]) throws(VaultError) {
+        let metadata = try file.unverified
+        self.path = path
+        missing = trusts.compactMap { trust -> String? in
+            let signers = trust.signers(of: metadata)
+            guard signers.count < trust.threshold else { return nil }
+            let others = trust.keys.filter { !signers.contains($0.key) }
+            let ids = others.map { $0.id.description.prefix(16) }.joined(separator: ", ")
+            return "\(trust.threshold - signers.count) of \(ids)"
+        }.joined(separator: " and ")
     }
 }

@@ -47,9 +47,7 @@ struct TeamPublisher {
         let vault = session.vault
         let role = part.role
         let old = part.targets
-        if let old, !session.period.isDue(role, expiring: old.expires),
-            old.records.hasSameContent(as: records)
-        {
+        if let old, !session.period.isDue(role, expiring: old.expires), Set(old.records) == Set(records) {
             return MetadataReport()
         }
         let signing = try MetadataSigning(for: session, with: part.keys)

@@ -33,8 +33,7 @@ public struct DetachedSigning: Sendable {
         keys: [FilePath], copies: [FilePath], passphrase: PassphraseSource?
     ) throws(VaultError) -> Report {
         let timestamp = path.removingLastComponent().appending(MetadataRole.timestamp.fileName)
-        let isPublished = path == timestamp ? false : try FileSystem.exists(timestamp)
-        guard !isPublished else {
+        if path != timestamp, try FileSystem.exists(timestamp) {
             throw VaultError(
                 .usage, "it is published already, and published files never change", at: path.string,
                 remedy: "sign the file in pending/")
@@ -42,7 +41,11 @@ public struct DetachedSigning: Sendable {
         let metadata = try read(path)
         var file = SignedMetadata(metadata)
         for copy in copies { file = try file.merging(try read(copy)) }
-        for key in keys { file = try SigningKey(reading: key, passphrase: passphrase).sign(file) }
+        for path in keys {
+            let key = try SigningKey(reading: path, passphrase: passphrase)
+            // Under the ID that the specification defines for the key.
+            file = try key.sign(file, for: [RoleTrust([MetadataKey(key.publicKey)])])
+        }
         try DurableFile.write(file.bytes.span, to: path, permissions: 0o644, replacing: true)
         let pending = try file.pending
         return Report(
@@ -74,12 +77,5 @@ public struct DetachedSigning: Sendable {
     private func read(_ path: FilePath) throws(VaultError) -> UnverifiedMetadata {
         let bytes = try DurableFile.read(path, limit: TopLevelRole.targets.sizeLimit)
         return try UnverifiedMetadata(parsingAnyPending: bytes, place: path.string)
-    }
-}
-
-extension SigningKey {
-    /// Signs under the ID that the specification defines for the key.
-    func sign(_ file: SignedMetadata) throws(VaultError) -> SignedMetadata {
-        try sign(file, for: [RoleTrust([MetadataKey(publicKey)])])
     }
 }

@@ -31,13 +31,13 @@ public enum RootChange: Sendable {
 
     /// Throws `usage` for an impossible change, such as a threshold above the number of keys.
     func apply(to trust: RoleTrust) throws(VaultError) -> RoleTrust {
-        let changed: RoleTrust
+        var (keys, threshold) = (trust.keys, trust.threshold)
         switch self {
         case .addKey(let key, _):
             guard !trust.keys.contains(where: { $0.key == key }) else {
                 throw refusal("the key signs for it already", "nothing is to be done")
             }
-            changed = RoleTrust(trust.keys + [MetadataKey(key)], threshold: trust.threshold)
+            keys.append(MetadataKey(key))
         case .removeKey(let prefix, _):
             let removed = trust.keys.filter { $0.id.description.hasPrefix(prefix) }
             guard prefix.utf8.count >= 8, removed.count == 1 else {
@@ -46,17 +46,16 @@ public enum RootChange: Sendable {
                     "give at least 8 digits of one of \(trust.keys.map(\.id.description).joined(separator: ", "))"
                 )
             }
-            changed = RoleTrust(
-                trust.keys.filter { key in !removed.contains(key) }, threshold: trust.threshold)
-        case .threshold(let threshold, _): changed = RoleTrust(trust.keys, threshold: threshold)
+            keys.removeAll { removed.contains($0) }
+        case .threshold(let wanted, _): threshold = wanted
         case .replaceKey(let old, let new, _):
             guard trust.keys.contains(where: { $0.key == old }) else {
                 throw refusal(
                     "the root does not name the key that is to be replaced", "use add-key and remove-key")
             }
-            changed = RoleTrust(
-                trust.keys.filter { $0.key != old } + [MetadataKey(new)], threshold: trust.threshold)
+            keys = keys.filter { $0.key != old } + [MetadataKey(new)]
         }
+        let changed = RoleTrust(keys, threshold: threshold)
         guard changed != trust else { throw refusal("this is how it is already", "nothing is to be done") }
         let count = Set(changed.keys.map(\.key)).count
         guard changed.threshold >= 1, changed.threshold <= count else {

@@ -63,8 +63,8 @@ public struct TrustChange: Sendable {
             var roots = try RootRenewal(of: site.root, with: MetadataSigning(for: session))
             try change(&roots)
             let listing = site.ownListing
-            var publisher = try MetadataPublisher(
-                for: session, site, roots, delivered: session.deliveries())
+            var publisher = MetadataPublisher(
+                session: session, site: site, roots: roots, deliveries: try session.deliveries())
             return try await publisher.run(listing: listing.foreign + listing.packs.map(\.target))
         }
     }

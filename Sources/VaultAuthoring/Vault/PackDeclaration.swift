@@ -56,4 +56,45 @@ extension VaultSettings.Pack {
             return pattern
         }
     }
+
+    /// Words that differ. Tags and traits are signed as declared, so they are checked first.
+    private static func tags(of json: LocatedJSON) throws(VaultError) -> [String] {
+        var known: Set<[UInt8]> = []
+        return try (json["tags"]?.elements() ?? []).map { element throws(VaultError) in
+            let tag = try element.string()
+            try requireWord(tag, "a tag", in: "tags", at: element)
+            guard known.insert(Array(tag.utf8)).inserted else {
+                throw element.error(
+                    .usage, "the member \"tags\" has '\(tag)' twice", remedy: "name each tag once")
+            }
+            return tag
+        }
+    }
+
+    /// One level of names and plain values.
+    private static func traits(of json: LocatedJSON) throws(VaultError) -> JSONObject {
+        guard let traits = try json["traits"] else { return [:] }
+        for trait in try traits.members() {
+            try requireWord(trait.name, "a trait's name", in: "traits", at: trait.key)
+            switch trait.value.value {
+            case .string, .integer, .bool: continue
+            case .array, .object, .null:
+                throw trait.value.error(
+                    .usage, "the member \"traits\" has no plain value for '\(trait.name)'",
+                    remedy: "use a string, an integer, true or false")
+            }
+        }
+        return try traits.object()
+    }
+
+    private static func requireWord(
+        _ text: String, _ kind: String, in member: String, at json: LocatedJSON
+    ) throws(VaultError) {
+        let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+        guard (1...256).contains(text.utf8.count), isPlain else {
+            throw json.error(
+                .usage, "'\(text)' in the member \"\(member)\" can't be \(kind)",
+                remedy: "use 1 to 256 bytes without control characters")
+        }
+    }
 }

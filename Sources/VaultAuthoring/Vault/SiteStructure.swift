@@ -2,6 +2,7 @@ import StrictJSON
 public import SystemPackage
 public import UpdateFramework
 public import VaultErrors
+import VaultSite
 
 /// How a vault's listing is divided among roles; members of `vault.json`.
 public struct SiteStructure: Sendable {
@@ -49,18 +50,13 @@ public struct SiteStructure: Sendable {
 
     /// A team's role. Throws `usage` for a name that is unsafe in a URL or on a disk.
     public static func role(named name: String) throws(VaultError) -> MetadataRole {
-        let plain = name.utf8.allSatisfy {
-            switch $0 {
-            case 0x30...0x39, 0x61...0x7A, UInt8(ascii: "-"), UInt8(ascii: "_"): true
-            default: false
-            }
-        }
-        guard plain, name.utf8.count <= 64, name != BinnedListing.name,
-            !name.hasPrefix("\(BinnedListing.name)-"), let role = MetadataRole(delegated: name)
+        let plain = "abcdefghijklmnopqrstuvwxyz0123456789-_"
+        guard name.utf8.allSatisfy(plain.utf8.contains), name.utf8.count <= 64,
+            let role = MetadataRole(delegated: name), !OwnBins.contains(role)
         else {
             throw VaultError(
                 .usage, "'\(name)' can't be a team's name", at: "team",
-                remedy: "use up to 64 of a-z 0-9 _ -, no role's name and not '\(BinnedListing.name)'")
+                remedy: "use up to 64 of a-z 0-9 _ -, no role's name and not '\(OwnBins.name)'")
         }
         return role
     }

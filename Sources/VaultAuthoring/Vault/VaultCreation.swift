@@ -42,27 +42,22 @@ extension VaultFolder {
         }
         try FileSystem.createFolders(path, permissions: 0o755)
         try FileSystem.createFolders(keys, permissions: 0o700)
-        try write(Array("*\n".utf8), to: keys.appending(".gitignore"), permissions: 0o644)
-        try write(JSONValue.object(VaultSettings.fresh(for: team)).pretty(), to: settings, permissions: 0o644)
+        try write(Array("*\n".utf8), to: keys.appending(".gitignore"))
+        try write(JSONValue.object(VaultSettings.fresh(for: team)).pretty(), to: settings)
         if try !FileSystem.exists(vaultKeys) { try VaultKeyFile.generate(at: vaultKeys) }
-        for role in signedRoles(team) where try !FileSystem.exists(signingKey(of: role)) {
+        let roles = team.map { [$0] } ?? TopLevelRole.allCases.map { MetadataRole($0) }
+        for role in roles where try !FileSystem.exists(signingKey(of: role)) {
             _ = try SigningKey(generatingAt: signingKey(of: role), passphrase: nil)
         }
         try FileSystem.createFolders(metadata, permissions: 0o755)
         try FileSystem.createFolders(targets, permissions: 0o755)
-        if let team { return try writePublicKey(of: team) }
-        try pinFirstRoot(
-            expires: try VaultSettings(reading: settings).lifetime.expiry(of: .root, signedAt: now))
-    }
-
-    private func signedRoles(_ team: MetadataRole?) -> [MetadataRole] {
-        team.map { [$0] } ?? TopLevelRole.allCases.map { MetadataRole($0) }
-    }
-
-    /// The file that the delegating vault needs.
-    private func writePublicKey(of team: MetadataRole) throws(VaultError) {
+        guard let team else {
+            return try pinFirstRoot(
+                expires: try VaultSettings(reading: settings).lifetime.expiry(of: .root, signedAt: now))
+        }
+        // The file that the delegating vault needs.
         let key = try SigningKey(reading: signingKey(of: team), passphrase: nil)
-        try write(Array(key.publicKey.pem.utf8), to: publicKey(of: team), permissions: 0o644)
+        try write(Array(key.publicKey.pem.utf8), to: publicKey(of: team))
     }
 
     private func pinFirstRoot(expires: UTCTime) throws(VaultError) {
@@ -74,7 +69,7 @@ extension VaultFolder {
         let draft = try MetadataDraft.root(version: 1, expires: expires, roles: roles)
         let fresh = try keys.sign(SignedMetadata(draft), for: roles[.root].map { [$0] } ?? [])
         let root = metadata.appending(fresh.hostedName)
-        try write(fresh.bytes, to: root, permissions: 0o644)
+        try write(fresh.bytes, to: root)
         // An existing root is pinned only if it names the keys at hand.
         let bytes = try DurableFile.read(root, limit: MetadataRole.root.sizeLimit)
         let found = try VerifiedRoot(
@@ -85,12 +80,12 @@ extension VaultFolder {
                 "this root names another \(role.rawValue) key than \(signingKey(of: MetadataRole(role)).string)",
                 at: root.string, remedy: "restore the keys that belong to it, or remove site/ to begin anew")
         }
-        try write(bytes, to: trustedRoot, permissions: 0o644)
+        try write(bytes, to: trustedRoot)
     }
 
     /// Writes a file unless it exists.
-    private func write(_ bytes: [UInt8], to path: FilePath, permissions: UInt16) throws(VaultError) {
+    private func write(_ bytes: [UInt8], to path: FilePath) throws(VaultError) {
         guard try !FileSystem.exists(path) else { return }
-        try DurableFile.write(bytes.span, to: path, permissions: permissions, replacing: false)
+        try DurableFile.write(bytes.span, to: path, permissions: 0o644, replacing: false)
     }
 }

@@ -2,6 +2,7 @@ public import SystemPackage
 public import UpdateFramework
 import VaultErrors
 import VaultFileSystem
+import VaultSite
 
 /// An author's folder:
 ///
@@ -56,5 +57,17 @@ public struct VaultFolder: Sendable {
 
     public func signingKey(of role: MetadataRole) -> FilePath {
         keys.appending("\(role).pem")
+    }
+
+    /// The root that the vault's clients pin.
+    func pinnedRoot() throws(VaultError) -> VerifiedRoot {
+        let bytes = try DurableFile.read(trustedRoot, limit: MetadataRole.root.sizeLimit)
+        return try VerifiedRoot(
+            pinning: UnverifiedMetadata(parsing: bytes, as: .root, place: trustedRoot.string))
+    }
+
+    /// All roots from the pinned one on.
+    func roots() async throws(VaultError) -> [VerifiedRoot] {
+        try await RootHistory(in: MetadataFolder(metadata), from: pinnedRoot()).roots
     }
 }

@@ -53,13 +53,13 @@ final class TestVault {
         _ = try await Publication.run(of: vault, PublicationRequest(keys: keys, now: now))
     }
 
-    func chain() async throws -> TrustChain {
-        try await TrustChain.verifying(MetadataFolder(vault.metadata), pinnedRoot: trustedRoot, now: now)
+    func tree() async throws -> TargetTree {
+        try await TargetTree.verifying(MetadataFolder(vault.metadata), pinnedRoot: trustedRoot, now: now)
     }
 
     /// What the metadata lists, in the order of the IDs: `levels/one`, `two`.
     func packs() async throws -> [PackManifest] {
-        PublishedPacks(of: try await chain().targets).listings.map(\.pack)
+        PublishedPacks(of: try await tree()).listings.map(\.pack)
     }
 
     /// The hosted file of `pack`.
@@ -69,7 +69,7 @@ final class TestVault {
 
     /// Signs one more target with the vault's own keys.
     func list(_ target: TargetRecord) async throws {
-        let chain = try await chain()
+        let chain = try await tree().chain
         let lifetime = MetadataLifetime()
         let targets = try sign(
             .targets(
