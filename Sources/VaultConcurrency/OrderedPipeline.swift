@@ -30,7 +30,7 @@ public func runInOrder<Input: Sendable, Output: Sendable>(
     work: @escaping @Sendable (Input) async throws(VaultError) -> Output,
     deliver: (Output) async throws(VaultError) -> Void
 ) async throws(VaultError) {
-    let outcome: Result<Void, VaultError> = await withTaskGroup(of: PipelineEvent<Output>.self) { group in
+    let result: Result<Void, VaultError> = await withTaskGroup(of: PipelineEvent<Output>.self) { group in
         var started = 0
         var delivered = 0
         var pending: Input?
@@ -72,11 +72,8 @@ public func runInOrder<Input: Sendable, Output: Sendable>(
                     let number = started
                     started += 1
                     group.addTask {
-                        do throws(VaultError) {
-                            return .worked(number, .success(try await work(input)))
-                        } catch {
-                            return .worked(number, .failure(error))
-                        }
+                        .worked(
+                            number, await outcome { () throws(VaultError) in try await work(input) })
                     }
                 }
                 guard isReading || delivered < started else { return .success(()) }
@@ -87,7 +84,18 @@ public func runInOrder<Input: Sendable, Output: Sendable>(
             return .failure(error)
         }
     }
-    try outcome.get()
+    try result.get()
+}
+
+/// The same for inputs that are all known.
+public func runInOrder<Input: Sendable, Output: Sendable>(
+    _ inputs: some Sequence<Input>, width: Int = 8, memory: (Input) -> Int = { _ in 0 },
+    work: @escaping @Sendable (Input) async throws(VaultError) -> Output,
+    deliver: (Output) async throws(VaultError) -> Void
+) async throws(VaultError) {
+    var inputs = inputs.makeIterator()
+    try await runInOrder(
+        width: width, next: { NextInput(inputs.next()) }, memory: memory, work: work, deliver: deliver)
 }
 
 /// The result of a task of the pipeline.

@@ -13,8 +13,7 @@ public final class IncomingBytes: Sendable {
 
     /// Reads a chunk. Calls must not overlap, and ``take()`` must follow each.
     func readMore() async {
-        let result: Result<[UInt8]?, VaultError>
-        do throws(VaultError) { result = .success(try await chunk()) } catch { result = .failure(error) }
+        let result = await outcome(of: chunk)
         read.withLock { $0 = result }
     }
 

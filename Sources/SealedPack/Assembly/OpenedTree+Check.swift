@@ -14,14 +14,8 @@ extension OpenedTree {
             comparison.skipContent()
         }
         try comparison.finish()
-        var next = 0
         try await runInOrder(
-            next: { () throws(VaultError) -> NextInput<Int> in
-                guard next < catalog.pieceCount else { return .end }
-                defer { next += 1 }
-                return .input(next)
-            },
-            memory: { 2 * catalog.pieceRange($0).count },
+            0..<catalog.pieceCount, memory: { 2 * catalog.pieceRange($0).count },
             work: { (number: Int) throws(VaultError) -> Void in _ = try verifiedPlaintext(ofPiece: number) },
             deliver: { (_: Void) in })
     }

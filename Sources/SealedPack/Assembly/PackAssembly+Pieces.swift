@@ -18,15 +18,9 @@ extension PackAssembly {
             }
         }
         let packFile = packFile
-        var next = 0
         var found: [Int] = []
         try await runInOrder(
-            next: { () throws(VaultError) -> NextInput<Int> in
-                guard next < candidates.count else { return .end }
-                defer { next += 1 }
-                return .input(candidates[next])
-            },
-            memory: { ranges[$0].count },
+            candidates, memory: { ranges[$0].count },
             work: { number throws(VaultError) -> Int? in
                 let range = ranges[number]
                 // An unreadable piece is missing.

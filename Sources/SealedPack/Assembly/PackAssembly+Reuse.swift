@@ -46,13 +46,8 @@ extension PackAssembly {
         _ matches: [Match], of other: any PieceSource, _ ranges: PieceRanges, progress: (UInt64) -> Void
     ) async throws(VaultError) {
         let writer = PieceWriter(pack: packFile, ranges: ranges, copies: copies)
-        var next = 0
         try await runInOrder(
-            next: { () throws(VaultError) -> NextInput<Match> in
-                guard next < matches.count else { return .end }
-                defer { next += 1 }
-                return .input(matches[next])
-            },
+            matches,
             // An estimate: a piece that compresses well takes more.
             memory: { 4 * ranges[Int($0.number)].count },
             work: { (match: Match) throws(VaultError) -> [Int] in

@@ -24,10 +24,8 @@ extension OpenPack {
     func forEachPiece(_ numbers: Range<Int>, _ deliver: (Int, ArraySlice<UInt8>) throws(VaultError) -> Void)
         async throws(VaultError)
     {
-        var numbers = numbers.makeIterator()
         try await runInOrder(
-            next: { () throws(VaultError) -> NextInput<Int> in NextInput(numbers.next()) },
-            memory: { self.openingMemory(ofPiece: $0) },
+            numbers, memory: { self.openingMemory(ofPiece: $0) },
             work: { (number: Int) throws(VaultError) -> (number: Int, plain: ArraySlice<UInt8>) in
                 (
                     number,

@@ -35,7 +35,7 @@ package struct PieceSealer: Sendable {
     package func seal(_ plain: [UInt8]) throws(VaultError) -> SealedPiece {
         let plainDigest = SHA256.hash(plain.span)
         let earlier = previous?.piece(of: plainDigest)
-        if let earlier, let ciphertext = try previous?.ciphertext(ofPiece: earlier, holding: plain) {
+        if let earlier, let ciphertext = try previous?.verifiedCiphertext(ofPiece: earlier) {
             return SealedPiece(
                 ciphertext: ciphertext, digest: SHA256.hash(ciphertext.span), plainLength: plain.count,
                 plainDigest: plainDigest, isReused: true)
@@ -56,13 +56,9 @@ package struct PieceSealer: Sendable {
         guard let level = compression.level,
             try Zstd.compress(plain.span, level: level, appendingTo: &compressed)
         else {
-            return try storedCiphertext(of: plain, digest: digest)
+            return try encrypt(plain, codec: .stored, digest: digest)
         }
         return try encrypt(compressed, codec: .zstd, digest: SHA256.hash(compressed.span))
-    }
-
-    private func storedCiphertext(of plain: [UInt8], digest: SHA256Digest) throws(VaultError) -> [UInt8] {
-        try encrypt(plain, codec: .stored, digest: digest)
     }
 
     /// The message `codec || data`, encrypted.

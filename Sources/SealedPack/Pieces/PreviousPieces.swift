@@ -17,33 +17,25 @@ package struct PreviousPieces: Sendable {
     }
 
     /// The piece whose plaintext has this digest.
-    func piece(of digest: SHA256Digest) -> Int? { find(digest.bytes) }
+    func piece(of digest: SHA256Digest) -> Int? {
+        let first = order.indices.partitionPoint {
+            !previous.catalog.digestBytes(Int(order[$0])).lexicographicallyPrecedes(digest.bytes)
+        }
+        guard first < order.count else { return nil }
+        let number = Int(order[first])
+        return previous.catalog.digestBytes(number).elementsEqual(digest.bytes) ? number : nil
+    }
 
     /// SHA-256 of a piece's ciphertext, from the index.
     func digest(ofPiece number: Int) throws(VaultError) -> SHA256Digest {
         try previous.pack.digest(ofPiece: number)
     }
 
-    /// The ciphertext of a piece with exactly this plaintext. It is decrypted and compared first, as it may be missing,
-    /// and an author with the content key could have made a catalog that describes it wrongly.
-    func ciphertext(ofPiece number: Int, holding plain: [UInt8]) throws(VaultError) -> [UInt8]? {
+    /// A piece's ciphertext. It is decrypted first and its plaintext verified, as it may be damaged, and an author with the
+    /// content key could have made a catalog that describes it wrongly: nil then.
+    func verifiedCiphertext(ofPiece number: Int) throws(VaultError) -> [UInt8]? {
         let ciphertext = try previous.ciphertext(ofPiece: number)
-        guard let opened = try? previous.plaintext(ofPiece: number, ciphertext: ciphertext),
-            opened == plain[...]
-        else {
-            return nil
-        }
-        return ciphertext
-    }
-
-    private func find(_ digest: [UInt8]) -> Int? {
-        let first = order.indices.partitionPoint {
-            !previous.catalog.digestBytes(Int(order[$0])).lexicographicallyPrecedes(digest)
-        }
-        guard first < order.count, previous.catalog.digestBytes(Int(order[first])).elementsEqual(digest)
-        else {
-            return nil
-        }
-        return Int(order[first])
+        let isSound = (try? previous.plaintext(ofPiece: number, ciphertext: ciphertext)) != nil
+        return isSound ? ciphertext : nil
     }
 }

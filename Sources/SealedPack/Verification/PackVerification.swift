@@ -30,16 +30,10 @@ extension PackFile {
             runs[runs.count - 1].append(record)
         }
         var damaged: [Int] = []
-        var next = 0
         var done = PackLayout.piecesOffset
         let reference = reference
         try await runInOrder(
-            next: { () throws(VaultError) -> NextInput<PieceRun> in
-                guard next < runs.count else { return .end }
-                defer { next += 1 }
-                return .input(runs[next])
-            },
-            memory: { $0.count },
+            runs, memory: { $0.count },
             work: { run throws(VaultError) in (try run.damagedPieces(in: reference.file), run.count) },
             deliver: { (numbers: [Int], count: Int) in
                 damaged += numbers

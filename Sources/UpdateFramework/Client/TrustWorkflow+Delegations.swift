@@ -47,15 +47,10 @@ extension TrustWorkflow {
         _ steps: [TargetSearch.Step], of chain: TrustChain,
         deliver: (TargetSearch.Step, Result<VerifiedTargets, VaultError>) -> Void
     ) async throws(VaultError) {
-        var steps = steps[...]
         try await runInOrder(
-            width: Self.parallelism, next: { NextInput(steps.popFirst()) }, memory: { _ in 0 },
-            work: { step throws(VaultError) -> (TargetSearch.Step, Result<DelegatedRole, VaultError>) in
-                do throws(VaultError) {
-                    return (step, .success(try await delegated(step, of: chain)))
-                } catch {
-                    return (step, .failure(error))
-                }
+            steps, width: Self.parallelism,
+            work: { step in
+                (step, await outcome { () throws(VaultError) in try await delegated(step, of: chain) })
             },
             deliver: { step, result in
                 switch result {

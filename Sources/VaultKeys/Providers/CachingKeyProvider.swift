@@ -33,8 +33,6 @@ public actor CachingKeyProvider: KeyProvider {
     /// An unstructured task, so that cancelling one caller does not cancel the others.
     private static func ask(_ question: @escaping @Sendable () async throws(VaultError) -> KeyRing) -> Answer
     {
-        Task {
-            do throws(VaultError) { return .success(try await question()) } catch { return .failure(error) }
-        }
+        Task { await outcome(of: question) }
     }
 }

@@ -18,7 +18,11 @@ struct DiskFault: CustomStringConvertible {
 
     /// The faults that a command can meet, by what it is seen to call: each call fails once, with each error. In a sample of
     /// every other kind one of the first, a middle and the last call fails, with one of the errors; where `isOdd`, of the others.
-    static func all(countedIn log: String, isOdd: Bool, for test: String) -> [DiskFault] {
+    ///
+    /// - Returns: the chosen ones, and the others in random order.
+    static func all(
+        countedIn log: String, isOdd: Bool, for test: String
+    ) -> (chosen: [DiskFault], others: [DiskFault]) {
         var counts: [String: [Substring: Int]] = [:]
         for line in log.split(separator: "\n") {
             let words = line.split(maxSplits: 1) { $0 == " " }
@@ -28,18 +32,18 @@ struct DiskFault: CustomStringConvertible {
         }
         let errors = ["EIO", "ENOSPC"]
         let met = calls.compactMap { call in counts[call]?.values.max().map { (call: call, most: $0) } }
-        if Sampling.isWhole {
-            return met.flatMap { call, most in
-                (1...most).flatMap { number in
-                    errors.map { DiskFault(call: call, error: $0, number: number) }
-                }
+        let all = met.flatMap { call, most in
+            (1...most).flatMap { number in
+                errors.map { DiskFault(call: call, error: $0, number: number) }
             }
         }
+        if Sampling.isWhole { return (all, []) }
         var random = SeededGenerator(for: test)
         let rest = (Sampling.seed + (isOdd ? 1 : 0)) % 2
-        return met.filter { UInt64(calls.firstIndex(of: $0.call) ?? 0) % 2 == rest }.map { call, most in
+        let chosen = met.filter { UInt64(calls.firstIndex(of: $0.call) ?? 0) % 2 == rest }.map { call, most in
             let number = [1, (most + 1) / 2, most].randomElement(using: &random) ?? 1
             return DiskFault(call: call, error: errors.randomElement(using: &random) ?? "EIO", number: number)
         }
+        return (chosen, all.shuffled(using: &random))
     }
 }
