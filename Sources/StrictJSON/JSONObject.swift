@@ -64,17 +64,8 @@ public struct JSONObject: Sendable {
 
     /// The index of the key, or the index where it would be inserted.
     private func index(of key: String) -> (index: Int, isPresent: Bool) {
-        var low = 0
-        var high = members.count
-        while low < high {
-            let middle = low + (high - low) / 2
-            if members[middle].key.bytesPrecede(key) {
-                low = middle + 1
-            } else {
-                high = middle
-            }
-        }
-        return (low, low < members.count && members[low].key.hasSameBytes(as: key))
+        let index = members.indices.partitionPoint { !members[$0].key.bytesPrecede(key) }
+        return (index, index < members.count && members[index].key.hasSameBytes(as: key))
     }
 }
 

@@ -1,6 +1,5 @@
 import SystemPackage
 import UpdateFramework
-import VaultErrors
 import VaultFileSystem
 
 /// Finds files in a site's folder that no metadata names, kept metadata included. They harm no client, so they are notes.

@@ -6,10 +6,7 @@
     /// is reached. Debug builds only.
     public enum FailPoint {
         private static let wanted: (name: String, time: Int)? = {
-            let value = ProcessEnvironment.withValue(of: "ASSETVAULT_FAIL_POINT") { bytes in
-                String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
-            }
-            guard let text = value else { return nil }
+            guard let text = ProcessEnvironment.text(of: "ASSETVAULT_FAIL_POINT") else { return nil }
             let parts = text.split(separator: ":", maxSplits: 1)
             guard let name = parts.first else { return nil }
             return (String(name), parts.count > 1 ? Int(parts[1]) ?? 1 : 1)

@@ -11,18 +11,6 @@ extension Folder {
             unsafe vault_unlink(descriptor, name.characters), .changing, "remove", name.path(in: path))
     }
 
-    /// Removes an empty folder. Throws `.unwritable` when it is not empty.
-    public func removeFolder(_ name: some FileName) throws(VaultError) {
-        let name = try CheckedName(name, in: self)
-        let result = unsafe vault_rmdir(descriptor, name.characters)
-        if result == -ENOTEMPTY || result == -EEXIST {
-            throw VaultError(
-                .unwritable, "can't remove the folder: it is not empty", at: name.path(in: path).string,
-                remedy: "remove its content first")
-        }
-        try check(result, .changing, "remove the folder", name.path(in: path))
-    }
-
     /// Removes an entry with its content, if it exists. See ``FileSystem/removeTree(_:)``.
     public func removeTree(_ name: some FileName) throws(VaultError) {
         let name = try CheckedName(name, in: self)

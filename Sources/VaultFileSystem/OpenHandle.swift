@@ -17,11 +17,6 @@ extension OpenHandle where Self: ~Copyable {
         return FileStatus(status)
     }
 
-    /// Sets the twelve permission bits, whatever the umask.
-    public func setPermissions(_ permissions: UInt16) throws(VaultError) {
-        try check(vault_fchmod(descriptor, mode_t(permissions)), .changing, "set the permissions", path)
-    }
-
     /// Sets the permissions of a new file or folder. Its creator owns it, so a refusal means that the file system (of a
     /// USB stick, say) has no permissions.
     func setFirstPermissions(_ permissions: UInt16) throws(VaultError) {

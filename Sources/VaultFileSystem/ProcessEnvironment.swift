@@ -8,4 +8,12 @@ public enum ProcessEnvironment {
         let bytes = unsafe UnsafeRawBufferPointer(start: start, count: strlen(start))
         return unsafe body(bytes.bindMemory(to: UInt8.self).span)
     }
+
+    /// A variable that is not secret; nil where it is not set, or empty.
+    public static func text(of name: String) -> String? {
+        let text = withValue(of: name) { bytes in
+            String(decoding: bytes.indices.map { bytes[$0] }, as: UTF8.self)
+        }
+        return text?.isEmpty == false ? text : nil
+    }
 }

@@ -1,5 +1,5 @@
 internal import CVaultSystem
-internal import SystemPackage
+import SystemPackage
 public import VaultErrors
 
 /// Keeps secrets in memory out of core dumps and debuggers. For programs only: a library must not change its process.

@@ -1,5 +1,5 @@
 internal import CVaultSystem
-internal import SystemPackage
+import SystemPackage
 public import VaultErrors
 
 /// Removes scratch when the command is terminated by a signal.

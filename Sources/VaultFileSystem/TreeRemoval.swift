@@ -35,13 +35,6 @@ struct TreeRemoval: ~Copyable {
         try removal.run()
     }
 
-    private init(parent: Int32, path: FilePath, current: consuming Folder, levels: [Level]) {
-        self.parent = parent
-        self.path = path
-        self.current = current
-        self.levels = levels
-    }
-
     private mutating func run() throws(VaultError) {
         try removeFiles()
         while !levels.isEmpty {

@@ -5,7 +5,7 @@ public import VaultCrypto
 public import VaultErrors
 public import VaultFileSystem
 
-/// The file that `assetvault keygen` makes: a JWK Set (RFC 7517, section 5) with one fresh vault key.
+/// The file of a fresh vault key: a JWK Set (RFC 7517, section 5) with one key.
 public enum VaultKeyFile {
     /// Generates a 256-bit key and writes it durably with mode 0600; returns its ID.
     ///

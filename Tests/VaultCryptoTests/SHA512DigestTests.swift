@@ -25,27 +25,12 @@ import VaultCrypto
         #expect(made.hex == digest.filter { !$0.isNewline })
     }
 
-    @Test func partsGiveTheSameDigest() {
-        let bytes = message(1_000)
-        var hash = SHA512()
-        for start in stride(from: 0, to: bytes.count, by: 77) {
-            hash.update(bytes.span.extracting(start..<min(start + 77, bytes.count)))
-        }
-        let inParts = hash.finalize()
-        #expect(inParts == SHA512.hash(bytes.span))
-        let next = hash.finalize()
-        #expect(next == SHA512.hash([UInt8]().span))
-    }
-
     @Test func bytesAndHexGiveTheSameDigest() {
         let digest = SHA512.hash([UInt8]("abc".utf8).span)
         #expect(SHA512Digest.count == 64)
         #expect(SHA512Digest(digest.bytes.span) == digest)
         #expect(SHA512Digest(hex: digest.hex) == digest)
         #expect(digest.hex == "\(digest)")
-        var appended: [UInt8] = [7]
-        digest.append(to: &appended)
-        #expect(appended == [7] + digest.bytes)
     }
 
     @Test(arguments: [0, 32, 63, 65, 96]) func otherLengthsAreRefused(count: Int) {

@@ -118,3 +118,10 @@ func spawn(_ command: String...) -> pid_t {
     guard unsafe posix_spawnp(&process, command[0], nil, nil, &arguments, environ) == 0 else { return -1 }
     return process
 }
+
+extension OpenHandle where Self: ~Copyable {
+    /// Sets the twelve permission bits, whatever the umask.
+    func setPermissions(_ permissions: UInt16) throws {
+        guard fchmod(descriptor, mode_t(permissions)) == 0 else { throw Errno(rawValue: errno) }
+    }
+}

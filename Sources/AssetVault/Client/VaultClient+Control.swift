@@ -16,7 +16,7 @@ extension VaultClient {
     /// holds is removed when it is free.
     public func remove(_ id: PackID) async throws(VaultError) {
         controls.cancel(id)
-        try await store.removal.remove(id)
+        try await store.remove(id)
     }
 
     /// Opens packs that wait in shared storage, without any network; see ``VaultStore/unlock(_:with:as:patience:)``.

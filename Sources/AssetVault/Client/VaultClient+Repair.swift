@@ -100,7 +100,7 @@ extension StoreAccess {
     /// Writes the manifest beside the live version again where it is damaged; true where it was.
     fileprivate func repairManifest(of id: PackID) async throws(VaultError) -> Bool {
         try await withLock { () throws(VaultError) in
-            guard let loaded = try reconciled(try records.soundRecord(of: id), of: id).loaded else {
+            guard let loaded = try journal.reconciled(try records.soundRecord(of: id), of: id).loaded else {
                 return false
             }
             return try VersionFolder(of: id, in: layout)?.repairManifest(of: loaded) ?? false

@@ -1,7 +1,6 @@
 import SealedPack
 import Synchronization
 import SystemPackage
-import VaultErrors
 import VaultFileSystem
 
 /// Files of a store that may have pieces of a pack. Equal pieces need the same content key, not the same ID or version.

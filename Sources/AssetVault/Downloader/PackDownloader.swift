@@ -44,7 +44,8 @@ public struct PackDownloader: Sendable {
         try await store.recovery.recover()
         let listing = try await access.refresh(now: now)
         let selected = try await SelectedPacks(.all, of: access, in: listing)
-        let stored = try await store.inventory.storedPacks(for: selected.offers, as: nil, listedBy: listing.version)
+        let stored = try await store.inventory.storedPacks(
+            for: selected.offers, as: nil, listedBy: listing.version)
         let plan = Plan(
             stored: stored, offered: selected.offers.map(\.pack), occasion: .downloader(request),
             policy: configuration.policy, sources: configuration.locations,

@@ -117,13 +117,12 @@ struct StoreInventory: Sendable {
     func loaded(
         among packs: [PackManifest], as form: PackForm?, listedBy listing: ListingVersion
     ) async throws(VaultError) -> Set<PackID> {
-        var shares = stride(from: 0, to: packs.count, by: Self.share).map {
+        let shares = stride(from: 0, to: packs.count, by: Self.share).map {
             packs[$0..<min($0 + Self.share, packs.count)]
-        }[...]
+        }
         var loaded: Set<PackID> = []
         try await runInOrder(
-            next: { NextInput(shares.popFirst()) }, memory: { _ in 0 },
-            work: { $0.filter { isLoaded($0, as: form, listedBy: listing) }.map(\.id) },
+            shares, work: { $0.filter { isLoaded($0, as: form, listedBy: listing) }.map(\.id) },
             deliver: { loaded.formUnion($0) })
         return loaded
     }

@@ -20,7 +20,7 @@ struct AreaTransfer: Sendable {
         let folder = target.removingLastComponent()
         try layout.makeShared(folder)
         try await space.make(toMove: verified, of: pack, to: folder)
-        let move = try VerifiedMove(of: verified, pack, to: target, in: self)
+        let move = try VerifiedMove(of: verified, pack, to: target, in: store)
         let isRemoved = try await store.withLock(move) { move throws(VaultError) in
             try pack.save(beside: target)
             StagingStep.manifestSaved.reached()

@@ -1,6 +1,5 @@
 import SealedPack
 import Synchronization
-import VaultErrors
 import VaultFileSystem
 
 /// When a pack was read last: the time of its link `current`, which an update keeps, and 1970 for a pack that was never read.

@@ -1,6 +1,5 @@
 import VaultBytes
 public import VaultContent
-import VaultErrors
 
 /// The verified list of a pack's files, searched in place in the decrypted bytes.
 ///

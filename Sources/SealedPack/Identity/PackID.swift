@@ -27,13 +27,10 @@ public struct PackID: Hashable, Sendable, Comparable, CustomStringConvertible {
             guard Self.isAlphanumeric(first), segment.allSatisfy(Self.isAllowed) else {
                 throw refuse("a segment begins with a lowercase letter or digit and has only [a-z0-9._-]")
             }
-            var previous: UInt8 = 0
-            for byte in segment {
-                guard !(byte == UInt8(ascii: ".") && previous == byte) else {
-                    throw refuse("'..' is not allowed")
-                }
-                previous = byte
+            let hasTwoDots = zip(segment, segment.dropFirst()).contains {
+                $0 == $1 && $0 == UInt8(ascii: ".")
             }
+            guard !hasTwoDots else { throw refuse("'..' is not allowed") }
             guard !segment.elementsEqual("current".utf8) else {
                 throw refuse("the segment 'current' is reserved")
             }
@@ -63,7 +60,6 @@ public struct PackID: Hashable, Sendable, Comparable, CustomStringConvertible {
     }
 
     private static func isAllowed(_ byte: UInt8) -> Bool {
-        isAlphanumeric(byte) || byte == UInt8(ascii: ".") || byte == UInt8(ascii: "_")
-            || byte == UInt8(ascii: "-")
+        isAlphanumeric(byte) || "._-".utf8.contains(byte)
     }
 }

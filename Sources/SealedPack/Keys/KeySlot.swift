@@ -21,15 +21,13 @@ public struct KeySlot: Hashable, Sendable {
     public init?(parsing json: JSONObject, place: String) throws(VaultError) {
         guard try json.string("alg", at: place).utf8.elementsEqual(Self.algorithm.utf8) else { return nil }
         let text = try json.string("wrapped", at: place)
-        guard let wrapped = Base64URL.decode(text.utf8), wrapped.count == ContentKey.count + 8 else {
-            throw VaultError(
-                .corrupt, "a slot's wrapped key has the wrong form", at: place,
-                remedy: "get the manifest again")
+        func refuse(_ part: String) -> VaultError {
+            VaultError(
+                .corrupt, "a slot's \(part) has the wrong form", at: place, remedy: "get the manifest again")
         }
-        guard let keyID = try? KeyID(try json.string("kid", at: place)) else {
-            throw VaultError(
-                .corrupt, "a slot's key ID has the wrong form", at: place, remedy: "get the manifest again")
-        }
+        guard let wrapped = Base64URL.decode(text.utf8), wrapped.count == ContentKey.count + 8
+        else { throw refuse("wrapped key") }
+        guard let keyID = try? KeyID(try json.string("kid", at: place)) else { throw refuse("key ID") }
         self.keyID = keyID
         self.wrapped = wrapped
     }

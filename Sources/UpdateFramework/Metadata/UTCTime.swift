@@ -1,3 +1,5 @@
+import VaultFileSystem
+
 /// A time in UTC, in whole seconds, in the format of TUF: `YYYY-MM-DDTHH:MM:SSZ` (section 4.2.3).
 public struct UTCTime: Sendable, Hashable, Comparable {
     /// POSIX time: leap seconds don't count.
@@ -95,4 +97,9 @@ extension UTCTime: CustomStringConvertible {
         let days = past * 365 + past / 4 - past / 100 + past / 400
         return (1..<month).reduce(days) { $0 + daysIn(month: $1, of: year) }
     }
+}
+
+extension UTCTime {
+    /// The machine's clock.
+    public static var now: UTCTime { UTCTime(secondsSince1970: WallClock.secondsSince1970) ?? .latest }
 }

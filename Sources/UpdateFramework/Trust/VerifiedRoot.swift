@@ -1,5 +1,4 @@
 import StrictJSON
-import VaultCrypto
 public import VaultErrors
 
 /// The root of trust: it names the keys of all roles, its own included (section 4.3).

@@ -1,5 +1,4 @@
 import UpdateFramework
-import VaultErrors
 import VaultSite
 
 /// A list of packs divided into bins by the hash of their paths: the role `packs` delegates each path to one of

@@ -1,7 +1,6 @@
 import ArgumentParser
 import AssetVault
 import SealedPack
-import SystemPackage
 import UpdateFramework
 import VaultErrors
 import VaultFileSystem

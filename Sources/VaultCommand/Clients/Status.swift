@@ -2,7 +2,6 @@ import ArgumentParser
 import AssetVault
 import SealedPack
 import StrictJSON
-import VaultErrors
 import VaultTransport
 
 struct Status: AsyncParsableCommand {

@@ -1,7 +1,6 @@
 import SealedPack
 import StrictJSON
 import VaultKeys
-import VaultSite
 
 /// The packs of a site.
 struct SiteListing: Report {

@@ -1,7 +1,6 @@
 import ArgumentParser
 import SealedPack
 import StrictJSON
-import SystemPackage
 import UpdateFramework
 import VaultErrors
 import VaultFileSystem

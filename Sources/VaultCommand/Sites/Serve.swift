@@ -1,8 +1,6 @@
 import ArgumentParser
 import DevelopmentServer
 import SystemPackage
-import VaultErrors
-import VaultFileSystem
 
 struct Serve: AsyncParsableCommand {
     static let configuration = CommandConfiguration(

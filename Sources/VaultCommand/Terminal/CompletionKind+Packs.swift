@@ -1,7 +1,6 @@
 import ArgumentParser
 import AssetVault
 import SystemPackage
-import VaultErrors
 import VaultFileSystem
 
 extension CompletionKind {

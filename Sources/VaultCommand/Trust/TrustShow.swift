@@ -3,7 +3,6 @@ import StrictJSON
 import SystemPackage
 import UpdateFramework
 import VaultAuthoring
-import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 import VaultSite

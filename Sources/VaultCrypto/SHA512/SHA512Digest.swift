@@ -1,3 +1,12 @@
+/// SHA-512 (FIPS 180-4).
+public enum SHA512 {
+    public static func hash(_ message: Span<UInt8>) -> SHA512Digest {
+        var context = HashContext(.sha512)
+        context.update(message)
+        return unsafe SHA512Digest { target in unsafe context.finalize(into: target) }
+    }
+}
+
 /// A SHA-512 digest: 64 bytes, stored inline. Comparison takes constant time.
 public struct SHA512Digest: Sendable {
     public static let count = 2 * SHA256Digest.count
@@ -31,11 +40,6 @@ public struct SHA512Digest: Sendable {
     }
 
     public var bytes: [UInt8] { halves.0.bytes + halves.1.bytes }
-
-    public func append(to output: inout [UInt8]) {
-        halves.0.append(to: &output)
-        halves.1.append(to: &output)
-    }
 
     /// 128 lowercase hexadecimal digits.
     public var hex: String { halves.0.hex + halves.1.hex }

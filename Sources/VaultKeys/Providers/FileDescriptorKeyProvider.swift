@@ -26,13 +26,11 @@ public actor FileDescriptorKeyProvider: RingKeyProvider {
 
     public func ring() throws(VaultError) -> KeyRing {
         if let file = unread.take() {
-            do throws(VaultError) {
+            outcome = Result { () throws(VaultError) in
                 let text = try VaultError.aboutKeys { () throws(VaultError) in
                     try SecretBytes(readingAll: file)
                 }
-                outcome = .success(try KeyRing(parsingJWK: text, place: place))
-            } catch {
-                outcome = .failure(error)
+                return try KeyRing(parsingJWK: text, place: place)
             }
         }
         return try outcome?.get() ?? KeyRing()

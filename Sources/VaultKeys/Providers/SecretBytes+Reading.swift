@@ -47,7 +47,7 @@ extension VaultError {
         do throws(VaultError) {
             return try body()
         } catch {
-            throw VaultError(.key, error.problem, at: error.place, remedy: error.remedy)
+            throw VaultError(.key, error.problem, at: error.place, remedy: error.remedy, hint: error.hint)
         }
     }
 }

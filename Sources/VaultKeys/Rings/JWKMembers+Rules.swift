@@ -75,7 +75,6 @@ extension JWKMembers {
     private func unfit(_ problem: String, _ place: String) -> VaultError {
         VaultError(
             .key, problem, at: place,
-            remedy:
-                "give a JWK with \"kty\":\"oct\" and \"alg\":\"A256KW\", such as `assetvault keygen` makes")
+            remedy: "give a JWK with \"kty\":\"oct\" and \"alg\":\"A256KW\"", hint: .makingVaultKey)
     }
 }

@@ -12,7 +12,7 @@ extension KeyRing {
         guard let ring = try KeyRing(ifJWK: text, place: place) else {
             throw VaultError(
                 .key, "contains neither a JWK (\"kty\") nor a JWK Set (\"keys\")", at: place,
-                remedy: "write the key as JWK, as `assetvault keygen` does")
+                remedy: "write the key as JWK (RFC 7517)", hint: .makingVaultKey)
         }
         self = ring
     }
@@ -26,7 +26,7 @@ extension KeyRing {
             guard error.category != .key else { throw error }
             throw VaultError(
                 .key, "is not a JWK or JWK Set (\(error.problem))", at: error.place,
-                remedy: "write the key as JWK (RFC 7517), as `assetvault keygen` does")
+                remedy: "write the key as JWK (RFC 7517)", hint: .makingVaultKey)
         }
         guard let read else { return nil }
         self = read
