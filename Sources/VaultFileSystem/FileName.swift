@@ -41,12 +41,14 @@ struct CheckedName {
 
     /// The last component of a path.
     init(endOf path: FilePath) throws(VaultError) {
-        guard let name = path.lastComponent, name.kind == .regular else {
+        let name = path.divided.name
+        let dot = CChar(bitPattern: UInt8(ascii: "."))
+        guard !name.isEmpty, name != [dot], name != [dot, dot] else {
             throw VaultError(
                 .usage, "is not the name of one file or folder", at: path.string,
                 remedy: "use a path that ends with the name")
         }
-        characters = FilePath(root: nil, CollectionOfOne(name)).characters
+        characters = name + [0]
     }
 
     /// The path of this name inside `folder`.
@@ -63,12 +65,26 @@ extension FilePath {
 
     /// The folder of this path: "." for a relative path of one component.
     var parent: FilePath {
-        let parent = removingLastComponent()
-        return parent.isEmpty ? "." : parent
+        let folder = divided.folder
+        return folder.isEmpty ? "." : FilePath(platformString: folder + [0])
     }
 
-    func appending(characters: [CChar]) -> FilePath {
-        guard let component = Component(platformString: characters) else { return self }
-        return appending(component)
+    func appending(characters name: [CChar]) -> FilePath {
+        isEmpty
+            ? FilePath(platformString: name)
+            : FilePath(platformString: characters.dropLast() + [Self.slash] + name)
+    }
+
+    private static var slash: CChar { CChar(bitPattern: UInt8(ascii: "/")) }
+
+    /// The last component and what is before it. `DIR/` is divided as `DIR`.
+    fileprivate var divided: (folder: [CChar], name: [CChar]) {
+        var path = characters.dropLast()
+        if path.count > 1, path.last == Self.slash { path.removeLast() }
+        let slash = path.lastIndex(of: Self.slash)
+        let name = path[(slash.map { $0 + 1 } ?? 0)...]
+        // The slash of a root stays.
+        let folder = slash.map { path[..<max($0, 1)] } ?? []
+        return (Array(folder), Array(name))
     }
 }

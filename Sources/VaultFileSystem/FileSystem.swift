@@ -48,7 +48,7 @@ public enum FileSystem {
         var next = path
         while !next.isEmpty, try status(of: next, followingLinks: true) == nil {
             missing.append(next)
-            next = next.removingLastComponent()
+            next = next.parent
         }
         for path in missing.reversed() {
             do {

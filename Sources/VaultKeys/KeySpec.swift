@@ -17,6 +17,9 @@ public struct KeySpec: Sendable {
 
     private let source: Source
 
+    /// The kinds of sources, for people.
+    public static let kinds = "env:NAME, file:PATH, fd:N, dir:PATH or exec:COMMAND"
+
     /// - Throws: ``VaultErrors/VaultError`` of category `usage`, which never repeats the text: it might be a key.
     public init(parsing text: String) throws(VaultError) {
         let parts = text.split(separator: ":", maxSplits: 1, omittingEmptySubsequences: false).map(
@@ -98,15 +101,14 @@ public struct KeySpec: Sendable {
 }
 
 extension VaultError {
-    private static let kinds = "env:NAME, file:PATH, fd:N, dir:PATH or exec:COMMAND"
-
     fileprivate static let unknownSpec = VaultError(
         .usage, "unknown key source", at: "key source",
-        remedy: "use \(kinds); never the key itself")
+        remedy: "use \(KeySpec.kinds); never the key itself")
 
     fileprivate static let literalKey = VaultError(
         .usage, "this looks like a key on the command line, where other users can read it", at: "key source",
-        remedy: "put it into a file with mode 600 and use \(kinds); replace the key if it was a real one")
+        remedy:
+            "put it into a file with mode 600 and use \(KeySpec.kinds); replace the key if it was a real one")
 
     fileprivate static func notInherited(_ number: Int32) -> VaultError {
         VaultError(

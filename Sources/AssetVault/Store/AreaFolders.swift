@@ -33,8 +33,9 @@ extension StoreLayout {
     func openFolder(_ path: FilePath, in area: FilePath) throws(VaultError) -> Folder? {
         guard try FileSystem.status(of: area, followingLinks: true)?.kind == .folder else { return nil }
         var folder = try Folder(opening: area)
-        for name in path.components.dropFirst(area.components.count) {
-            guard let inner = try folder.enter(name.string) else { return nil }
+        let names = path.string.utf8.dropFirst(area.string.utf8.count).split(separator: UInt8(ascii: "/"))
+        for name in names {
+            guard let inner = try folder.enter(Array(name)) else { return nil }
             folder = inner
         }
         return folder

@@ -75,7 +75,8 @@ struct StoreAccess: Sendable {
 
     private func acquire(_ paths: [FilePath]) async throws(VaultError) -> StoreLock {
         let shared = try AreaPermissions(of: layout.shared).files
+        let sharedLocks = layout.locks(of: .downloader)
         return try await StoreLock.acquire(
-            paths, permissions: { $0.starts(with: layout.shared) ? shared : 0o600 }, patience: patience)
+            paths, permissions: { sharedLocks.contains($0) ? shared : 0o600 }, patience: patience)
     }
 }

@@ -83,16 +83,15 @@ package enum CatalogMessage {
         guard digest.finalize() == pack.footer.catalogDigest else {
             throw refuse("it has the wrong digest")
         }
-        switch try PieceCodec(ofMessage: message, at: pack.place) {
-        case .stored:
+        let codec = try PieceCodec(ofMessage: message, at: pack.place)
+        guard codec != .stored else {
             message.removeFirst()
             return message
-        case .zstd:
-            guard let count = message.span.bigEndian(UInt32.self, at: 1),
-                count <= FormatLimits.maximumCatalogLength,
-                Int(count) <= FormatLimits.maximumCatalogExpansion * (message.count - headLength)
-            else { throw refuse("it states an impossible length") }
-            return try Zstd.decompress(message.span.extracting(headLength...), exactly: Int(count))
         }
+        guard let count = message.span.bigEndian(UInt32.self, at: 1),
+            count <= FormatLimits.maximumCatalogLength,
+            Int(count) <= FormatLimits.maximumCatalogExpansion * (message.count - headLength)
+        else { throw refuse("it states an impossible length") }
+        return Array(try codec.decode(message, from: headLength, exactly: Int(count)))
     }
 }

@@ -1,4 +1,3 @@
-import VaultContent
 import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
@@ -98,15 +97,12 @@ public final class OpenPack: Sendable {
         throw damaged(number)
     }
 
-    private func decrypt(_ ciphertext: [UInt8], contentLength count: Int) throws(VaultError) -> ArraySlice<
-        UInt8
-    > {
+    private func decrypt(
+        _ ciphertext: [UInt8], contentLength count: Int
+    ) throws(VaultError) -> ArraySlice<UInt8> {
         let message = try Cobblestone256.open(
             ciphertext.span, context: PieceSealer.context, key: key.pieceKey)
-        switch try PieceCodec(ofMessage: message, at: pack.place) {
-        case .stored: return message.dropFirst()
-        case .zstd: return try Zstd.decompress(message.span.extracting(1...), exactly: count)[...]
-        }
+        return try PieceCodec(ofMessage: message, at: pack.place).decode(message, from: 1, exactly: count)
     }
 
     private func damaged(_ number: Int) -> VaultError {

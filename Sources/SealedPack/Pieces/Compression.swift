@@ -1,3 +1,4 @@
+import VaultContent
 import VaultErrors
 
 /// How strongly pieces are compressed; readers need not know it.
@@ -16,6 +17,13 @@ public enum Compression: String, Sendable, CaseIterable {
         case .max: 19
         }
     }
+
+    /// A piece as it is encrypted; nil where it stays as it is.
+    func encode(_ plain: [UInt8]) throws(VaultError) -> (codec: PieceCodec, data: [UInt8])? {
+        var data: [UInt8] = []
+        guard let level, try Zstd.compress(plain.span, level: level, appendingTo: &data) else { return nil }
+        return (.zstd, data)
+    }
 }
 
 /// The encoding of a piece or catalog in its message; the message's first byte.
@@ -32,5 +40,17 @@ enum PieceCodec: UInt8, Sendable {
             throw .unknownFormat("the pack uses codec \(first), which is unknown", at: place)
         }
         self = codec
+    }
+
+    /// The content of the data that begins at `start` in a decrypted message. Throws `.corrupt`.
+    ///
+    /// - Parameter count: its length in bytes, which stored data may differ from.
+    func decode(
+        _ message: [UInt8], from start: Int, exactly count: Int
+    ) throws(VaultError) -> ArraySlice<UInt8> {
+        switch self {
+        case .stored: message.dropFirst(start)
+        case .zstd: try Zstd.decompress(message.span.extracting(start...), exactly: count)[...]
+        }
     }
 }

@@ -1,5 +1,4 @@
 import VaultBytes
-import VaultContent
 package import VaultCrypto
 package import VaultErrors
 
@@ -52,13 +51,10 @@ package struct PieceSealer: Sendable {
 
     /// - Parameter digest: that of `plain`.
     func ciphertext(of plain: [UInt8], digest: SHA256Digest) throws(VaultError) -> [UInt8] {
-        var compressed: [UInt8] = []
-        guard let level = compression.level,
-            try Zstd.compress(plain.span, level: level, appendingTo: &compressed)
-        else {
+        guard let (codec, data) = try compression.encode(plain) else {
             return try encrypt(plain, codec: .stored, digest: digest)
         }
-        return try encrypt(compressed, codec: .zstd, digest: SHA256.hash(compressed.span))
+        return try encrypt(data, codec: codec, digest: SHA256.hash(data.span))
     }
 
     /// The message `codec || data`, encrypted.

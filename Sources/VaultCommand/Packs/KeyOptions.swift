@@ -10,8 +10,7 @@ struct KeyOptions: ParsableArguments {
     @Option(
         name: .customLong("keys"),
         help: ArgumentHelp(
-            "Where keys come from: env:NAME, file:PATH, fd:N, dir:PATH or exec:COMMAND. May be repeated.",
-            valueName: "spec"))
+            "Where keys come from: \(KeySpec.kinds). May be repeated.", valueName: "spec"))
     var specs: [String] = []
 
     /// Nil when no source was given. A source is asked once for each key ID: packs choose the IDs, and a command may cost.
