@@ -1,31 +1,24 @@
 extension JSONValue {
     /// OLPC canonical JSON, which TUF signs: sorted keys, no white space, only quotes and backslashes escaped in
     /// strings. It is *not* always JSON, as control characters are not escaped.
-    public func canonical() -> [UInt8] {
-        var bytes: [UInt8] = []
-        write(to: &bytes, layout: .canonical, depth: 0)
-        return bytes
-    }
+    public func canonical() -> [UInt8] { written(as: .canonical) }
 
     /// Sorted keys, two spaces a level, a newline at the end; deterministic. Control characters, line separators and
     /// bidirectional controls are escaped, also those that JSON allows.
-    public func pretty() -> [UInt8] {
-        var bytes: [UInt8] = []
-        write(to: &bytes, layout: .pretty, depth: 0)
-        bytes.append(UInt8(ascii: "\n"))
-        return bytes
-    }
+    public func pretty() -> [UInt8] { written(as: .pretty) }
 
     /// Sorted keys, no white space but a newline at the end; escaped like ``pretty()``.
-    public func compact() -> [UInt8] {
-        var bytes: [UInt8] = []
-        write(to: &bytes, layout: .compact, depth: 0)
-        bytes.append(UInt8(ascii: "\n"))
-        return bytes
-    }
+    public func compact() -> [UInt8] { written(as: .compact) }
 
     private enum Layout {
         case canonical, compact, pretty
+    }
+
+    private func written(as layout: Layout) -> [UInt8] {
+        var bytes: [UInt8] = []
+        write(to: &bytes, layout: layout, depth: 0)
+        if layout != .canonical { bytes.append(UInt8(ascii: "\n")) }
+        return bytes
     }
 
     private func write(to bytes: inout [UInt8], layout: Layout, depth: Int) {

@@ -35,7 +35,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
     /// Runs the command and ends the process with its exit code.
     static func main() async {
         do {
-            try ProcessHardening.apply()
+            try ProcessSettings.hideMemory()
             // Commands that read keys warn where this failed: see `SwapWarning`.
             SecureHeap.initialise(bytes: 1 << 20)
             try TerminationSignals.cleanUpAndExit()

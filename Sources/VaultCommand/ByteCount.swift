@@ -22,19 +22,16 @@ struct ByteCount: ExpressibleByArgument, Equatable, CustomStringConvertible {
         let unit = argument.dropFirst(digits.count).drop { $0 == " " }.lowercased()
         guard let factor = Self.factors[unit] else { return nil }
         let parts = digits.split(separator: ".", maxSplits: 1, omittingEmptySubsequences: false)
-        guard let first = parts.first, let whole = UInt64(first) else { return nil }
-        var (bytes, isTooMuch) = whole.multipliedReportingOverflow(by: factor)
-        guard !isTooMuch else { return nil }
-        if parts.count == 2 {
-            guard (1...6).contains(parts[1].count), let numerator = UInt64(parts[1]) else { return nil }
-            let denominator = parts[1].reduce(UInt64(1)) { power, _ in power * 10 }
-            let (product, overflow) = numerator.multipliedReportingOverflow(by: factor)
-            guard !overflow else { return nil }
-            let (sum, isTooLarge) = bytes.addingReportingOverflow(product / denominator)
-            guard !isTooLarge else { return nil }
-            bytes = sum
-        }
-        self.bytes = bytes
+        let decimals = parts.count == 2 ? parts[1] : "0"
+        // At most six decimals, so that a part of a tebibyte can't overflow.
+        guard let first = parts.first, let whole = UInt64(first), (1...6).contains(decimals.count),
+            let numerator = UInt64(decimals)
+        else { return nil }
+        let denominator = decimals.reduce(UInt64(1)) { power, _ in power * 10 }
+        let (product, isTooMuch) = whole.multipliedReportingOverflow(by: factor)
+        let (sum, isTooLarge) = product.addingReportingOverflow(numerator * factor / denominator)
+        guard !isTooMuch, !isTooLarge else { return nil }
+        bytes = sum
     }
 
     private static let factors: [String: UInt64] = [

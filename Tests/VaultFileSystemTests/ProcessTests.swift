@@ -72,7 +72,7 @@ struct ProcessTests {
 
     @Test func hardeningDisablesCoreDumps() async throws {
         await #expect(processExitsWith: .success) {
-            try ProcessHardening.apply()
+            try ProcessSettings.hideMemory()
             var limit = rlimit(rlim_cur: 1, rlim_max: 1)
             try unsafe #require(getrlimit(4, &limit) == 0)
             #expect(limit.rlim_cur == 0 && limit.rlim_max == 0)

@@ -1,5 +1,6 @@
 import PackSealing
 public import SealedPack
+public import VaultErrors
 public import VaultKeys
 
 /// The result of a publication.
@@ -72,4 +73,18 @@ extension PublicationReport.Pack {
             id: pack.id, version: pack.version, change: change, length: pack.length,
             pieces: pack.pieceCount, reusedPieces: 0, droppedKeys: [], isPinned: false, team: team)
     }
+}
+
+/// What should be done soon, as a sentence.
+public struct Warning: Sendable, ExpressibleByStringInterpolation {
+    public let text: String
+    /// See ``VaultErrors/VaultError/hint``.
+    public let hint: Hint?
+
+    public init(_ text: String, hint: Hint? = nil) {
+        self.text = text
+        self.hint = hint
+    }
+
+    public init(stringLiteral text: String) { self.init(text) }
 }

@@ -44,7 +44,7 @@ struct Downloader: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        ProcessMemory.useOneArena()
+        ProcessSettings.useOneArena()
         var configuration = try site.configuration(of: store.layout)
         limits.apply(to: &configuration)
         budget.apply(to: &configuration)

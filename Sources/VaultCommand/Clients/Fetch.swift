@@ -104,7 +104,17 @@ struct Fetch: AsyncParsableCommand {
         if json { try await StatusReport(of: store.layout).answer(asJSON: true) }
         try result.get()
         try keys.warnOfMissingFiles()
-        if progress.isSilent { try await EmptyFetch.explain(of: store.layout) }
+        if progress.isSilent { try await explainEmptyFetch() }
+    }
+
+    private func explainEmptyFetch() async throws(VaultError) {
+        let removed = try await VaultStore(store.layout).status().filter(\.isRemoved).map(\.id.description)
+        let more = removed.count > 8 ? " and \(removed.count - 8) more" : ""
+        let reason =
+            removed.isEmpty
+            ? "the site lists no essential or prefetch pack; for all others: "
+            : "packs were removed from this store (\(removed.prefix(8).joined(separator: ", "))\(more)) and come back when they are named; for all: "
+        Console.note("nothing to fetch: \(reason)\(GivenCommand.line(adding: ["--all"]))")
     }
 
     /// A tag that no pack has is a typing error.

@@ -98,7 +98,8 @@ final class StoreHistory: Sendable {
                 }
                 if let earlier {
                     found.append(
-                        "\(id) went from \(earlier.version) back to \(later.version), \(later.event)")
+                        "\(id) went from \(earlier.version), \(earlier.event), back to \(later.version), \(later.event)"
+                    )
                 }
             }
         }
