@@ -44,14 +44,16 @@ struct AreaTransfer: Sendable {
 
     /// From shared to ephemeral storage: a damaged pack becomes a partial download again, whose sound pieces need not be
     /// fetched.
-    func returnForRepair(_ damaged: FilePath, of pack: PackManifest) async throws(VaultError) {
+    func returnForRepair(_ damaged: FilePath, of pack: PackManifest, listedBy listing: ListingVersion)
+        async throws(VaultError)
+    {
         let target = layout.partialDownload(of: pack)
         try layout.makeEphemeral()
         guard let found = try FileSystem.status(of: damaged), EphemeralName.isOurs(found) else {
             // Neither another user's file nor a link is continued.
             return try await store.withLock { () throws(VaultError) in
                 try store.waiting(pack.id).discard(damaged)
-                try recordReturn(of: pack)
+                try recordReturn(of: pack, listedBy: listing)
             }
         }
         do throws(VaultError) {
@@ -63,18 +65,18 @@ struct AreaTransfer: Sendable {
                 } else {
                     try move.commit()
                 }
-                try recordReturn(of: pack)
+                try recordReturn(of: pack, listedBy: listing)
             }
         } catch {
             throw error.category == .missing ? .takenByAnotherProcess(pack.id, in: layout) : error
         }
     }
 
-    private func recordReturn(of pack: PackManifest) throws(VaultError) {
+    private func recordReturn(of pack: PackManifest, listedBy listing: ListingVersion) throws(VaultError) {
         var record = try records.record(of: pack.id)
-        if record.waiting.map({ $0.sha256 == pack.sha256 }) ?? true {
+        if record.isOpen(to: listing), record.waiting.map({ $0.sha256 == pack.sha256 }) ?? true {
             record.waiting = nil
-            record.arriving = pack
+            record.begin(pack, listedBy: listing)
             try records.save(record, of: pack.id)
         }
         try store.removeUnneededWaiting(of: pack.id, beside: record)

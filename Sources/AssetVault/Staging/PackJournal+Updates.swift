@@ -21,8 +21,8 @@ extension PackJournal {
 
     /// A download begins: other processes see what is on its way.
     func recordDownload(of pack: PackManifest, listedBy listing: ListingVersion) async throws(VaultError) {
-        if try store.records.record(of: pack.id).arriving != pack {
-            try await updateRecord(of: pack.id, listedBy: listing) { $0.arriving = pack }
+        if try !store.records.record(of: pack.id).hasBegun(pack, listedBy: listing) {
+            try await updateRecord(of: pack.id, listedBy: listing) { $0.begin(pack, listedBy: listing) }
         }
         StagingStep.downloadRecorded.reached()
     }

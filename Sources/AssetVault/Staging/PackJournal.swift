@@ -57,9 +57,12 @@ struct PackJournal: Sendable {
         var record = saved ?? PackRecord()
         // A manifest that others may have written is no reason for the app to believe that its pack is wanted.
         if saved == nil, role == .downloader { record.waiting = try store.waiting(id).newest() }
+        // A newer listing decided meanwhile.
+        if record.arrivingListing < record.listing { record.arriving = nil }
         if let arriving = record.arriving, try isPresent(arriving) {
             // It was downloaded since: an earlier failure is made up for.
             (record.waiting, record.arriving, record.failure) = (arriving, nil, nil)
+            record.listing = record.arrivingListing
         }
         if let waiting = record.waiting, try !isPresent(waiting) { record.waiting = nil }
         if role == .app {

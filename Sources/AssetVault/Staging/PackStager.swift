@@ -52,7 +52,9 @@ struct PackStager: Sendable {
                 return try await followNewerDecision(record, of: pack.id)
             }
             // The record claims a listing that was not verified here: the present one decides.
-            try await store.journal.updateRecord(of: pack.id) { $0.listing = ListingVersion() }
+            try await store.journal.updateRecord(of: pack.id) {
+                if $0.listing == record.listing { $0.listing = ListingVersion() }
+            }
         }
         try await recordForm(in: record, of: pack.id)
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
@@ -66,7 +68,7 @@ struct PackStager: Sendable {
             }
             return .loaded
         }
-        if let waiting = try await verifiedWaitingPack(pack) {
+        if let waiting = try await verifiedWaitingPack(pack, listedBy: listing.version) {
             if record.waiting != pack || record.failure != nil {
                 try await store.transfer.share(waiting, of: pack, listedBy: listing.version, space: space)
             }
@@ -88,10 +90,11 @@ struct PackStager: Sendable {
         return try await store.withLock { () throws(VaultError) in
             var record = try store.recovery.recover(locked: pack.id)
             guard record.isOpen(to: offer.version), record.loaded?.pack.sha256 != pack.sha256,
-                record.arriving != pack, try store.waiting(pack.id).status(of: pack) == nil,
+                !record.hasBegun(pack, listedBy: offer.version),
+                try store.waiting(pack.id).status(of: pack) == nil,
                 try !FileSystem.exists(store.layout.version(pack, as: .sealed))
             else { return record }
-            record.arriving = pack
+            record.begin(pack, listedBy: offer.version)
             try store.records.save(record, of: pack.id)
             return record
         }
@@ -135,7 +138,7 @@ struct PackStager: Sendable {
             offer.pack.sha256 != record.loaded?.pack.sha256, record.isOpen(to: offer.version),
             try store.waiting(offer.pack.id).open(offer.pack) != nil
         {
-            guard let brought = try await verifiedWaitingPack(offer.pack) else {
+            guard let brought = try await verifiedWaitingPack(offer.pack, listedBy: offer.version) else {
                 throw damaged(id, "fetch the pack: only what is damaged comes again")
             }
             return try await store.transfer.share(
@@ -167,7 +170,9 @@ struct PackStager: Sendable {
     private func followNewerDecision(_ record: PackRecord, of id: PackID) async throws(VaultError)
         -> PackState
     {
-        guard let waiting = record.waiting, let file = try await verifiedWaitingPack(waiting) else {
+        guard let waiting = record.waiting,
+            let file = try await verifiedWaitingPack(waiting, listedBy: record.listing)
+        else {
             return record.loaded == nil ? .absent : .loaded
         }
         return try await transfer(file, of: waiting, listedBy: record.listing)
@@ -175,7 +180,9 @@ struct PackStager: Sendable {
 
     /// The pack that waits in shared storage, verified again, since disks fail: a damaged one becomes a partial download, whose
     /// damaged pieces are fetched. Nil where there is none.
-    private func verifiedWaitingPack(_ pack: PackManifest) async throws(VaultError) -> OpenFileReference? {
+    private func verifiedWaitingPack(_ pack: PackManifest, listedBy listing: ListingVersion)
+        async throws(VaultError) -> OpenFileReference?
+    {
         guard let waiting = try store.waiting(pack.id).open(pack) else { return nil }
         observer(.verifying(pack.id))
         do throws(VaultError) {
@@ -184,7 +191,7 @@ struct PackStager: Sendable {
             // An unreadable sector is damage.
             guard error.category == .io, !Task.isCancelled else { throw error }
         }
-        try await store.transfer.returnForRepair(waiting.file.path, of: pack)
+        try await store.transfer.returnForRepair(waiting.file.path, of: pack, listedBy: listing)
         return nil
     }
 }

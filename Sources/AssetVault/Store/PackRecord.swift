@@ -17,6 +17,8 @@ struct PackRecord: Sendable, Equatable {
     var generation: Int64 = 0
     /// Being downloaded to ephemeral storage.
     var arriving: PackManifest?
+    /// The listing that it is downloaded by: it decides on the pack when the download is complete.
+    var arrivingListing = ListingVersion()
     /// Verified in shared storage, waiting for its key.
     var waiting: PackManifest?
     /// What `current` points to.
@@ -53,7 +55,7 @@ struct PackRecord: Sendable, Equatable {
         var record = PackRecord()
         record.generation = generation
         record.listing = listing
-        record.arriving = arriving
+        (record.arriving, record.arrivingListing) = (arriving, arrivingListing)
         record.waiting = waiting
         record.failure = failure
         return record
@@ -61,6 +63,16 @@ struct PackRecord: Sendable, Equatable {
 
     /// Whether a listing may still decide on the pack: no newer one did, and the app did not remove the pack.
     func isOpen(to listing: ListingVersion) -> Bool { self.listing <= listing && !isRemoved }
+
+    /// A download begins.
+    mutating func begin(_ pack: PackManifest, listedBy listing: ListingVersion) {
+        (arriving, arrivingListing) = (pack, listing)
+    }
+
+    /// Whether just this download was recorded as begun.
+    func hasBegun(_ pack: PackManifest, listedBy listing: ListingVersion) -> Bool {
+        arriving == pack && arrivingListing == listing
+    }
 
     /// Whether the pack is live just as it is listed, and nothing of it is under way.
     func isLoaded(_ pack: PackManifest, as form: PackForm, listedBy listing: ListingVersion) -> Bool {
@@ -74,7 +86,11 @@ struct PackRecord: Sendable, Equatable {
             "format": .integer(1), "generation": .integer(generation),
             "rootVersion": .integer(listing.root), "snapshotVersion": .integer(listing.snapshot),
         ]
-        if let arriving { object["arriving"] = .object(arriving.json) }
+        if let arriving {
+            object["arriving"] = .object(arriving.json)
+            object["arrivingRootVersion"] = .integer(arrivingListing.root)
+            object["arrivingSnapshotVersion"] = .integer(arrivingListing.snapshot)
+        }
         if let form { object["form"] = .string(form.rawValue) }
         if isRemoved { object["removed"] = .bool(true) }
         if isPurgeable { object["purgeable"] = .bool(true) }
@@ -108,6 +124,10 @@ struct PackRecord: Sendable, Equatable {
         arriving = try object.optionalObject("arriving", at: place).map { json throws(VaultError) in
             try PackManifest(parsing: json, place: place)
         }
+        // Earlier releases did not note it.
+        arrivingListing = ListingVersion(
+            root: try object.optionalInteger("arrivingRootVersion", at: place) ?? listing.root,
+            snapshot: try object.optionalInteger("arrivingSnapshotVersion", at: place) ?? listing.snapshot)
         waiting = try object.optionalObject("waiting", at: place).map { json throws(VaultError) in
             try PackManifest(parsing: json, place: place)
         }

@@ -48,6 +48,32 @@ import Testing
         #expect(try await testSite.status()["level"]?.version == 2)
     }
 
+    /// A version that a downloader brought for a process that died keeps the listing that decided on it.
+    @Test func aBroughtVersionIsNotReplacedByAnOlderOne() async throws {
+        try await Tool.run("cp", "-a", testSite.site, folder["old-site"])
+        try await publishSecond()
+        let gate = Gate()
+        let server = try FaultServer(folder["old-site"]) { request in
+            if request.isForPack, request.path.contains("level") { gate.pass() }
+            return .file
+        }
+        async let slow = testSite.fetch(server.url, "level")
+        do {
+            defer { gate.open() }
+            try await gate.arrival()
+            let words = [
+                "fetch", testSite.site, "level", "--store", testSite.store, "--trust", testSite.root,
+            ]
+            let dead = try await Command.run(words + testSite.keys, dyingAt: "downloadRecorded")
+            #expect(dead.exitCode == 137, "\(dead.errorText)")
+            try await downloader(testSite.site).succeeded()
+            try await Command.run(["unlock", "level", "--store", testSite.store] + testSite.keys).succeeded()
+            #expect(try await testSite.status()["level"]?.version == 2)
+        }
+        try await slow.succeeded()
+        #expect(try await testSite.status()["level"]?.version == 2)
+    }
+
     /// A queued download does not restore a pack that the app removes.
     @Test func aPackRemovedDuringItsDownloadStaysRemoved() async throws {
         try await testSite.fetch().succeeded()
