@@ -26,9 +26,8 @@ struct EarlierListings {
         let roots = (try? await RootHistory(fromFirstRootOf: folder)?.roots) ?? []
         let isComplete = roots.contains { $0.digest == tree.chain.root.digest }
         let signers = PackSigners(under: isComplete ? roots : [tree.chain.root], of: tree)
-        let newest = Dictionary(
-            ([tree.chain.targets] + tree.delegatedRoles).map { ($0.document.role, $0.version) }
-        ) { first, _ in first }
+        let newest = Dictionary(tree.targetsRoles.map { ($0.document.role, $0.version) }) { first, _ in first
+        }
         var known = Set(tree.records.map(\.hostedPath))
         for file in files.filter({ $0.role?.type == .targets }).sorted(by: { $0.version > $1.version }) {
             do throws(VaultError) {

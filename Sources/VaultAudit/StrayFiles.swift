@@ -20,8 +20,7 @@ struct StrayFiles {
             add("targets/\(chain.hostedPath(of: target))")
         }
         add("metadata/\(MetadataRole.timestamp.fileName)")
-        let top = [chain.snapshot.document, chain.targets.document]
-        for document in top + tree.delegatedRoles.map(\.document) {
+        for document in [chain.snapshot.document] + tree.targetsRoles.map(\.document) {
             if chain.root.usesConsistentSnapshots {
                 newest[document.role.fileName] = document.version
             } else {

@@ -1,4 +1,3 @@
-import Glibc
 import Synchronization
 import SystemPackage
 public import VaultCrypto
@@ -40,34 +39,15 @@ public struct PassphraseSource: Sendable {
     private func read() throws(VaultError) -> SecretBytes {
         switch source {
         case .environment(let name):
-            let value = ProcessEnvironment.withValue(of: name) { SecretBytes(copying: $0) }
-            guard let text = value else {
-                throw VaultError(
-                    .key, "is not set", at: "environment variable \(name)", remedy: "set it to the passphrase"
-                )
-            }
+            let text = try SecretBytes(ofVariable: name, remedy: "set it to the passphrase")
             return try Self.checked(text, "environment variable \(name)")
         case .file(let path):
-            let text = try VaultError.aboutKeys { () throws(VaultError) in
-                let file = try OpenFile(reading: path)
-                guard try file.status().permissions & 0o077 == 0 else {
-                    throw VaultError(
-                        .key, "the passphrase can be read by others", at: path.string,
-                        remedy: "run: chmod 600 \(path)")
-                }
-                return try SecretBytes(readingAll: file)
-            }
-            return try Self.checked(text, path.string)
+            return try Self.checked(SecretBytes(ofPrivateFile: path, "the passphrase"), path.string)
         case .descriptor(let number):
-            let name = "file descriptor \(number)"
-            let duplicate = fcntl(number, F_DUPFD_CLOEXEC, 0)
-            guard duplicate >= 0 else {
-                throw VaultError(
-                    .key, "is not open", at: name, remedy: "redirect the passphrase, as in: command 3< file")
-            }
-            let file = OpenFile(takingOwnershipOf: duplicate, named: FilePath(name))
+            let file = try OpenFile(
+                duplicating: number, remedy: "redirect the passphrase, as in: command 3< file")
             let text = try VaultError.aboutKeys { () throws(VaultError) in try SecretBytes(readingAll: file) }
-            return try Self.checked(text, name)
+            return try Self.checked(text, file.path.string)
         }
     }
 

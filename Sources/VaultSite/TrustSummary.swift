@@ -42,7 +42,7 @@ public struct TrustSummary: Sendable {
             role(chain.targets, chain.root.trust(in: .targets)),
         ]
         let delegated = Dictionary(tree.delegatedRoles.map { ($0.document.role, $0) }) { first, _ in first }
-        for parent in [chain.targets] + tree.delegatedRoles {
+        for parent in tree.targetsRoles {
             for delegation in parent.delegations?.all ?? [] {
                 if let metadata = delegated[delegation.role] {
                     roles.append(role(metadata, delegation.trust))

@@ -25,16 +25,9 @@ import VaultCrypto
         #expect(made.hex == digest.filter { !$0.isNewline })
     }
 
-    @Test func bytesAndHexGiveTheSameDigest() {
+    @Test func hexGivesTheSameDigest() {
         let digest = SHA512.hash([UInt8]("abc".utf8).span)
-        #expect(SHA512Digest.count == 64)
-        #expect(SHA512Digest(digest.bytes.span) == digest)
         #expect(SHA512Digest(hex: digest.hex) == digest)
-        #expect(digest.hex == "\(digest)")
-    }
-
-    @Test(arguments: [0, 32, 63, 65, 96]) func otherLengthsAreRefused(count: Int) {
-        #expect(SHA512Digest(message(count).span) == nil)
     }
 
     @Test(arguments: [
@@ -48,12 +41,11 @@ import VaultCrypto
     }
 
     @Test func everyByteIsCompared() {
-        let bytes = message(64)
-        for index in bytes.indices {
-            var changed = bytes
-            changed[index] ^= 1
-            #expect(SHA512Digest(changed.span) != SHA512Digest(bytes.span))
+        let digits = Array(repeating: "0", count: 128)
+        for index in digits.indices {
+            var changed = digits
+            changed[index] = "1"
+            #expect(SHA512Digest(hex: changed.joined()) != SHA512Digest(hex: digits.joined()))
         }
-        #expect(Set([SHA512Digest(bytes.span), SHA512Digest(bytes.span)]).count == 1)
     }
 }

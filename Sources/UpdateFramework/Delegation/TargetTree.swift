@@ -26,6 +26,9 @@ public struct TargetTree: Sendable {
         }
     }
 
+    /// The verified roles that list targets: the top-level one, then the delegated ones.
+    public var targetsRoles: [VerifiedTargets] { [chain.targets] + delegatedRoles }
+
     public var refusals: [Refusal] {
         roles.compactMap { step, result in
             guard case .failure(let error) = result else { return nil }

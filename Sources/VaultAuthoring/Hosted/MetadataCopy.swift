@@ -21,11 +21,9 @@ struct MetadataCopy {
         self.folder = folder
         roots = try await Self.roots(of: site, through: pinned, to: tree.chain.root)
         let chain = tree.chain
-        let documents =
-            roots.map(\.document) + (tree.delegatedRoles + [chain.targets]).map(\.document) + [
-                chain.snapshot.document, chain.timestamp.document,
-            ]
-        for document in documents { try write(document) }
+        for root in roots { try write(root.document) }
+        for role in tree.targetsRoles { try write(role.document) }
+        for document in [chain.snapshot.document, chain.timestamp.document] { try write(document) }
     }
 
     /// Includes roots before the pinned one: verification without a pinned root begins with the first.

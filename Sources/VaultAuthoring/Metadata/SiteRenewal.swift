@@ -32,21 +32,22 @@ struct SiteRenewal {
     mutating func files(
         listing listings: [Listing], importing imports: [SignedMetadata]
     ) throws(VaultError) -> [SignedMetadata] {
-        var files = imports
+        var files: [SignedMetadata] = []
         var references: [MetadataRole: MetadataReference] = [:]
-        for file in imports { references[file.draft.role] = file.reference }
+        func add(_ file: SignedMetadata) {
+            files.append(file)
+            references[file.draft.role] = file.reference
+        }
+        for file in imports { add(file) }
         for listing in listings {
             let old = published[listing.role]
             if let file = try waiting(listing, after: old) {
-                files.append(file)
-                references[listing.role] = file.reference
+                add(file)
             } else if let old, try !isDue(old, listing) {
                 references[listing.role] = old.reference
             } else {
                 switch try sign(listing, after: old) {
-                case .signed(let file):
-                    files.append(file)
-                    references[listing.role] = file.reference
+                case .signed(let file): add(file)
                 case .waiting(let file):
                     guard let old, try !mustChange(old, listing), signing.period.now < old.expires,
                         signing.period.offlineUntil == nil
@@ -63,28 +64,28 @@ struct SiteRenewal {
             }
         }
         guard waiting.isEmpty else { return files }
-        let changed = references.filter { current?.chain.snapshot[$0.key] != $0.value }
-        var snapshot = current?.chain.snapshot.reference
-        var isSnapshotDue = !changed.isEmpty || isReplacement
-        if !isSnapshotDue { isSnapshotDue = try isDue(current?.chain.snapshot, .snapshot) }
-        if isSnapshotDue {
-            try requireHigherVersion(.snapshot, than: current?.chain.snapshot.version)
-            let file = try signing.sign(.snapshot, for: trusts(of: .snapshot), namedBy: rootName) {
-                version, expires throws(VaultError) in
-                try .snapshot(
-                    version: version, expires: expires, listing: references,
-                    carrying: current?.chain.snapshot.json ?? [:])
-            }
-            files.append(file)
-            snapshot = file.reference
-        }
-        guard let snapshot else { return files }
-        var isTimestampDue = snapshot != current?.chain.snapshot.reference
-        if !isTimestampDue { isTimestampDue = try isDue(current?.chain.timestamp, .timestamp) }
-        if isTimestampDue {
-            files.append(try timestamp(over: snapshot))
-        }
+        if let snapshot = try snapshot(listing: references) { add(snapshot) }
+        guard let snapshot = references[.snapshot] ?? current?.chain.snapshot.reference else { return files }
+        let isUnchanged = snapshot == current?.chain.snapshot.reference
+        let isDue = if isUnchanged { try isDue(current?.chain.timestamp, .timestamp) } else { true }
+        if isDue { files.append(try timestamp(over: snapshot)) }
         return files
+    }
+
+    /// Nil where the published snapshot stays.
+    private func snapshot(listing references: [MetadataRole: MetadataReference]) throws(VaultError)
+        -> SignedMetadata?
+    {
+        let old = current?.chain.snapshot
+        let isChanged = isReplacement || references.contains { old?[$0.key] != $0.value }
+        let isDue = if isChanged { true } else { try isDue(old, .snapshot) }
+        guard isDue else { return nil }
+        try requireHigherVersion(.snapshot, than: old?.version)
+        return try signing.sign(.snapshot, for: trusts(of: .snapshot), namedBy: rootName) {
+            version, expires throws(VaultError) in
+            try .snapshot(
+                version: version, expires: expires, listing: references, carrying: old?.json ?? [:])
+        }
     }
 
     func timestamp(over snapshot: MetadataReference) throws(VaultError) -> SignedMetadata {
@@ -106,9 +107,7 @@ struct SiteRenewal {
 
     /// The published targets roles.
     private var published: [MetadataRole: VerifiedTargets] {
-        guard let current else { return [:] }
-        let roles = current.delegatedRoles + [current.chain.targets]
-        return Dictionary(roles.map { ($0.document.role, $0) }) { $1 }
+        Dictionary((current?.targetsRoles ?? []).map { ($0.document.role, $0) }) { first, _ in first }
     }
 
     private func sign(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError) -> SigningOutcome {

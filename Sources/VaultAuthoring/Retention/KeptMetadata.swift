@@ -47,7 +47,7 @@ struct KeptMetadata {
         files = try folder.versions()
         for file in files where file.role == .root { kept[file] = .current }
         for record in tree.records { keptTargets[record.hostedPath] = .current }
-        for role in [tree.chain.targets] + tree.delegatedRoles { keep(role.document.role, role.version) }
+        for role in tree.targetsRoles { keep(role.document.role, role.version) }
         keep(.snapshot, tree.chain.snapshot.version)
         for file in files where file.role == .snapshot {
             guard let snapshot = try? folder.metadata(in: file), now < snapshot.document.expires else {

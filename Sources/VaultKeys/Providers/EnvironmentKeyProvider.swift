@@ -15,10 +15,7 @@ public struct EnvironmentKeyProvider: RingKeyProvider {
 
     public func ring() throws(VaultError) -> KeyRing {
         let place = "environment variable \(name)"
-        let value = ProcessEnvironment.withValue(of: name) { SecretBytes(copying: $0) }
-        guard let text = value, text.count > 0 else {
-            throw VaultError(.key, "is not set", at: place, remedy: "set it to a JWK or JWK Set")
-        }
+        let text = try SecretBytes(ofVariable: name, remedy: "set it to a JWK or JWK Set")
         guard text.count <= KeyRing.byteLimit else { throw .tooLarge(place) }
         return try KeyRing(parsingJWK: text, place: place)
     }

@@ -1,5 +1,3 @@
-import Glibc
-import SystemPackage
 import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
@@ -16,12 +14,8 @@ public actor FileDescriptorKeyProvider: RingKeyProvider {
     /// - Throws: ``VaultErrors/VaultError`` of category `key` when it is not open.
     public init(descriptor: Int32) throws(VaultError) {
         place = "file descriptor \(descriptor)"
-        let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
-        guard duplicate >= 0 else {
-            throw VaultError(
-                .key, "is not open", at: place, remedy: "redirect the key, as in: command 3< key-file")
-        }
-        unread = OpenFile(takingOwnershipOf: duplicate, named: FilePath(place))
+        unread = try OpenFile(
+            duplicating: descriptor, remedy: "redirect the key, as in: command 3< key-file")
     }
 
     public func ring() throws(VaultError) -> KeyRing {

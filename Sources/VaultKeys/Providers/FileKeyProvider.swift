@@ -15,15 +15,7 @@ public struct FileKeyProvider: RingKeyProvider {
     }
 
     public func ring() throws(VaultError) -> KeyRing {
-        let text = try VaultError.aboutKeys { () throws(VaultError) in
-            let file = try OpenFile(reading: path)
-            guard try file.status().permissions & 0o077 == 0 else {
-                throw VaultError(
-                    .key, "the key file can be read by others", at: path.string,
-                    remedy: "run: chmod 600 \(path)")
-            }
-            return try SecretBytes(readingAll: file)
-        }
+        let text = try SecretBytes(ofPrivateFile: path, "the key file")
         return try KeyRing(parsingJWK: text, place: path.string)
     }
 }

@@ -1,3 +1,4 @@
+import Glibc
 import SystemPackage
 import VaultCrypto
 import VaultErrors
@@ -20,6 +21,28 @@ extension SecretBytes {
         self = text
     }
 
+    /// A file that only its owner may read.
+    ///
+    /// - Parameter what: the content, for errors.
+    init(ofPrivateFile path: FilePath, _ what: String) throws(VaultError) {
+        self = try VaultError.aboutKeys { () throws(VaultError) in
+            let file = try OpenFile(reading: path)
+            guard try file.status().permissions & 0o077 == 0 else {
+                throw VaultError(
+                    .key, "\(what) can be read by others", at: path.string, remedy: "run: chmod 600 \(path)")
+            }
+            return try SecretBytes(readingAll: file)
+        }
+    }
+
+    /// Throws `.key` for a variable that is absent or empty.
+    init(ofVariable name: String, remedy: String) throws(VaultError) {
+        guard let value = ProcessEnvironment.withValue(of: name, { SecretBytes(copying: $0) }),
+            value.count > 0
+        else { throw VaultError(.key, "is not set", at: "environment variable \(name)", remedy: remedy) }
+        self = value
+    }
+
     func appending(_ other: borrowing SecretBytes) throws(VaultError) -> SecretBytes {
         try withBytes { (first) throws(VaultError) in
             try other.withBytes { (second) throws(VaultError) in
@@ -30,6 +53,16 @@ extension SecretBytes {
                 }
             }
         }
+    }
+}
+
+extension OpenFile {
+    /// An inherited descriptor's duplicate; the caller closes its own one. Throws `.key` when it is not open.
+    init(duplicating descriptor: Int32, remedy: String) throws(VaultError) {
+        let name = "file descriptor \(descriptor)"
+        let duplicate = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard duplicate >= 0 else { throw VaultError(.key, "is not open", at: name, remedy: remedy) }
+        self.init(takingOwnershipOf: duplicate, named: FilePath(name))
     }
 }
 
