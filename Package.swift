@@ -134,7 +134,8 @@ let package = Package(
         module(
             "VaultAuthoring",
             uses: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent", "VaultArchive",
+                "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent",
+                "VaultArchive",
                 "VaultKeys", "SealedPack", "PackSealing", "UpdateFramework", "VaultTransport", "VaultSite",
             ], packages: [system]),
         module(
@@ -184,6 +185,7 @@ let package = Package(
             "UpdateFramework", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
             packages: [system]),
         tests("VaultTransport", uses: ["VaultErrors", "FaultServer", "Sampling"], packages: [system]),
+        tests("VaultSite", uses: ["StrictJSON", "SealedPack", "Sampling"]),
         tests(
             "DevelopmentServer", uses: ["VaultErrors"],
             packages: [

@@ -34,7 +34,8 @@ public struct JSONObject: Sendable {
         self.members = members
     }
 
-    init(lastWins elements: [(String, JSONValue)]) {
+    /// Of several members with one key the last counts.
+    public init(lastWins elements: [(String, JSONValue)]) {
         members = []
         for (key, value) in elements {
             self[key] = value

@@ -97,7 +97,8 @@ public struct LocatedJSON: Sendable {
         for member in try members() where !known.contains(where: { $0.hasSameBytes(as: member.name) }) {
             throw member.key.error(
                 .usage, "the member \"\(member.name.excerpt)\" is unknown",
-                remedy: "use one of \(known.joined(separator: ", "))")
+                remedy: "use one of \(known.joined(separator: ", "))"
+            ).suggesting(member.name, among: known)
         }
     }
 

@@ -32,6 +32,9 @@ public struct SourceFilter: Sendable, Hashable {
         include.isEmpty || include.contains { $0.matches(folder + name) }
     }
 
+    /// Whether a whole path is included and not excluded.
+    public func takes(_ path: [UInt8]) -> Bool { !excludes([], path) && includes([], path) }
+
     private struct Pattern: Sendable, Hashable {
         let bytes: [UInt8]
         let isName: Bool

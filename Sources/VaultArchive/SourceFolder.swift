@@ -36,9 +36,20 @@ public struct SourceFolder: ~Copyable, Sendable {
         let root = try Folder(opening: path)
         let entries = try SourceScan.run(root, filter: filter, followLinks: followLinks, named: name)
         try CollisionSearch.check(entries, of: name)
+        self.init(root: root, entries: entries, followLinks: followLinks)
+    }
+
+    private init(root: consuming Folder, entries: Entries, followLinks: Bool) {
         self.root = root
         self.entries = entries
         self.followLinks = followLinks
+    }
+
+    /// The same folder with only some of its entries.
+    ///
+    /// - Parameter positions: among the entries, ascending.
+    public func part(_ positions: [Int]) throws(VaultError) -> SourceFolder {
+        SourceFolder(root: try root.reopened(), entries: entries.part(positions), followLinks: followLinks)
     }
 }
 
@@ -91,6 +102,13 @@ extension SourceFolder.Entries {
         paths.append(contentsOf: name)
         records.append(
             Record(pathStart: start, size: size, pathLength: UInt16(paths.count - start), kind: kind))
+    }
+
+    func part(_ positions: [Int]) -> SourceFolder.Entries {
+        var part = SourceFolder.Entries()
+        part.paths = paths
+        part.records = positions.map { records[$0] }
+        return part
     }
 
     mutating func sort() {

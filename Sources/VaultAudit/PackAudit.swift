@@ -64,23 +64,27 @@ public struct PackAudit: Sendable {
     }
 
     /// What the site says of this pack. It is found by its content key, which all versions of a pack share, so that
-    /// damage or another version is reported as such. Nil when the file is no pack, or several listings claim it: then the
-    /// report says so.
+    /// damage or another version is reported as such; of a family, whose packs share one, by its header and footer. Nil when
+    /// the file is no pack, or several listings claim it: then the report says so.
     private func listing(
         of file: OpenFileReference, in packs: PublishedPacks, _ report: inout AuditReport
     ) throws(VaultError) -> PackManifest? {
-        let id: ContentKeyID
-        do throws(VaultError) {
-            id = try PackFile(file, as: nil).contentKeyID
-        } catch {
+        let pack: PackFile
+        do throws(VaultError) { pack = try PackFile(file, as: nil) } catch {
             report.findings.append(AuditFinding(error, at: path.string))
             return nil
         }
-        let found = packs.listings.filter { $0.pack.contentKeyID == id }
+        let found = packs.listings.filter { $0.pack.contentKeyID == pack.contentKeyID }
         guard let first = found.first else {
             throw VaultError(
                 .missing, "the site lists no pack with this file's content key", at: path.string,
                 remedy: "use the site that published it, or its manifest")
+        }
+        if let family = first.pack.offer.family, found.count > 1, packs.contested.isEmpty {
+            if let listed = found.first(where: { pack.matches($0.pack) }) { return listed.pack }
+            throw VaultError(
+                .missing, "the site lists no pack of '\(family)' with this file's header and footer",
+                at: path.string, remedy: "use the manifest of its version; or the file is damaged")
         }
         guard found.count == 1 else {
             report.findings.append(AuditFinding(contested: found, at: path.string))

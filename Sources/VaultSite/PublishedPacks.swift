@@ -42,10 +42,14 @@ public struct PublishedPacks: Sendable {
         listings.first { $0.pack.id == id }
     }
 
-    /// Packs listed under several IDs, by their content key ID. Only one ID is legitimate; the others were signed by
-    /// somebody else who may sign other names.
+    /// Packs of several IDs that have one content key, and are not of one family. Only one ID is legitimate; the others
+    /// were signed by somebody else who may sign other names.
     public var contested: [[Listing]] {
-        Dictionary(grouping: listings) { $0.pack.contentKeyID }.values.filter { $0.count > 1 }
+        Dictionary(grouping: listings) { $0.pack.contentKeyID }.values
+            .filter { packs in
+                let family = packs[0].pack.offer.family
+                return packs.count > 1 && (family == nil || packs.contains { $0.pack.offer.family != family })
+            }
             .sorted { $0[0].pack.id < $1[0].pack.id }
     }
 

@@ -46,7 +46,8 @@ public struct PackStatus: Sendable, Hashable {
     public let form: PackForm?
     /// The version that waits in shared storage.
     public let waitingVersion: UInt64?
-    /// It may be removed when disk space is needed; see ``VaultStore/declarePurgeable(_:)``.
+    /// It may be removed when disk space is needed: the app said so (``VaultStore/declarePurgeable(_:)``), or another variant
+    /// of it serves the device.
     public let isPurgeable: Bool
     /// It was removed from the store, and comes back only when it is asked for.
     public let isRemoved: Bool
@@ -64,7 +65,7 @@ extension PackStatus {
         loadedVersion = record.loaded?.pack.version
         form = record.loaded?.form
         waitingVersion = record.waiting?.version
-        isPurgeable = record.isPurgeable
+        isPurgeable = record.isPurgeable || record.isReplacedVariant
         isRemoved = record.isRemoved
         state =
             if record.isRemoved {

@@ -36,18 +36,28 @@ struct SelectedPacks {
     /// With the IDs of what was chosen otherwise.
     let selection: PackSelection
 
+    /// Which variants the device gets; nil where packs are named, or no device is given.
+    let variants: VariantChoice?
+
     /// Throws `.missing` for a named pack that the site does not list.
-    init(_ selection: PackSelection, of access: SiteAccess, in listing: SiteAccess.Listing)
-        async throws(VaultError)
-    {
+    init(
+        _ selection: PackSelection, for device: DeviceTraits? = nil, of access: SiteAccess,
+        in listing: SiteAccess.Listing
+    ) async throws(VaultError) {
         var offers: [OfferedPack] = []
         guard case .only(let ids) = selection else {
             let tree = try await access.trust.tree(of: listing.chain, from: listing.site, now: listing.now)
             refusals = tree.refusals.map(\.error)
             let published = PublishedPacks(of: tree)
-            for published in published.listings where selection.mayTake(published.pack) {
+            let variants = device.map {
+                VariantChoice(among: published.listings.map { ($0.pack.id, $0.pack.offer) }, for: $0)
+            }
+            for published in published.listings
+            where selection.mayTake(published.pack) && variants?.takes(published.pack.id) ?? true {
                 offers.append(try access.offer(published, in: listing))
             }
+            offers.sort { ($0.pack.offer.order, $0.pack.id) < ($1.pack.offer.order, $1.pack.id) }
+            self.variants = variants
             skipped = published.skipped.filter { PackID(targetPath: $0.path) != nil }
                 .map { SkippedPack(path: $0.path, reason: $0.reason) }
             self.offers = offers
@@ -60,7 +70,7 @@ struct SelectedPacks {
         }
         for id in ids { offers.append(try await access.offer(of: id, in: listing)) }
         self.offers = offers
-        (refusals, skipped) = ([], [])
+        (refusals, skipped, variants) = ([], [], nil)
         self.selection = selection
     }
 }

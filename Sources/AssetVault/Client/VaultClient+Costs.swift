@@ -33,7 +33,8 @@ extension VaultClient {
         -> [DownloadCost]
     {
         try await refresh(now: now)
-        let selected = try await SelectedPacks(selection, of: access, in: currentListing())
+        let selected = try await SelectedPacks(
+            selection, for: configuration.device, of: access, in: currentListing())
         skippedPacks = selected.skipped
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun

@@ -7,7 +7,9 @@ extension VaultClient {
     public var packs: [PackManifest] {
         get async throws(VaultError) {
             let listing = try await currentListing()
-            return try await SelectedPacks(.all, of: access, in: listing).offers.map(\.pack)
+            return try await SelectedPacks(.all, of: access, in: listing).offers.map(\.pack).sorted {
+                $0.id < $1.id
+            }
         }
     }
 

@@ -94,7 +94,8 @@ public actor VaultClient {
     /// missing.
     func stage(_ selection: PackSelection) async throws(VaultError) -> [VaultError] {
         guard let listing else { return [] }
-        let selected = try await SelectedPacks(selection, of: access, in: listing)
+        let selected = try await SelectedPacks(
+            selection, for: configuration.device, of: access, in: listing)
         skippedPacks = selected.skipped
         let occasion = PlanningOccasion.app(selected.selection)
         let stored = try await storeAccess.inventory.storedPacks(
@@ -114,6 +115,9 @@ public actor VaultClient {
         let outcomes = try await run.run(plan, selected.offers, on: occasion)
         // A file that can't be removed costs disk space, and nothing else.
         try? await storeAccess.removal.removeSuperseded(by: selected.offers)
+        if let variants = selected.variants {
+            try? await storeAccess.journal.recordReplacedVariants(variants)
+        }
         if let refusal = selected.refusals.first { throw refusal }
         for outcome in outcomes { _ = try outcome.result.get() }
         if let refusal = plan.refusals.first { throw refusal.error }

@@ -1,5 +1,6 @@
 import VaultErrors
 public import VaultKeys
+public import VaultSite
 public import VaultTransport
 
 /// The settings of a client.
@@ -16,6 +17,9 @@ public struct VaultConfiguration: Sendable {
     public var keys: (any KeyProvider)?
     /// The form of packs in permanent storage; nil keeps the form of the earlier version, and opens a new pack.
     public var form: PackForm?
+    /// What the device states of itself: of packs that are variants of each other only the one that fits it is fetched, unless
+    /// others are named. Nil fetches all variants.
+    public var device: DeviceTraits?
     /// How much may be downloaded and installed, and from where.
     public var policy = PlanningPolicy()
     /// Number of packs that are staged at a time.

@@ -60,7 +60,7 @@ struct DiskSpace: Sendable {
         else { return [] }
         var found: [(id: PackID, size: UInt64, lastUse: LastUse)] = []
         for id in try store.records.ids() where id != pack && !spared.contains(id) {
-            guard let saved = try? store.records.record(of: id), saved.isPurgeable,
+            guard let saved = try? store.records.record(of: id), saved.isPurgeable || saved.isReplacedVariant,
                 let record = try? store.journal.reconciled(saved, of: id), let loaded = record.loaded,
                 record.arriving == nil, let versions = try? VersionFolder(of: id, in: layout),
                 (try? versions.isFree(loaded)) == true

@@ -1,6 +1,7 @@
 import SealedPack
 import UpdateFramework
 import VaultErrors
+import VaultSite
 
 extension PackJournal {
     /// Saves a change of one pack's record at once. The record is untouched where newer metadata decided on it.
@@ -39,6 +40,19 @@ extension PackJournal {
             // Live and nothing under way: it is only not certain that this would outlast a power failure.
             guard record.loaded == nil || record.waiting != nil || record.arriving != nil else { return }
             record.failure = PackFailure(error)
+        }
+    }
+
+    /// Packs that another variant of them replaced on this device: they may go when disk space is needed.
+    func recordReplacedVariants(_ choice: VariantChoice) async throws(VaultError) {
+        for id in try store.records.ids() {
+            guard let record = try? store.records.record(of: id) else { continue }
+            var isReplaced = false
+            if let other = choice.replaced[id] {
+                isReplaced = (try? store.records.record(of: other).loaded) ?? nil != nil
+            }
+            guard record.isReplacedVariant != isReplaced else { continue }
+            try await updateRecord(of: id) { $0.isReplacedVariant = isReplaced }
         }
     }
 

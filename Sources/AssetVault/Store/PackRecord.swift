@@ -33,8 +33,10 @@ struct PackRecord: Sendable, Equatable {
     var failure: PackFailure?
     /// The app removed the pack. It stays removed until the app asks for it again.
     var isRemoved = false
-    /// The pack may be removed when disk space is needed.
+    /// The app declared that the pack may be removed when disk space is needed.
     var isPurgeable = false
+    /// The same, since another variant of it serves the device.
+    var isReplacedVariant = false
 
     init() {}
 
@@ -47,6 +49,7 @@ struct PackRecord: Sendable, Equatable {
         record.form = decided.form
         record.isRemoved = decided.isRemoved
         record.isPurgeable = decided.isPurgeable
+        record.isReplacedVariant = decided.isReplacedVariant
         return record
     }
 
@@ -94,6 +97,7 @@ struct PackRecord: Sendable, Equatable {
         if let form { object["form"] = .string(form.rawValue) }
         if isRemoved { object["removed"] = .bool(true) }
         if isPurgeable { object["purgeable"] = .bool(true) }
+        if isReplacedVariant { object["replacedVariant"] = .bool(true) }
         if let waiting { object["waiting"] = .object(waiting.json) }
         if let loaded {
             object["loaded"] = .object([
@@ -133,6 +137,7 @@ struct PackRecord: Sendable, Equatable {
         }
         isRemoved = object["removed"] == .bool(true)
         isPurgeable = object["purgeable"] == .bool(true)
+        isReplacedVariant = object["replacedVariant"] == .bool(true)
         form = try object.optionalString("form", at: place).map { text throws(VaultError) in
             try Self.form(text, place)
         }

@@ -38,6 +38,9 @@ public struct PackID: Hashable, Sendable, Comparable, CustomStringConvertible {
         description = text
     }
 
+    /// Whether it begins with the segments of `family`, and has more.
+    public func isMember(of family: PackID) -> Bool { description.utf8.starts(with: "\(family)/".utf8) }
+
     /// The path of the pack's target on a site, before its hash is prefixed to the name.
     public var targetPath: String { "packs/\(description).avpack" }
 

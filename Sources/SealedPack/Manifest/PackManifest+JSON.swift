@@ -7,7 +7,7 @@ public import VaultErrors
 extension PackManifest {
     /// The target object.
     public var json: JSONObject {
-        let vault: JSONObject = [
+        var vault: JSONObject = [
             "format": .integer(Self.format),
             "id": .string(id.description),
             "version": .integer(Int64(version)),
@@ -28,6 +28,12 @@ extension PackManifest {
             ]),
             "slots": .array(slots.map { .object($0.json) }),
         ]
+        vault["family"] = offer.family.map { .string($0.description) }
+        if offer.order != 0 { vault["order"] = .integer(offer.order) }
+        if !offer.matching.isEmpty {
+            let matching = offer.matching.map { ($0.key, JSONValue.object($0.value.json)) }
+            vault["matching"] = .object(JSONObject(lastWins: matching))
+        }
         return [
             "length": .integer(Int64(clamping: length)),
             "hashes": .object(["sha256": .string(sha256.hex)]),
@@ -76,7 +82,7 @@ extension PackManifest {
         catalogLength = try Self.count("length", of: catalog, at: place)
         catalogDigest = try Self.digest(of: catalog, at: "\(place): catalog")
         openedSize = try Self.count("openedSize", of: vault, at: place)
-        offer = try PackOffer(parsing: vault, place: place)
+        offer = try PackOffer(of: id, parsing: vault, place: place)
         let values = try vault.array("slots", at: place)
         guard values.count <= FormatLimits.maximumSlots else {
             throw VaultError(
@@ -118,7 +124,7 @@ extension PackManifest {
 }
 
 extension PackOffer {
-    init(parsing vault: JSONObject, place: String) throws(VaultError) {
+    init(of id: PackID, parsing vault: JSONObject, place: String) throws(VaultError) {
         let name = try vault.string("policy", at: place)
         guard let policy = PackPolicy(rawValue: name) else {
             throw VaultError(
@@ -127,6 +133,21 @@ extension PackOffer {
         }
         var tags: [String] = []
         for value in try vault.array("tags", at: place) { tags.append(try value.asString(at: place)) }
-        self.init(policy: policy, tags: tags, traits: try vault.object("traits", at: place))
+        var family: PackID?
+        if let name = try vault.optionalString("family", at: place) {
+            family = try? PackID(name)
+            guard let family, id.isMember(of: family) else {
+                throw VaultError(
+                    .corrupt, "the pack '\(id)' is not of the family '\(name.excerpt)'", at: place,
+                    remedy: "get the manifest again")
+            }
+        }
+        var matching: [String: TraitMatching] = [:]
+        for (trait, value) in try vault.optionalObject("matching", at: place) ?? [:] {
+            matching[trait] = try TraitMatching(parsing: value.asObject(at: place), place: place)
+        }
+        self.init(
+            policy: policy, tags: tags, traits: try vault.object("traits", at: place), family: family,
+            order: try vault.optionalInteger("order", at: place) ?? 0, matching: matching)
     }
 }

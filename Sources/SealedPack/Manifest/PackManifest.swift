@@ -53,11 +53,23 @@ public struct PackOffer: Sendable, Hashable {
     public var tags: [String]
     /// Variant traits, such as `"language": "de"`.
     public var traits: JSONObject
+    /// The resource tree that it is made of, the beginning of its ID; the packs of a family share one content key.
+    public var family: PackID?
+    /// Packs of one policy are fetched in ascending order.
+    public var order: Int64
+    /// How a device chooses among the family's packs with the same tags and other values of these traits.
+    public var matching: [String: TraitMatching]
 
-    public init(policy: PackPolicy = .prefetch, tags: [String] = [], traits: JSONObject = JSONObject()) {
+    public init(
+        policy: PackPolicy = .prefetch, tags: [String] = [], traits: JSONObject = JSONObject(),
+        family: PackID? = nil, order: Int64 = 0, matching: [String: TraitMatching] = [:]
+    ) {
         self.policy = policy
         self.tags = tags
         self.traits = traits
+        self.family = family
+        self.order = order
+        self.matching = matching
     }
 }
 

@@ -3,6 +3,7 @@ import SealedPack
 import SystemPackage
 import UpdateFramework
 import VaultArchive
+import VaultContent
 import VaultCrypto
 import VaultErrors
 import VaultFileSystem
@@ -26,36 +27,75 @@ struct PackPublisher {
 
     /// Seals a pack's source, unless the site has the result already.
     ///
-    /// - Parameter previous: candidates for the previous version, the best first.
+    /// - Parameter withdrawn: the highest version of a pack that is not listed now.
     func seal(
-        _ pack: VaultSettings.Pack, after previous: [PackManifest], progress: (UInt64) -> Void
+        _ pack: VaultSettings.Pack, after earlier: EarlierPacks, withdrawn: UInt64?,
+        progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
-        let previous = try firstAvailable(previous)
+        let previous = try firstAvailable(earlier.candidates(for: pack.id))
         let choice = try await ContentKeyChoice(following: previous, keys: keys)
-        let source = try source(of: pack)
-        var order = SealingRequest(
-            id: pack.id, versioning: .exactly(previous?.version ?? pack.lastVersion + 1), key: choice.key,
-            slots: choice.slots, offer: pack.offer,
+        let order = SealingRequest(
+            id: pack.id, versioning: .exactly(1), key: choice.key, slots: choice.slots, offer: pack.offer,
             compression: compression ?? pack.compression ?? .standard)
-        let folder = folder(of: pack.id)
+        let source = try source(of: pack)
+        return try await seal(
+            order, source.folder, after: previous, above: max(pack.lastVersion, withdrawn ?? 0), progress)
+    }
+
+    /// Seals the packs of a resource tree, with one content key, and passes the results to `deliver`. Returns the files that are
+    /// in no pack.
+    func seal(
+        _ tree: ResourceTree, after earlier: EarlierPacks, onPack: (PackID, UInt64) -> Void,
+        deliver: (SealingResult) throws(VaultError) -> Void
+    ) async throws(VaultError) -> [EntryPath] {
+        let source = try PackSource(
+            vault.path.pushing(tree.source), taking: tree.filter, unpackingBeside: vault.site,
+            followLinks: tree.followsLinks, limit: unpackingLimit)
+        let found = try tree.packs(of: source.folder)
+        let choice = try await ContentKeyChoice(following: earlier.member(of: tree.family), keys: keys)
+        let withdrawn = try await earlier.withdrawnVersions(of: found.packs.map(\.id))
+        for pack in found.packs {
+            onPack(pack.id, 0)
+            let order = SealingRequest(
+                id: pack.id, versioning: .exactly(1), key: choice.key, slots: choice.slots,
+                offer: tree.offer(of: pack.labels),
+                compression: compression ?? tree.compression ?? .standard)
+            let result = try await seal(
+                order, try source.folder.part(pack.entries),
+                after: try firstAvailable(earlier.candidates(for: pack.id)), above: withdrawn[pack.id] ?? 0
+            ) { onPack(pack.id, $0) }
+            try deliver(result)
+        }
+        return found.untagged.map { source.folder.entries[$0].path }
+    }
+
+    private func seal(
+        _ request: SealingRequest, _ source: borrowing SourceFolder, after listed: PackManifest?,
+        above lastVersion: UInt64, _ progress: (UInt64) -> Void
+    ) async throws(VaultError) -> SealingResult {
+        var order = request
+        // A pack that joins a family gets its content key: of the version before only the number counts.
+        let previous = listed?.contentKeyID == order.key.id ? listed : nil
+        order.versioning = .exactly(previous?.version ?? max(lastVersion, listed?.version ?? 0) + 1)
+        let folder = folder(of: order.id)
         guard let previous else {
             return try await name(
-                UnnamedPack(sealing: order, source.folder, in: folder, progress: progress))
+                UnnamedPack(sealing: order, source, in: folder, progress: progress))
         }
         if previous.length <= Self.smallPack, try isOnlyHosted(previous) {
-            let sealed = try await UnnamedPack(sealing: order, source.folder, in: folder, progress: progress)
+            let sealed = try await UnnamedPack(sealing: order, source, in: folder, progress: progress)
             if sealed.result.manifest.sha256 == previous.sha256 {
                 return SealingResult(manifest: sealed.result.manifest, reusedPieces: previous.pieceCount)
             }
         }
-        let (earlier, hosted) = try await published(previous, key: choice.key)
+        let (earlier, hosted) = try await published(previous, key: order.key)
         // A version number is never used twice.
-        order.versioning = .following(earlier, above: pack.lastVersion)
+        order.versioning = .following(earlier, above: lastVersion)
         order.previous = earlier
-        var sealed = try await UnnamedPack(sealing: order, source.folder, in: folder, progress: progress)
+        var sealed = try await UnnamedPack(sealing: order, source, in: folder, progress: progress)
         if let hosted, !sealed.result.missedPieces.isEmpty {
             try await hosted.fetch(sealed.result.missedPieces, of: earlier)
-            sealed = try await UnnamedPack(sealing: order, source.folder, in: folder, progress: progress)
+            sealed = try await UnnamedPack(sealing: order, source, in: folder, progress: progress)
         }
         // The previous version is present and verified.
         guard sealed.result.manifest.sha256 != previous.sha256 else { return sealed.result }

@@ -15,74 +15,67 @@ struct PublicationProposal {
     private(set) var warnings: [Warning] = []
     /// Of all packs of the listing.
     private var slots: [KeySlot] = []
+    /// Packs with other content than was published, the first of them.
+    private var changed: [PackID: PackManifest] = [:]
 
     init(
         for session: AuthorSession, _ deliveries: [TeamDelivery], by publisher: PackPublisher,
         acceptingRemovedKeys acceptsRemovedKeys: Bool, onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) {
         let (vault, settings) = (session.vault, session.settings)
-        let history = try await session.history()
+        let earlier = try await EarlierPacks(of: session, by: publisher)
         let listing = session.published.ownListing
         try Self.checkSources(of: settings, in: vault)
-        let waiting = try Self.waitingPacks(in: vault, settings)
-        let publishedPacks = Dictionary(listing.packs.map { ($0.pack.id, $0.pack) }) { first, _ in first }
-        let earlier = try await Self.withdrawnVersions(
-            of: settings.packs.map(\.id).filter { publishedPacks[$0] == nil && waiting[$0] == nil },
-            after: session.published, history, by: publisher)
-        var changed: [PackID: PackManifest] = [:]
         records = listing.foreign
-        for var pack in settings.packs {
+        let withdrawn = try await earlier.withdrawnVersions(of: settings.packs.map(\.id))
+        for pack in settings.packs {
             onPack(pack.id, 0)
-            let published = publishedPacks[pack.id]
-            let result: SealingResult
-            if let version = pack.pin {
-                // Versions that are listed, or wait for signatures, were accepted before.
-                let accepted = [published, waiting[pack.id]].compactMap(\.self)
-                let restored =
-                    if let pack = accepted.first(where: { $0.version == version }) { pack } else {
-                        try history.pack(
-                            pack.id, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
+            let result =
+                if let version = pack.pin {
+                    try await publisher.restore(
+                        earlier.version(version, of: pack.id, acceptingRemovedKeys: acceptsRemovedKeys),
+                        offer: pack.offer, newest: earlier.published[pack.id])
+                } else {
+                    try await publisher.seal(pack, after: earlier, withdrawn: withdrawn[pack.id]) { done in
+                        onPack(pack.id, done)
                     }
-                result = try await publisher.restore(restored, offer: pack.offer, newest: published)
-            } else {
-                pack.lastVersion = max(pack.lastVersion, earlier[pack.id] ?? 0)
-                let previous = [waiting[pack.id], published].compactMap { $0 }
-                result = try await publisher.seal(pack, after: previous) { done in onPack(pack.id, done) }
-            }
+                }
             if result.manifest.entryCount == 0, pack.pin == nil {
                 warnings.append("the source of '\(pack.id)' is empty: \(vault.path.pushing(pack.source))")
             }
-            records.append(try TargetRecord(path: pack.id.targetPath, json: result.manifest.json))
-            slots += result.manifest.slots
-            packs.append(PublicationReport.Pack(result, after: published, isPinned: pack.pin != nil))
-            if let published, published.sha256 != result.manifest.sha256, changed.count < Self.packLimit {
-                changed[pack.id] = result.manifest
+            try add(result, after: earlier, isPinned: pack.pin != nil)
+        }
+        for tree in settings.resources {
+            let untagged = try await publisher.seal(tree, after: earlier, onPack: onPack) {
+                result throws(VaultError) in try add(result, after: earlier)
+            }
+            if let first = untagged.first {
+                warnings.append(
+                    "\(untagged.count.counting("file")) of '\(tree.family)' without any tag in no pack: '\(first)' is the first"
+                )
             }
         }
-        let declared = Set(settings.packs.map(\.id))
+        let declared = Set(packs.map(\.id))
         for old in listing.packs where !declared.contains(old.pack.id) {
             packs.append(
                 Self.move(of: old.pack, to: deliveries) ?? PublicationReport.Pack(of: old.pack, .removed))
         }
-        try await warnOfRetiredKeys(after: listing.packs.map(\.pack), history, by: publisher)
-        if !changed.isEmpty { try await addCosts(of: changed, history, by: publisher) }
+        try await warnOfRetiredKeys(after: listing.packs.map(\.pack), earlier.history, by: publisher)
+        if !changed.isEmpty { try await addCosts(of: changed, earlier.history, by: publisher) }
         warnings += publisher.host?.warnings ?? []
     }
 
-    /// The highest versions of packs that are not listed now: clients may have them, so their numbers stay taken.
-    private static func withdrawnVersions(
-        of ids: [PackID], after state: PublishedState, _ history: PackHistory, by publisher: PackPublisher
-    ) async throws(VaultError) -> [PackID: UInt64] {
-        guard !ids.isEmpty else { return [:] }
-        let ids = Set(ids)
-        try await publisher.host?.readHistory(of: ids)
-        var highest = try history.highestVersions(of: ids)
-        for id in ids {
-            // A team lists it now, the vault itself from now on.
-            guard let version = state.listedVersion(of: id) else { continue }
-            highest[id] = max(highest[id] ?? 0, version)
+    private mutating func add(
+        _ result: SealingResult, after earlier: EarlierPacks, isPinned: Bool = false
+    ) throws(VaultError) {
+        let pack = result.manifest
+        let published = earlier.published[pack.id]
+        records.append(try TargetRecord(path: pack.id.targetPath, json: pack.json))
+        slots += pack.slots
+        packs.append(PublicationReport.Pack(result, after: published, isPinned: isPinned))
+        if let published, published.sha256 != pack.sha256, changed.count < Self.packLimit {
+            changed[pack.id] = pack
         }
-        return highest
     }
 
     /// A retired key may have been retired because it leaked.
@@ -136,31 +129,16 @@ struct PublicationProposal {
         }
     }
 
-    /// Sealed packs whose listing waits for signatures: sealing them again would use another content key.
-    private static func waitingPacks(in vault: VaultFolder, _ settings: VaultSettings) throws(VaultError)
-        -> [PackID: PackManifest]
-    {
-        let pending = PendingMetadata(vault: vault)
-        var packs: [PackID: PackManifest] = [:]
-        for role in try pending.roles()
-        where role == .targets || role == settings.structure.ownRole || OwnBins.contains(role) {
-            for (path, json) in try pending.file(of: role)?.document.signed.object("targets", at: "pending")
-                ?? [:]
-            {
-                guard case .object(let json) = json, let id = PackID(targetPath: path) else { continue }
-                packs[id] = try? PackManifest(parsing: json, place: path)
-            }
-        }
-        return packs
-    }
-
     /// Fails before anything is sealed.
     private static func checkSources(of settings: VaultSettings, in vault: VaultFolder) throws(VaultError) {
-        for pack in settings.packs where pack.pin == nil {
-            let source = vault.path.pushing(pack.source)
+        let sources =
+            settings.packs.filter { $0.pin == nil }.map { ($0.id, $0.source) }
+            + settings.resources.map { ($0.family, $0.source) }
+        for (id, source) in sources {
+            let source = vault.path.pushing(source)
             guard try FileSystem.status(of: source, followingLinks: true) == nil else { continue }
             throw VaultError(
-                .missing, "the source of '\(pack.id)' does not exist", at: source.string,
+                .missing, "the source of '\(id)' does not exist", at: source.string,
                 remedy: "correct its \"source\" in \(vault.settings.string)")
         }
     }

@@ -26,6 +26,10 @@ public struct VaultSettings: Sendable {
     }
 
     public private(set) var packs: [Pack]
+    /// Sources that are divided into packs by tags and traits.
+    public let resources: [ResourceTree]
+    /// What the packs may measure; nil where no limits are declared.
+    public let limits: SizeLimits?
     public let lifetime: MetadataLifetime
     public let structure: SiteStructure
     private var text: JSONSource
@@ -68,6 +72,29 @@ public struct VaultSettings: Sendable {
         lifetime = try MetadataLifetime(parsing: try json["expiry"])
         structure = try SiteStructure(parsing: json)
         packs = try Self.packs(of: json)
+        resources = try Self.resources(of: json, beside: packs)
+        limits = try json["limits"].map { limits throws(VaultError) in try SizeLimits(parsing: limits) }
+    }
+
+    private static func resources(
+        of json: LocatedJSON, beside packs: [Pack]
+    ) throws(VaultError) -> [ResourceTree] {
+        var families: [PackID] = []
+        return try (json["resources"]?.members() ?? []).map { member throws(VaultError) in
+            let family = try member.key.map { () throws(VaultError) in try PackID(member.name) }
+            if let other = families.first(where: family.isMember) {
+                throw member.key.error(
+                    .usage, "the resources '\(family)' have IDs like those of '\(other)'",
+                    remedy: "rename one of them")
+            }
+            families.append(family)
+            if let pack = packs.first(where: { $0.id.isMember(of: family) }) {
+                throw member.key.error(
+                    .usage, "the ID of the pack '\(pack.id)' begins like those of the resources '\(family)'",
+                    remedy: "rename one of them")
+            }
+            return try ResourceTree(family: family, parsing: member.value)
+        }
     }
 
     private static func packs(of json: LocatedJSON) throws(VaultError) -> [Pack] {

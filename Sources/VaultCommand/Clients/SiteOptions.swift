@@ -21,6 +21,8 @@ struct SiteOptions: ParsableArguments {
         completion: .file(extensions: ["json"]))
     var trust: String?
 
+    @OptionGroup var device: DeviceOption
+
     @OptionGroup var connection: TransportOptions
 
     func configuration(of store: StoreLayout) throws(VaultError) -> VaultConfiguration {
@@ -31,6 +33,7 @@ struct SiteOptions: ParsableArguments {
             configuration.trustedRoot = try TrustedRootOption.root(at: FilePath(trust))
         }
         configuration.policy.allowedHosts = try connection.allowedHosts()
+        configuration.device = try device.traits
         return configuration
     }
 

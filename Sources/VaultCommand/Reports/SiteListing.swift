@@ -24,12 +24,14 @@ struct SiteListing: Report {
         [
             "pinned": .bool(isPinned),
             "packs": .objects(packs) {
-                [
+                var pack: JSONObject = [
                     "id": "\($0.id)", "version": .number($0.version), "length": .number($0.length),
                     "openedSize": .number($0.openedSize), "policy": .string($0.offer.policy.rawValue),
                     "tags": .texts($0.offer.tags), "traits": .object($0.offer.traits),
-                    "keys": .texts($0.slots.map(\.keyID)),
+                    "order": .integer($0.offer.order), "keys": .texts($0.slots.map(\.keyID)),
                 ]
+                pack["family"] = $0.offer.family.map { .string($0.description) }
+                return pack
             },
         ]
     }

@@ -91,6 +91,7 @@ struct PackStatus: Equatable {
     let waitingVersion: Int64?
     let form: String?
     let failure: String?
+    let isPurgeable: Bool
 
     init(_ json: JSONValue) throws {
         id = try #require(json["id"]?.text)
@@ -99,5 +100,6 @@ struct PackStatus: Equatable {
         waitingVersion = json["waitingVersion"]?.number
         form = json["form"]?.text
         failure = json["failure"]?.text
+        isPurgeable = json["purgeable"] == true
     }
 }

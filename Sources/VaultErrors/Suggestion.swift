@@ -1,13 +1,10 @@
-import SealedPack
-import VaultErrors
-
 /// The known name that a mistyped one probably means.
-enum Suggestion {
+public enum Suggestion {
     /// Limit of compared names, in bytes: the distance of longer ones takes too long.
     private static let limit = 256
 
     /// The nearest of the known names; nil when none is near. A name without its folders is near, too.
-    static func nearest(to name: String, among known: some Sequence<String>) -> String? {
+    public static func nearest(to name: String, among known: some Sequence<String>) -> String? {
         let word = Array(name.lowercased().utf8)
         guard !word.isEmpty, word.count <= limit else { return nil }
         var best: (name: String, distance: Int)?
@@ -23,7 +20,7 @@ enum Suggestion {
     }
 
     /// The same as the end of a sentence.
-    static func question(for name: String, among known: some Sequence<String>) -> String {
+    public static func question(for name: String, among known: some Sequence<String>) -> String {
         nearest(to: name, among: known).map { "; did you mean '\($0)'?" } ?? ""
     }
 
@@ -48,19 +45,8 @@ enum Suggestion {
 
 extension VaultError {
     /// The same, with the known name that is nearest to one that is missing.
-    func suggesting(_ name: String, among known: some Sequence<String>) -> VaultError {
+    public func suggesting(_ name: String, among known: some Sequence<String>) -> VaultError {
         guard let nearest = Suggestion.nearest(to: name, among: known), nearest != name else { return self }
         return VaultError(category, problem, at: place, remedy: "did you mean '\(nearest)'? Else \(remedy)")
-    }
-
-    /// The same for the pack IDs of a request: the one that the error is about is compared with those that exist.
-    func suggesting(
-        for ids: [String], among known: () async throws(VaultError) -> [PackID]
-    ) async -> VaultError {
-        guard category == .missing,
-            let id = ids.first(where: { $0 == place }) ?? (ids.count == 1 ? ids.first : nil),
-            let packs = try? await known()
-        else { return self }
-        return suggesting(id, among: packs.map(\.description))
     }
 }

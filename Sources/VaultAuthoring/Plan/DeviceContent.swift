@@ -1,0 +1,53 @@
+public import SealedPack
+import StrictJSON
+import VaultBytes
+public import VaultSite
+
+/// What one device gets of a plan: of packs that are variants of each other only the one that fits it.
+public struct DeviceContent: Sendable {
+    public let device: DeviceTraits
+    public let packs: [ContentPlan.Pack]
+
+    public init(of plan: ContentPlan, for device: DeviceTraits) {
+        self.device = device
+        let choice = VariantChoice(among: plan.packs.map { ($0.id, $0.offer) }, for: device)
+        packs = plan.packs.filter { choice.takes($0.id) }
+    }
+
+    /// Bytes of the packs of some policies, opened.
+    public func openedSize(of policies: Set<PackPolicy>) -> UInt64 {
+        packs.lazy.filter { policies.contains($0.offer.policy) }.reduce(0) { $0 + $1.openedSize }
+    }
+
+    /// Bytes of each tag's packs, opened: a pack with several tags counts for each.
+    public var tagSizes: [String: UInt64] {
+        var sizes: [String: UInt64] = [:]
+        for pack in packs { for tag in pack.offer.tags { sizes[tag, default: 0] += pack.openedSize } }
+        return sizes
+    }
+}
+
+extension ContentPlan {
+    /// The maximum number of devices that are listed.
+    private static let deviceLimit = 256
+
+    /// A device for each combination of the values that the packs' traits have; one without traits where there is no variant.
+    /// At most 256.
+    public var devices: [DeviceTraits] {
+        var values: [String: Set<String>] = [:]
+        for pack in packs where pack.offer.family != nil {
+            for (name, value) in pack.offer.traits {
+                if let text = value.traitText { values[name, default: []].insert(text) }
+            }
+        }
+        var devices: [[String: [String]]] = [[:]]
+        for (name, texts) in values.sorted(by: { $0.key.bytesPrecede($1.key) }) {
+            let texts = texts.sorted { $0.bytesPrecede($1) }
+            devices = devices.flatMap { device in
+                texts.map { text in device.merging([name: [text]]) { $1 } }
+            }
+            devices = Array(devices.prefix(Self.deviceLimit))
+        }
+        return devices.map { DeviceTraits($0) }
+    }
+}

@@ -1,0 +1,107 @@
+import SealedPack
+import VaultErrors
+import VaultSite
+
+/// Something in a plan that limits forbid, or that is probably a mistake.
+public struct PlanFinding: Sendable, Hashable {
+    public enum Severity: String, Sendable {
+        case warning
+        /// A limit is exceeded.
+        case error
+    }
+
+    public let severity: Severity
+    public let problem: String
+    public let remedy: String
+}
+
+extension ContentPlan {
+    /// Holds the plan against limits.
+    ///
+    /// - Parameter contents: what the devices get.
+    public func findings(for contents: [DeviceContent], within limits: SizeLimits) -> [PlanFinding] {
+        var findings = ownFindings(within: limits)
+        for content in contents {
+            for finding in content.findings(within: limits) where !findings.contains(finding) {
+                findings.append(finding)
+            }
+        }
+        return findings
+    }
+
+    private func ownFindings(within limits: SizeLimits) -> [PlanFinding] {
+        var findings: [PlanFinding] = []
+        for pack in packs {
+            findings += PlanFinding.exceeding(
+                limits.pack, pack.openedSize, "the pack '\(pack.id)' has",
+                "give its files more tags, or divide them")
+        }
+        findings += PlanFinding.exceeding(
+            limits.hosted, packs.reduce(0) { $0 + $1.openedSize }, "all packs have",
+            "remove variants or files that no device needs")
+        if let limit = limits.packCount, packs.count > limit {
+            findings.append(
+                PlanFinding(
+                    severity: .error, problem: "\(packs.count) packs are more than \(limit)",
+                    remedy: "use fewer sets of tags and traits"))
+        }
+        for (family, paths) in untagged.sorted(by: { $0.key < $1.key }) {
+            guard let first = paths.first else { continue }
+            findings.append(
+                PlanFinding(
+                    severity: .warning,
+                    problem:
+                        "\(paths.count.counting("file")) of '\(family)' in no pack; '\(first)' is the first",
+                    remedy: "give a tag, or exclude what is not needed"))
+        }
+        for file in executables {
+            findings.append(
+                PlanFinding(
+                    severity: .warning,
+                    problem:
+                        "'\(file.path)' in '\(file.pack)' is a native executable (\(file.format.rawValue))",
+                    remedy: "ship programs with the app: most platforms forbid them in content"))
+        }
+        return findings
+    }
+}
+
+extension DeviceContent {
+    fileprivate func findings(within limits: SizeLimits) -> [PlanFinding] {
+        var findings = PlanFinding.exceeding(
+            limits.initial, openedSize(of: [.essential]), "essential packs have",
+            "move tags from \"initial\" to \"prefetch\"")
+        findings += PlanFinding.exceeding(
+            limits.initialAndPrefetched, openedSize(of: [.essential, .prefetch]),
+            "essential and prefetched packs have", "leave more tags on demand")
+        for (tag, size) in tagSizes.sorted(by: { $0.key < $1.key }) {
+            let problem = "the tag '\(tag)' has"
+            let before = findings.count
+            findings += PlanFinding.exceeding(limits.tag, size, problem, "divide it into several tags")
+            if findings.count == before {
+                findings += PlanFinding.exceeding(
+                    limits.inUse, size, problem, "divide it: all of it is in use at a time")
+            }
+            if findings.count == before {
+                findings += PlanFinding.exceeding(
+                    limits.recommendedTag, size, problem, "smaller tags arrive sooner and are purged sooner",
+                    .warning)
+            }
+        }
+        return findings
+    }
+}
+
+extension PlanFinding {
+    /// Empty where the size is within the limit.
+    fileprivate static func exceeding(
+        _ limit: UInt64?, _ size: UInt64, _ subject: String, _ remedy: String, _ severity: Severity = .error
+    ) -> [PlanFinding] {
+        guard let limit, size > limit else { return [] }
+        return [
+            PlanFinding(
+                severity: severity, problem: "\(subject) \(size) bytes, \(size - limit) more than \(limit)",
+                remedy: remedy)
+        ]
+    }
+}

@@ -1,0 +1,74 @@
+import SealedPack
+import StrictJSON
+import UpdateFramework
+import VaultErrors
+import VaultSite
+
+/// What is known of the versions before a publication.
+struct EarlierPacks {
+    /// The packs that the vault lists now.
+    let published: [PackID: PackManifest]
+    let history: PackHistory
+    private let state: PublishedState
+    private let waiting: [PackID: PackManifest]
+    private let host: HostedSite?
+
+    init(of session: AuthorSession, by publisher: PackPublisher) async throws(VaultError) {
+        history = try await session.history()
+        state = session.published
+        host = publisher.host
+        published = Dictionary(session.published.ownListing.packs.map { ($0.pack.id, $0.pack) }) { first, _ in
+            first
+        }
+        waiting = try Self.waitingPacks(of: session)
+    }
+
+    /// Candidates for the previous version of a pack, the best first.
+    func candidates(for id: PackID) -> [PackManifest] { [waiting[id], published[id]].compactMap(\.self) }
+
+    /// A pack of the family, whose content key the others have as well.
+    func member(of family: PackID) -> PackManifest? {
+        let packs = [waiting, published].lazy.flatMap(\.values).filter { $0.offer.family == family }
+        return packs.min { $0.id < $1.id }
+    }
+
+    /// An earlier version that is to be listed again. Versions that are listed, or wait for signatures, were accepted before.
+    func version(
+        _ version: UInt64, of id: PackID, acceptingRemovedKeys acceptsRemovedKeys: Bool
+    ) throws(VaultError) -> PackManifest {
+        if let pack = candidates(for: id).first(where: { $0.version == version }) { return pack }
+        return try history.pack(id, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
+    }
+
+    /// The highest versions of packs that are not listed now: clients may have them, so their numbers stay taken.
+    func withdrawnVersions(of ids: [PackID]) async throws(VaultError) -> [PackID: UInt64] {
+        let ids = Set(ids.filter { candidates(for: $0).isEmpty })
+        guard !ids.isEmpty else { return [:] }
+        try await host?.readHistory(of: ids)
+        var highest = try history.highestVersions(of: ids)
+        for id in ids {
+            // A team lists it now, the vault itself from now on.
+            guard let version = state.listedVersion(of: id) else { continue }
+            highest[id] = max(highest[id] ?? 0, version)
+        }
+        return highest
+    }
+
+    /// Sealed packs whose listing waits for signatures: sealing them again would use another content key.
+    private static func waitingPacks(of session: AuthorSession) throws(VaultError)
+        -> [PackID: PackManifest]
+    {
+        let pending = PendingMetadata(vault: session.vault)
+        var packs: [PackID: PackManifest] = [:]
+        for role in try pending.roles()
+        where role == .targets || role == session.settings.structure.ownRole || OwnBins.contains(role) {
+            for (path, json) in try pending.file(of: role)?.document.signed.object("targets", at: "pending")
+                ?? [:]
+            {
+                guard case .object(let json) = json, let id = PackID(targetPath: path) else { continue }
+                packs[id] = try? PackManifest(parsing: json, place: path)
+            }
+        }
+        return packs
+    }
+}

@@ -1,0 +1,104 @@
+import SealedPack
+import StrictJSON
+public import SystemPackage
+import VaultArchive
+import VaultContent
+import VaultErrors
+
+/// A source tree whose files are divided into packs by their tags and traits; a member of `"resources"` in `vault.json`.
+public struct ResourceTree: Sendable {
+    /// The first segments of the IDs of its packs. They share one content key, so that a file which moves between them
+    /// keeps its pieces.
+    let family: PackID
+    /// A folder or an archive; a relative path begins at the vault.
+    public let source: FilePath
+    let filter: SourceFilter
+    let followsLinks: Bool
+    let compression: Compression?
+    private let categories: TagCategories
+    private let traits: TraitDeclarations
+    private let rules: [ResourceRule]
+
+    init(family: PackID, parsing json: LocatedJSON) throws(VaultError) {
+        let json = json.labelled(family.description)
+        try json.requireMembers(among: [
+            "source", "exclude", "followLinks", "compression", "traits", "rules", "initial",
+            "prefetch",
+        ])
+        self.family = family
+        source = FilePath(try json.required("source").string())
+        filter = try SourceFilter(include: [], exclude: VaultSettings.Pack.patterns("exclude", of: json))
+        followsLinks = try json["followLinks"]?.bool() ?? false
+        compression = try VaultSettings.Pack.choice("compression", of: json)
+        categories = try TagCategories(parsing: json)
+        let traits = try TraitDeclarations(parsing: json["traits"])
+        self.traits = traits
+        rules = try (json["rules"]?.elements() ?? []).map { element throws(VaultError) in
+            try ResourceRule(parsing: element, declaring: traits)
+        }
+    }
+
+    /// The packs that the files of a scanned source make: one for each distinct set of tags and traits, sorted by ID.
+    func packs(of source: borrowing SourceFolder) throws(VaultError) -> ResourcePacks {
+        let folders = try FolderLabelTable(of: source, declaring: traits)
+        var packs = ResourcePacks(family: family)
+        for (index, entry) in source.entries.enumerated() where entry.path.name != FolderLabels.fileName {
+            var labels = ResourceLabels()
+            for rule in rules where rule.paths.takes(entry.path.utf8Bytes) {
+                try labels.add(rule, for: entry.path)
+            }
+            for rule in folders.rules(for: entry.path) { try labels.add(rule, for: entry.path) }
+            try packs.add(index, labels)
+        }
+        try requireUsedTags(packs)
+        return packs
+    }
+
+    /// What the listing says of the pack with these labels.
+    func offer(of labels: ResourceLabels) -> PackOffer {
+        let (policy, order) = categories.category(of: labels.tags)
+        return PackOffer(
+            policy: policy, tags: labels.tags, traits: labels.traits, family: family, order: order,
+            matching: traits.matching(of: labels.traits))
+    }
+
+    /// Throws `.usage` for a category of a tag that no file has.
+    private func requireUsedTags(_ packs: ResourcePacks) throws(VaultError) {
+        let used = packs.tags
+        guard let unused = categories.tags.subtracting(used).min() else { return }
+        throw VaultError(
+            .usage, "no file of '\(family)' has the tag '\(unused)', which is in \"initial\" or \"prefetch\"",
+            at: "vault.json",
+            remedy: used.isEmpty
+                ? "give tags to files by \"rules\"" : "use one of \(used.sorted().joined(separator: ", "))"
+        ).suggesting(unused, among: used)
+    }
+}
+
+/// The packs of a resource tree, with the files of each.
+struct ResourcePacks: Sendable {
+    struct Pack: Sendable {
+        let id: PackID
+        let labels: ResourceLabels
+        /// Positions among the entries of the source, ascending.
+        fileprivate(set) var entries: [Int] = []
+    }
+
+    private let family: PackID
+    private var byLabels: [ResourceLabels: Pack] = [:]
+    /// Positions of files without any tag: they are in no pack.
+    private(set) var untagged: [Int] = []
+
+    init(family: PackID) { self.family = family }
+
+    mutating func add(_ entry: Int, _ labels: ResourceLabels) throws(VaultError) {
+        guard !labels.tags.isEmpty else { return untagged.append(entry) }
+        if byLabels[labels] == nil {
+            byLabels[labels] = Pack(id: try PackID(family: family, labels), labels: labels)
+        }
+        byLabels[labels]?.entries.append(entry)
+    }
+
+    var packs: [Pack] { byLabels.values.sorted { $0.id < $1.id } }
+    var tags: Set<String> { Set(byLabels.keys.flatMap(\.tags)) }
+}

@@ -1,0 +1,96 @@
+import SealedPack
+import StrictJSON
+import VaultAuthoring
+import VaultErrors
+import VaultSite
+
+/// The packs that a vault's sources make, and what devices get.
+struct ContentPlanReport: Report {
+    let plan: ContentPlan
+    let contents: [DeviceContent]
+    let findings: [PlanFinding]
+
+    var lines: [String] {
+        let largest = plan.packs.map(\.openedSize).max() ?? 0
+        return plan.packs.map { pack in
+            var line = "\(bar(pack.openedSize, of: largest)) \(pack.id)  \(pack.offer.policy.rawValue)"
+            line += "  \(pack.entryCount.counting("file")), opened \(pack.openedSize) bytes"
+            line +=
+                pack.published.map { ", sealed \($0.length) as version \($0.version)" } ?? ", not published"
+            return line
+        } + tagLines
+            + contents.map { content in
+                let name = content.device.description
+                let sizes = Self.shares.map { "\($0.name) \(content.openedSize(of: [$0.policy]))" }
+                return "device \(name.isEmpty ? "of any kind" : name): \(sizes.joined(separator: ", ")) bytes"
+            }
+    }
+
+    private static let shares: [(name: String, policy: PackPolicy)] = [
+        ("essential", .essential), ("prefetched", .prefetch), ("on demand", .onDemand),
+    ]
+
+    /// Of all devices the largest size of each tag.
+    private var tagSizes: [(tag: String, size: UInt64)] {
+        var sizes: [String: UInt64] = [:]
+        for content in contents { sizes.merge(content.tagSizes, uniquingKeysWith: max) }
+        return sizes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
+    }
+
+    private var tagLines: [String] {
+        let largest = tagSizes.map(\.size).max() ?? 0
+        return tagSizes.map {
+            "\(bar($0.size, of: largest)) tag \($0.tag): \($0.size) bytes on a device at most"
+        }
+    }
+
+    /// A size beside the largest one, ten characters wide.
+    private func bar(_ size: UInt64, of largest: UInt64) -> String {
+        let filled = largest == 0 ? 0 : Int((Double(size) / Double(largest) * 10).rounded(.up))
+        return String(repeating: "█", count: filled) + String(repeating: "░", count: 10 - filled)
+    }
+
+    func explain() {
+        for finding in findings {
+            Console.note("\(finding.severity.rawValue): \(finding.problem); \(finding.remedy)")
+        }
+    }
+
+    var json: JSONObject {
+        [
+            "packs": .objects(plan.packs, \.json),
+            "tags": .objects(tagSizes) { ["tag": .string($0.tag), "openedSize": .number($0.size)] },
+            "devices": .objects(contents) { content in
+                var device: JSONObject = [
+                    "device": .string(content.device.description), "packs": .texts(content.packs.map(\.id)),
+                ]
+                for share in Self.shares {
+                    device[share.policy.rawValue] = .number(content.openedSize(of: [share.policy]))
+                }
+                return device
+            },
+            "untagged": .object(
+                JSONObject(lastWins: plan.untagged.map { ($0.key.description, .texts($0.value)) })),
+            "findings": .objects(findings) {
+                [
+                    "severity": .string($0.severity.rawValue), "problem": .string($0.problem),
+                    "remedy": .string($0.remedy),
+                ]
+            },
+        ]
+    }
+}
+
+extension ContentPlan.Pack {
+    fileprivate var json: JSONObject {
+        var json: JSONObject = [
+            "id": "\(id)", "policy": .string(offer.policy.rawValue), "order": .integer(offer.order),
+            "tags": .texts(offer.tags), "traits": .object(offer.traits), "entries": .number(entryCount),
+            "openedSize": .number(openedSize),
+        ]
+        json["family"] = offer.family.map { .string($0.description) }
+        json["sealedLength"] = published.map { .number($0.length) }
+        json["publishedVersion"] = published.map { .number($0.version) }
+        return json
+    }
+}

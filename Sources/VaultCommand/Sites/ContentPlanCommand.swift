@@ -1,0 +1,63 @@
+import ArgumentParser
+import SystemPackage
+import VaultAuthoring
+import VaultErrors
+import VaultSite
+
+struct ContentPlanCommand: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "plan",
+        abstract: "Show the packs that a vault's sources make, and what each device gets.",
+        discussion: """
+            Looks at the sources, and seals and writes nothing. Of each pack it says its category, tags, traits and files, its \
+            size once opened, and the sealed size of the version that is published. Then follow the tags, and what devices \
+            get: of variants only the one that fits. Sizes are held against limits: those of "limits" in vault.json, or of \
+            --limits; the exit code is 74 where one is exceeded. What an update costs is said by 'publish --dry-run'.
+
+            EXAMPLE
+              assetvault plan my-game --device scale=2 --device language=de-AT --limits apple-2024
+            """)
+
+    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
+    var vault: String
+
+    @OptionGroup var device: DeviceOption
+
+    @Option(
+        help: ArgumentHelp(
+            "Hold the sizes against \(SizeLimits.presets.keys.sorted().joined(separator: ", ")).",
+            valueName: "name"))
+    var limits: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() async throws {
+        let named = try limits.map { name throws(VaultError) in try SizeLimits(named: name) }
+        let plan = try await ContentPlan(of: VaultFolder(FilePath(vault)))
+        let devices = try device.traits.map { [$0] } ?? plan.devices
+        let contents = devices.map { DeviceContent(of: plan, for: $0) }
+        let findings = plan.findings(for: contents, within: named ?? plan.limits ?? SizeLimits())
+        let report = ContentPlanReport(plan: plan, contents: contents, findings: findings)
+        report.answer(asJSON: json)
+        if !json { report.explain() }
+        if let first = findings.first(where: { $0.severity == .error }) {
+            throw VaultError(.limit, first.problem, at: vault, remedy: first.remedy)
+        }
+    }
+}
+
+/// What the device states of itself.
+struct DeviceOption: ParsableArguments {
+    @Option(
+        name: .customLong("device"),
+        help: ArgumentHelp(
+            "What the device states, such as scale=2 or language=de-AT,en: of packs that are variants of each other only the one that fits counts; repeatable. Without it all do.",
+            valueName: "trait=value"))
+    private var texts: [String] = []
+
+    /// Nil without the option.
+    var traits: DeviceTraits? {
+        get throws(VaultError) { texts.isEmpty ? nil : try DeviceTraits(parsing: texts) }
+    }
+}

@@ -1,0 +1,164 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// What `plan` says before anything is sealed (ODR-13, ODR-16, AT-2).
+@Suite(.timeLimit(.minutes(5))) struct ContentPlanTests {
+    let testSite: TestSite
+    private var folder: TemporaryFolder { testSite.folder }
+
+    init() async throws { testSite = try await TestSite() }
+
+    /// A tree of sparse files: the size in bytes, the tags and the traits of each.
+    private func declare(
+        _ files: [(size: UInt64, tags: [String], traits: JSONObject)], initial: [String] = [],
+        prefetch: [String] = [], limits: JSONValue? = nil
+    ) throws {
+        var rules: [JSONValue] = []
+        for (number, file) in files.enumerated() {
+            try folder.write("game/\(number)", "")
+            let handle = try #require(FileHandle(forWritingAtPath: folder["game/\(number)"]))
+            try handle.truncate(atOffset: file.size)
+            try handle.close()
+            guard !file.tags.isEmpty else { continue }
+            var rule: JSONObject = [
+                "paths": .string("\(number)"), "tags": .array(file.tags.map(JSONValue.string)),
+            ]
+            if !file.traits.isEmpty { rule["traits"] = .object(file.traits) }
+            rules.append(.object(rule))
+        }
+        let tree: JSONObject = [
+            "source": .string(folder["game"]), "rules": .array(rules),
+            "traits": ["scale": ["match": "nearest"]],
+            "initial": .array(initial.map(JSONValue.string)),
+            "prefetch": .array(prefetch.map(JSONValue.string)),
+        ]
+        try testSite.settings {
+            $0["resources"] = ["game": .object(tree)]
+            $0["limits"] = limits
+        }
+    }
+
+    private func plan(_ arguments: String...) async throws -> CommandResult {
+        try await Command.run(["plan", testSite.vault, "--json"] + arguments)
+    }
+
+    private static let million: UInt64 = 1_000_000
+
+    /// Sizes in megabytes that just reach one limit.
+    struct Reached: Sendable, CustomTestStringConvertible {
+        let preset: String
+        let megabytes: [UInt64]
+        var initial = 0
+        var prefetched = 0
+        let problem: String
+        var isWarning = false
+
+        var testDescription: String { "\(preset): \(problem)" }
+    }
+
+    @Test(arguments: [
+        Reached(preset: "odr-2015", megabytes: [512], problem: "the pack 'game/t0' has"),
+        Reached(preset: "odr-2015", megabytes: [64], problem: "the tag 't0' has", isWarning: true),
+        Reached(
+            preset: "odr-2015", megabytes: [500, 500, 500, 500], initial: 4, problem: "essential packs have"),
+        Reached(
+            preset: "odr-2015", megabytes: [500, 500, 500, 500], initial: 1, prefetched: 3,
+            problem: "essential and prefetched packs have"),
+        Reached(preset: "odr-2015", megabytes: Array(repeating: 400, count: 50), problem: "all packs have"),
+        Reached(preset: "apple-2024", megabytes: [8000], problem: "the pack 'game/t0' has"),
+        Reached(preset: "apple-2024", megabytes: [64], problem: "the tag 't0' has", isWarning: true),
+        Reached(
+            preset: "apple-2024", megabytes: Array(repeating: 7000, count: 10), problem: "all packs have"),
+    ])
+    func aLimitIsPassedByOneByte(reached: Reached) async throws {
+        let tags = reached.megabytes.indices.map { "t\($0)" }
+        for excess in [UInt64(0), 1] {
+            try declare(
+                reached.megabytes.enumerated().map { number, size in
+                    (size * Self.million + (number == 0 ? excess : 0), [tags[number]], [:])
+                }, initial: Array(tags.prefix(reached.initial)),
+                prefetch: Array(tags.dropFirst(reached.initial).prefix(reached.prefetched)))
+            let result = try await plan("--limits", reached.preset)
+            let problems = try #require(try result.json()["findings"]?.elements).compactMap {
+                $0["problem"]?.text
+            }
+            #expect(
+                problems.contains { $0.hasPrefix(reached.problem) && $0.contains(" 1 more than ") }
+                    == (excess == 1),
+                "\(problems)")
+            #expect(result.exitCode == (excess == 1 && !reached.isWarning ? 74 : 0))
+        }
+        #expect(try await plan("--limits", "none").exitCode == 0)
+    }
+
+    @Test func theNumberOfPacks() async throws {
+        try folder.write("one/file", "content")
+        for (count, exitCode) in [(1000, 0), (1001, 74)] {
+            try testSite.settings {
+                $0["packs"] = .object(
+                    JSONObject(lastWins: (0..<count).map { ("p\($0)", ["source": .string(folder["one"])]) }))
+            }
+            #expect(try await plan("--limits", "apple-2024").exitCode == exitCode)
+        }
+    }
+
+    /// Limits count what one device gets, and all variants only where they are hosted (AT-2).
+    @Test func onlyOneVariantCounts() async throws {
+        let files = (1...3).map {
+            (UInt64($0) * 1000, ["menu"], ["scale": .integer(Int64($0))] as JSONObject)
+        }
+        try declare(
+            files, initial: ["menu"], limits: ["initial": 3000, "hosted": 6000, "tag": 3000, "inUse": 3000])
+        let answer = try await plan().succeeded().json()
+        #expect(answer["devices"]?.elements?.compactMap { $0["essential"]?.number } == [1000, 2000, 3000])
+        #expect(answer["findings"]?.elements == [])
+        let device = try await plan("--device", "scale=2").succeeded().json()
+        #expect(device["devices"]?.elements?.first?["packs"]?.elements == ["game/menu/scale-2"])
+        for limit in ["initial", "tag", "inUse"] {
+            try declare(files, initial: ["menu"], limits: .object(JSONObject(lastWins: [(limit, 2999)])))
+            #expect(try await plan().exitCode == 74)
+            #expect(try await plan("--device", "scale=2").exitCode == 0)
+        }
+        try declare(files, initial: ["menu"], limits: ["hosted": 5999])
+        #expect(try await plan("--device", "scale=2").exitCode == 74)
+    }
+
+    /// Scripts and pages pass (ODR-16).
+    @Test func nativeExecutablesAreNamed() async throws {
+        let zeros = [UInt8](repeating: 0, count: 200)
+        var windows = zeros
+        windows.replaceSubrange(0..<2, with: Array("MZ".utf8))
+        windows[0x3C] = 100
+        windows.replaceSubrange(100..<104, with: Array("PE\0\0".utf8))
+        let files: [(String, [UInt8])] = [
+            ("elf", [0x7F, 0x45, 0x4C, 0x46] + zeros), ("mach-o", [0xCF, 0xFA, 0xED, 0xFE] + zeros),
+            ("fat", [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 2] + zeros), ("windows", windows),
+            ("java", [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61] + zeros),
+            ("script", Array("#!/bin/sh\n".utf8) + zeros),
+            ("page", Array("<!DOCTYPE html><script></script>".utf8) + zeros),
+            ("text", Array("MZ".utf8) + zeros),
+            ("short", [0x7F, 0x45, 0x4C, 0x46]),
+        ]
+        for (name, bytes) in files { try folder.write("source/\(name)", bytes) }
+        try testSite.settings { $0["packs"] = ["tools": ["source": .string(folder["source"])]] }
+        let answer = try await plan().succeeded().json()
+        let problems = try #require(answer["findings"]?.elements).compactMap { $0["problem"]?.text }
+        let named = files.map(\.0).filter { name in problems.contains { $0.hasPrefix("'\(name)'") } }
+        #expect(named == ["elf", "mach-o", "fat", "windows"], "\(problems)")
+    }
+
+    /// Nothing is written, and sizes of what is published are known.
+    @Test func planWritesNothing() async throws {
+        try declare([(1000, ["a"], [:]), (2000, [], [:])])
+        let before = try Tree(testSite.vault)
+        let first = try await plan().succeeded().json()
+        #expect(try Tree(testSite.vault) == before)
+        #expect(first["untagged"] == ["game": ["1"]])
+        #expect(first["packs"]?.elements?.first?["sealedLength"] == nil)
+        try await testSite.publish()
+        let second = try await plan().succeeded().json()
+        let length = try folder.bytes("vault/site/\(testSite.publishedPack("game/a"))").count
+        #expect(second["packs"]?.elements?.first?["sealedLength"]?.number == Int64(length))
+    }
+}

@@ -1,0 +1,164 @@
+import FaultServer
+import Foundation
+import StrictJSON
+import Testing
+
+/// Resource trees: the tool makes packs of the files by their tags and traits (ODR-1 to ODR-3, AT-1).
+@Suite(.timeLimit(.minutes(5))) struct TaggedResourceTests {
+    let testSite: TestSite
+    private var folder: TemporaryFolder { testSite.folder }
+
+    /// A game with five levels; textures of all levels come in three scales, texts in two languages.
+    init() async throws {
+        testSite = try await TestSite()
+        for level in 1...5 { try folder.write("game/level\(level)/map", "the map of level \(level)") }
+        for scale in 1...3 { try folder.write("game/shared/sky@\(scale)x", "the sky at \(scale)x") }
+        for language in ["de", "en"] { try folder.write("game/texts/\(language)", "texts in \(language)") }
+        try folder.write("game/notes", "in no pack")
+        try declare(rules: Self.rules)
+    }
+
+    private static let levels = (1...5).map { JSONValue.string("level\($0)") }
+
+    private static let rules: [JSONValue] =
+        (1...5).map { ["paths": .string("level\($0)/**"), "tags": [.string("level\($0)")]] }
+        + [["paths": ["shared/**", "texts/**"], "tags": .array(levels)]]
+        + (1...3).map { ["paths": .string("*@\($0)x"), "traits": ["scale": .integer($0)]] }
+        + ["de", "en"].map { ["paths": .string("texts/\($0)"), "traits": ["language": .string($0)]] }
+
+    private func declare(rules: [JSONValue], _ change: (inout JSONObject) -> Void = { _ in }) throws {
+        var tree: JSONObject = [
+            "source": .string(folder["game"]), "rules": .array(rules), "initial": ["level1"],
+            "prefetch": ["level3", "level2"],
+            "traits": [
+                "scale": ["match": "nearest"], "language": ["match": "language", "fallback": ["en"]],
+            ],
+        ]
+        change(&tree)
+        try testSite.settings { $0["resources"] = ["game": .object(tree)] }
+    }
+
+    private func packs() async throws -> [String: JSONValue] {
+        let answer = try await Command.run("list", testSite.site, "--json").succeeded()
+        let packs = try #require(try answer.json()["packs"]?.elements)
+        return Dictionary(uniqueKeysWithValues: packs.map { ($0["id"]?.text ?? "", $0) })
+    }
+
+    private static let shared = "game/level1.level2.level3.level4.level5"
+
+    @Test func onePackForEachSetOfTagsAndTraits() async throws {
+        let result = try await testSite.publish()
+        #expect(result.errorText.contains("1 file of 'game'"), "\(result.errorText)")
+        let packs = try await packs()
+        #expect(
+            Set(packs.keys)
+                == Set(
+                    (1...5).map { "game/level\($0)" } + (1...3).map { "\(Self.shared)/scale-\($0)" }
+                        + ["de", "en"].map { "\(Self.shared)/language-\($0)" }))
+        #expect(packs["game/level1"]?["policy"]?.text == "essential")
+        #expect(packs["game/level2"]?["policy"]?.text == "prefetch")
+        #expect(packs["game/level4"]?["policy"]?.text == "onDemand")
+        #expect(packs["\(Self.shared)/scale-2"]?["policy"]?.text == "essential")
+        #expect(packs["\(Self.shared)/scale-2"]?["traits"] == ["scale": 2])
+        try await testSite.fetch(nil, "--all").succeeded()
+        #expect(try await testSite.tree(of: "game/level3").files == ["level3/map"])
+    }
+
+    /// Texts and tags may stand where artists work.
+    @Test func aFolderHasLabelsOfItsOwn() async throws {
+        try folder.write("game/level2/music/theme.ogg", "a tune")
+        try folder.write("game/level2/music/.assetvault.json", #"{"tags": ["music"]}"#)
+        try folder.write(
+            "game/level3/.assetvault.json", #"{"rules": [{"paths": "*.ogg", "tags": ["music"]}]}"#)
+        try folder.write("game/level3/deep/theme.ogg", "a tune")
+        try await testSite.publish()
+        try await testSite.fetch(nil, "--all").succeeded()
+        #expect(try await testSite.tree(of: "game/level2.music").files == ["level2/music/theme.ogg"])
+        #expect(try await testSite.tree(of: "game/level3.music").files == ["level3/deep/theme.ogg"])
+        #expect(try await testSite.tree(of: "game/level3").files == ["level3/map"])
+    }
+
+    /// Each mistake is named with its line and column, and the nearest name (ODR-1).
+    @Test(arguments: [
+        (#"[{"paths": "*", "tags": ["a", "a"]}]"#, "twice"),
+        (#"[{"paths": "*", "tags": [""]}]"#, "can't be a tag"),
+        (#"[{"paths": "*", "tags": [["a"]]}]"#, "not a string"),
+        (#"[{"paths": [], "tags": ["a"]}]"#, "nothing"),
+        (#"[{"paths": "*"}]"#, "neither tags nor traits"),
+        (#"[{"paths": "*", "tags": ["a"], "traits": {"scal": 2}}]"#, "did you mean 'scale'"),
+        (#"[{"paths": "*", "tags": ["a"], "traits": {"scale": "big"}}]"#, "integer"),
+        (#"[{"paths": "*", "tags": ["menu", "levl1"]}]"#, "did you mean 'levl1'"),
+        (#"[{"path": "*", "tags": ["a"]}]"#, "did you mean 'paths'"),
+    ])
+    func mistakesAreNamed(rules: String, expected: String) async throws {
+        let rules = try JSONValue(parsing: Array(rules.utf8).span, place: "rules")
+        try declare(rules: rules.elements ?? [])
+        let result = try await Command.run("publish", testSite.vault)
+        #expect(result.exitCode == 64 || result.exitCode == 65)
+        #expect(result.errorText.contains(expected), "\(result.errorText)")
+        #expect(result.errorText.contains("vault.json"), "\(result.errorText)")
+        #expect(try folder.names(in: "vault/site/targets") == [])
+    }
+
+    /// A file that moves to another tag keeps its pieces, and clients download none of them again.
+    @Test func aFileThatMovesIsNotDownloadedAgain() async throws {
+        let size = 900_000
+        try folder.write("game/level1/film", Bytes.random(size, seed: 1))
+        try await testSite.publish()
+        try await testSite.fetch(nil, "--all", "--sealed").succeeded()
+        try FileManager.default.moveItem(
+            atPath: folder["game/level1/film"], toPath: folder["game/level4/film"])
+        try await testSite.publish()
+        try await Nginx.run(over: testSite.site, in: folder) { nginx in
+            try await testSite.fetch(nginx.url, "--all").succeeded()
+            let bytes = try nginx.packBytes()
+            #expect(bytes < size / 20, "\(bytes)")
+        }
+        try await Command.run(
+            ["open", try await testSite.path(of: "game/level4"), "-o", folder["opened"]] + testSite.keys
+        ).succeeded()
+        #expect(try Tree(folder["opened"]).files == ["level4/film", "level4/map"])
+    }
+
+    /// Prefetched packs come in the listed order (ODR-3).
+    @Test func prefetchedInTheListedOrder() async throws {
+        try await testSite.publish()
+        let server = try FaultServer(testSite.site)
+        try await testSite.fetch(server.url, "--parallel", "1").succeeded()
+        var asked: [String] = []
+        for exchange in server.packs {
+            let name = exchange.request.path.split(separator: ".").dropFirst().joined(separator: ".")
+            if asked.last != name { asked.append(name) }
+        }
+        let prefetched = asked.filter { ["level2.avpack", "level3.avpack"].contains($0) }
+        #expect(prefetched == ["level3.avpack", "level2.avpack"], "\(asked)")
+        #expect(!asked.contains("level4.avpack"))
+    }
+
+    /// A device gets the variant that fits it, and when it changes the difference (AT-1).
+    @Test func aDeviceGetsItsVariants() async throws {
+        try await testSite.publish()
+        let device = ["--device", "scale=2", "--device", "language=de-AT"]
+        func loaded() async throws -> Set<String> {
+            Set(
+                try await testSite.status().filter {
+                    $0.value.version != nil && $0.key.hasPrefix(Self.shared)
+                }.keys)
+        }
+        let arguments =
+            ["fetch", testSite.site, "--store", testSite.store, "--trust", testSite.root] + testSite.keys
+        try await Command.run(arguments + device).succeeded()
+        #expect(try await loaded() == ["\(Self.shared)/scale-2", "\(Self.shared)/language-de"])
+        try await Command.run(arguments + ["--device", "scale=4", "--device", "language=fr"]).succeeded()
+        #expect(
+            try await loaded() == [
+                "\(Self.shared)/scale-2", "\(Self.shared)/language-de", "\(Self.shared)/scale-3",
+                "\(Self.shared)/language-en",
+            ])
+        let purgeable = try await testSite.status().filter(\.value.isPurgeable).keys.sorted()
+        #expect(purgeable == ["\(Self.shared)/language-de", "\(Self.shared)/scale-2"])
+        try await Command.run(arguments + device).succeeded()
+        let others = try await testSite.status().filter(\.value.isPurgeable).keys.sorted()
+        #expect(others == ["\(Self.shared)/language-en", "\(Self.shared)/scale-3"])
+    }
+}
