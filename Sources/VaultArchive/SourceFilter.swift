@@ -4,7 +4,7 @@ public import VaultErrors
 /// pattern.
 ///
 /// `*` matches any characters but `/`, `**` any characters. A pattern without `/` is matched with names at any depth,
-/// others with whole paths; one that matches a folder matches everything in it.
+/// others with whole paths, and so is one that begins with `/`; one that matches a folder matches everything in it.
 public struct SourceFilter: Sendable, Hashable {
     private let include: [Pattern]
     private let exclude: [Pattern]
@@ -43,6 +43,8 @@ public struct SourceFilter: Sendable, Hashable {
             var bytes = Array(text.utf8)
             while bytes.last == UInt8(ascii: "/") { bytes.removeLast() }
             let unsupported = Array("?[{!".utf8)
+            let isAnchored = bytes.first == UInt8(ascii: "/")
+            if isAnchored { bytes.removeFirst() }
             guard !bytes.isEmpty, bytes.first != UInt8(ascii: "/"),
                 !bytes.contains(where: unsupported.contains)
             else {
@@ -51,7 +53,7 @@ public struct SourceFilter: Sendable, Hashable {
                     remedy: "write patterns like '*.psd' or 'drafts/**', relative to the source")
             }
             self.bytes = bytes
-            isName = !bytes.contains(UInt8(ascii: "/"))
+            isName = !isAnchored && !bytes.contains(UInt8(ascii: "/"))
         }
 
         /// Whether the path or one of its folders matches.

@@ -17,6 +17,8 @@ public struct KeySpec: Sendable {
 
     private let source: Source
 
+    private init(source: Source) { self.source = source }
+
     /// The kinds of sources, for people.
     public static let kinds = "env:NAME, file:PATH, fd:N, dir:PATH or exec:COMMAND"
 
@@ -42,6 +44,15 @@ public struct KeySpec: Sendable {
             // Inherited descriptors do not close on exec; those that this program opened do.
             guard fcntl(number, F_GETFD) & FD_CLOEXEC == 0 else { throw .notInherited(number) }
             return try FileDescriptorKeyProvider(descriptor: number)
+        }
+    }
+
+    /// The same source; relative paths begin at a folder.
+    public func relative(to folder: FilePath) -> KeySpec {
+        switch source {
+        case .file(let path): KeySpec(source: .file(folder.pushing(path)))
+        case .directory(let path): KeySpec(source: .directory(folder.pushing(path)))
+        case .environment, .descriptor, .command: self
         }
     }
 

@@ -35,7 +35,8 @@ import VaultErrors
         (["art"], ["art/b.png", "art/b.psd", "art/empty", "art/raw/c.psd"]),
         (["art/*.psd"], ["art/b.psd"]), (["art/**.psd"], ["art/b.psd", "art/raw/c.psd"]),
         (["drafts/**/e.png"], ["drafts/x/e.png"]), (["raw/"], ["art/raw/c.psd"]), (["empty"], ["art/empty"]),
-        (["*.jpg"], []),
+        (["*.jpg"], []), (["/a.png", "/b.png"], ["a.png"]), (["/drafts/x"], ["drafts/x/e.png"]),
+        (["/x"], []),
     ])
     func includePatternsSelectFiles(patterns: [String], expected: [String]) throws {
         #expect(try taken(include: patterns) == expected)
@@ -71,7 +72,7 @@ import VaultErrors
         #expect(entries.map(\.path.string) == ["a.png"])
     }
 
-    @Test(arguments: ["", "/", "/a"])
+    @Test(arguments: ["", "/", "//a"])
     func unsupportedPatternsAreRefused(pattern: String) {
         let error = #expect(throws: VaultError.self) { try SourceFilter(include: [pattern], exclude: []) }
         #expect(error?.category == .usage)

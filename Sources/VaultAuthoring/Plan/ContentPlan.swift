@@ -12,6 +12,8 @@ public struct ContentPlan: Sendable {
     public struct Pack: Sendable {
         public let id: PackID
         public let offer: PackOffer
+        /// For whom it is sealed, by the names in `vault.json`; empty for the vault's own keys.
+        public let audiences: [String]
         /// Files and empty folders.
         public let entryCount: Int
         /// Bytes of all files together.
@@ -45,7 +47,7 @@ public struct ContentPlan: Sendable {
                 vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.site,
                 followLinks: pack.followsLinks)
             try add(
-                pack.id, pack.offer, source.folder, Array(source.folder.entries.indices),
+                pack.id, pack.offer, for: pack.audiences, source.folder, Array(source.folder.entries.indices),
                 published: published[pack.id])
         }
         for tree in settings.resources {
@@ -55,7 +57,7 @@ public struct ContentPlan: Sendable {
             let found = try tree.packs(of: source.folder)
             for pack in found.packs {
                 try add(
-                    pack.id, tree.offer(of: pack.labels), source.folder, pack.entries,
+                    pack.id, tree.offer(of: pack.labels), for: tree.audiences, source.folder, pack.entries,
                     published: published[pack.id])
             }
             let paths = found.untagged.map { source.folder.entries[$0].path }
@@ -65,7 +67,8 @@ public struct ContentPlan: Sendable {
     }
 
     private mutating func add(
-        _ id: PackID, _ offer: PackOffer, _ source: borrowing SourceFolder, _ positions: [Int],
+        _ id: PackID, _ offer: PackOffer, for audiences: [String], _ source: borrowing SourceFolder,
+        _ positions: [Int],
         published: PackManifest?
     ) throws(VaultError) {
         var size: UInt64 = 0
@@ -79,7 +82,9 @@ public struct ContentPlan: Sendable {
             }
         }
         packs.append(
-            Pack(id: id, offer: offer, entryCount: positions.count, openedSize: size, published: published))
+            Pack(
+                id: id, offer: offer, audiences: audiences, entryCount: positions.count, openedSize: size,
+                published: published))
     }
 
     /// What the vault's own site lists, however old it is; empty before the first publication, and for a team, which has no

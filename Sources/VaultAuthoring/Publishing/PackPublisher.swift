@@ -12,7 +12,9 @@ import VaultKeys
 /// Writes packs to a site's targets, under names that no metadata lists yet.
 struct PackPublisher {
     let vault: VaultFolder
+    /// The vault's own keys.
     let keys: any KeyProvider
+    let audiences: Audiences
     /// Overrides the settings.
     let compression: Compression?
     /// How much an archive may unpack to.
@@ -33,7 +35,7 @@ struct PackPublisher {
         progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
         let previous = try firstAvailable(earlier.candidates(for: pack.id))
-        let choice = try await ContentKeyChoice(following: previous, keys: keys)
+        let choice = try await contentKey(following: previous, for: pack.audiences)
         let order = SealingRequest(
             id: pack.id, versioning: .exactly(1), key: choice.key, slots: choice.slots, offer: pack.offer,
             compression: compression ?? pack.compression ?? .standard)
@@ -52,7 +54,7 @@ struct PackPublisher {
             vault.path.pushing(tree.source), taking: tree.filter, unpackingBeside: vault.site,
             followLinks: tree.followsLinks, limit: unpackingLimit)
         let found = try tree.packs(of: source.folder)
-        let choice = try await ContentKeyChoice(following: earlier.member(of: tree.family), keys: keys)
+        let choice = try await contentKey(following: earlier.member(of: tree.family), for: tree.audiences)
         let withdrawn = try await earlier.withdrawnVersions(of: found.packs.map(\.id))
         for pack in found.packs {
             onPack(pack.id, 0)
@@ -128,18 +130,30 @@ struct PackPublisher {
         return result
     }
 
+    /// The content key of the earlier version, which any key here may open, for the keys of some audiences: without any name
+    /// for the vault's own.
+    private func contentKey(following previous: PackManifest?, for names: [String])
+        async throws(VaultError) -> ContentKeyChoice
+    {
+        let openers =
+            previous == nil ? keys : ChainedKeyProvider([keys, try audiences.keys(of: audiences.all)])
+        return try await ContentKeyChoice(
+            following: previous, keys: openers, sealingFor: names.isEmpty ? keys : audiences.keys(of: names))
+    }
+
     /// An earlier version, unchanged, for the present vault keys.
     ///
     /// - Parameter newest: the listed version; where it has the same content key, its slots are used.
     func restore(
-        _ earlier: PackManifest, offer: PackOffer, newest: PackManifest?
+        _ earlier: PackManifest, as declared: VaultSettings.Pack, newest: PackManifest?
     ) async throws(VaultError) -> SealingResult {
         let isSameKey = newest?.contentKeyID == earlier.contentKeyID
-        let choice = try await ContentKeyChoice(following: isSameKey ? newest : earlier, keys: keys)
+        let choice = try await contentKey(
+            following: isSameKey ? newest : earlier, for: declared.audiences)
         _ = try await published(earlier, key: choice.key)
         var pack = earlier
         pack.slots = choice.slots
-        pack.offer = offer
+        pack.offer = declared.offer
         return SealingResult(manifest: pack, reusedPieces: pack.pieceCount)
     }
 

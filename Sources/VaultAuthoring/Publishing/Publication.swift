@@ -112,7 +112,8 @@ public struct Publication: Sendable {
         sealingInto output: FilePath, _ onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) -> PublicationProposal {
         let publisher = PackPublisher(
-            vault: session.vault, keys: order.keys, compression: order.compression,
+            vault: session.vault, keys: order.keys, audiences: session.settings.audiences,
+            compression: order.compression,
             unpackingLimit: order.unpackingLimit, host: session.host, output: output)
         return try await PublicationProposal(
             for: session, deliveries, by: publisher, acceptingRemovedKeys: order.acceptsRemovedKeys,

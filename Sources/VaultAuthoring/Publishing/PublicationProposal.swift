@@ -34,7 +34,7 @@ struct PublicationProposal {
                 if let version = pack.pin {
                     try await publisher.restore(
                         earlier.version(version, of: pack.id, acceptingRemovedKeys: acceptsRemovedKeys),
-                        offer: pack.offer, newest: earlier.published[pack.id])
+                        as: pack, newest: earlier.published[pack.id])
                 } else {
                     try await publisher.seal(pack, after: earlier, withdrawn: withdrawn[pack.id]) { done in
                         onPack(pack.id, done)

@@ -14,18 +14,21 @@ public struct ResourceTree: Sendable {
     public let source: FilePath
     let filter: SourceFilter
     let followsLinks: Bool
+    /// For whom it is sealed; empty for the vault's own keys.
+    let audiences: [String]
     let compression: Compression?
     private let categories: TagCategories
     private let traits: TraitDeclarations
     private let rules: [ResourceRule]
 
-    init(family: PackID, parsing json: LocatedJSON) throws(VaultError) {
+    init(family: PackID, parsing json: LocatedJSON, _ audiences: Audiences) throws(VaultError) {
         let json = json.labelled(family.description)
         try json.requireMembers(among: [
-            "source", "exclude", "followLinks", "compression", "traits", "rules", "initial",
+            "source", "for", "exclude", "followLinks", "compression", "traits", "rules", "initial",
             "prefetch",
         ])
         self.family = family
+        self.audiences = try audiences.names(in: json)
         source = FilePath(try json.required("source").string())
         filter = try SourceFilter(include: [], exclude: VaultSettings.Pack.patterns("exclude", of: json))
         followsLinks = try json["followLinks"]?.bool() ?? false

@@ -8,7 +8,12 @@ public struct ContentKeyChoice: Sendable {
     public let slots: [KeySlot]
 
     /// The key of `previous`, else a fresh one. Throws `.key` when no vault key is given or none opens `previous`.
-    public init(following previous: PackManifest?, keys: any KeyProvider) async throws(VaultError) {
+    ///
+    /// - Parameter recipients: the vault keys to seal for; nil for `keys`.
+    public init(
+        following previous: PackManifest?, keys: any KeyProvider,
+        sealingFor recipients: (any KeyProvider)? = nil
+    ) async throws(VaultError) {
         if let previous {
             key = try await keys.contentKey(
                 previous.contentKeyID, slots: previous.slots, place: previous.id.description)
@@ -16,7 +21,7 @@ public struct ContentKeyChoice: Sendable {
             key = try ContentKey.generate()
         }
         var slots: [KeySlot] = []
-        let vaultKeys = try await keys.allKeys().vaultKeys
+        let vaultKeys = try await (recipients ?? keys).allKeys().vaultKeys
         try KeySlot.requireCount(Set(vaultKeys.map(\.id)).count, at: "vault keys")
         for vaultKey in vaultKeys where !slots.contains(where: { $0.keyID == vaultKey.id }) {
             slots.append(try KeySlot(wrapping: key, under: vaultKey))

@@ -6,13 +6,15 @@ import VaultErrors
 
 extension VaultSettings.Pack {
     /// All members but `source` may be absent.
-    init(id: PackID, parsing json: LocatedJSON) throws(VaultError) {
+    init(id: PackID, parsing json: LocatedJSON, _ audiences: Audiences) throws(VaultError) {
         let json = json.labelled(id.description)
         try json.requireMembers(among: [
-            "source", "include", "exclude", "policy", "tags", "traits", "order", "compression", "followLinks",
+            "source", "for", "include", "exclude", "policy", "tags", "traits", "order", "compression",
+            "followLinks",
             "pin", "lastVersion",
         ])
         self.id = id
+        self.audiences = try audiences.names(in: json)
         source = FilePath(try json.required("source").string())
         filter = try SourceFilter(
             include: try Self.patterns("include", of: json), exclude: try Self.patterns("exclude", of: json))

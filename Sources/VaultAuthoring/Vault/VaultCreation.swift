@@ -1,5 +1,5 @@
 import StrictJSON
-import SystemPackage
+public import SystemPackage
 public import UpdateFramework
 import VaultCrypto
 public import VaultErrors
@@ -10,8 +10,19 @@ extension VaultFolder {
     /// Makes a vault: settings, keys, and the root of trust. The folder may be new or empty, or hold `vault.json` and
     /// `keys/`, which are used then.
     ///
-    /// - Parameter team: the role of another vault that this one publishes; such a vault has no root.
-    public func create(for team: MetadataRole? = nil, now: UTCTime) async throws(VaultError) {
+    /// - Parameters:
+    ///   - team: the role of another vault that this one publishes; such a vault has no root.
+    ///   - manifests: describe its first packs, whose files are in the folder `source`.
+    public func create(
+        for team: MetadataRole? = nil, declaring manifests: [AppleManifest] = [], source: FilePath = "..",
+        now: UTCTime
+    ) async throws(VaultError) {
+        let packs = try VaultSettings.packs(of: manifests, source: source)
+        if !manifests.isEmpty, try FileSystem.exists(settings) {
+            throw VaultError(
+                .unwritable, "it has settings already", at: settings.string,
+                remedy: "declare the packs in it, or choose a new folder")
+        }
         if let status = try FileSystem.status(of: path, followingLinks: true) {
             guard status.kind == .folder else {
                 throw VaultError(
@@ -43,7 +54,7 @@ extension VaultFolder {
         try FileSystem.createFolders(path, permissions: 0o755)
         try FileSystem.createFolders(keys, permissions: 0o700)
         try write(Array("*\n".utf8), to: keys.appending(".gitignore"))
-        try write(JSONValue.object(VaultSettings.fresh(for: team)).pretty(), to: settings)
+        try write(JSONValue.object(VaultSettings.fresh(for: team, packs: packs)).pretty(), to: settings)
         if try !FileSystem.exists(vaultKeys) { try VaultKeyFile.generate(at: vaultKeys) }
         let roles = team.map { [$0] } ?? TopLevelRole.allCases.map { MetadataRole($0) }
         for role in roles where try !FileSystem.exists(signingKey(of: role)) {

@@ -17,6 +17,8 @@ public struct VaultSettings: Sendable {
         /// Whether symbolic links in a folder are followed, instead of refused.
         public var followsLinks = false
         public var offer: PackOffer
+        /// For whom it is sealed; empty for the vault's own keys.
+        public var audiences: [String] = []
         /// For new pieces.
         public var compression: Compression?
         /// The earlier version that is listed instead of the source.
@@ -28,6 +30,7 @@ public struct VaultSettings: Sendable {
     public private(set) var packs: [Pack]
     /// Sources that are divided into packs by tags and traits.
     public let resources: [ResourceTree]
+    let audiences: Audiences
     /// What the packs may measure; nil where no limits are declared.
     public let limits: SizeLimits?
     public let lifetime: MetadataLifetime
@@ -35,7 +38,7 @@ public struct VaultSettings: Sendable {
     private var text: JSONSource
 
     /// The settings of a new vault.
-    static func fresh(for team: MetadataRole?) -> JSONObject {
+    static func fresh(for team: MetadataRole?, packs: JSONObject) -> JSONObject {
         let lifetime = MetadataLifetime()
         var json: JSONObject = [
             "format": 1,
@@ -44,7 +47,7 @@ public struct VaultSettings: Sendable {
                 "snapshot": .integer(Int64(lifetime.snapshot)),
                 "timestamp": .integer(Int64(lifetime.timestamp)),
             ],
-            "packs": [:],
+            "packs": .object(packs),
         ]
         json["team"] = team.map { .string($0.name) }
         return json
@@ -71,13 +74,14 @@ public struct VaultSettings: Sendable {
         }
         lifetime = try MetadataLifetime(parsing: try json["expiry"])
         structure = try SiteStructure(parsing: json)
-        packs = try Self.packs(of: json)
-        resources = try Self.resources(of: json, beside: packs)
+        audiences = try Audiences(parsing: json["audiences"], in: path.removingLastComponent())
+        packs = try Self.packs(of: json, audiences)
+        resources = try Self.resources(of: json, beside: packs, audiences)
         limits = try json["limits"].map { limits throws(VaultError) in try SizeLimits(parsing: limits) }
     }
 
     private static func resources(
-        of json: LocatedJSON, beside packs: [Pack]
+        of json: LocatedJSON, beside packs: [Pack], _ audiences: Audiences
     ) throws(VaultError) -> [ResourceTree] {
         var families: [PackID] = []
         return try (json["resources"]?.members() ?? []).map { member throws(VaultError) in
@@ -93,16 +97,16 @@ public struct VaultSettings: Sendable {
                     .usage, "the ID of the pack '\(pack.id)' begins like those of the resources '\(family)'",
                     remedy: "rename one of them")
             }
-            return try ResourceTree(family: family, parsing: member.value)
+            return try ResourceTree(family: family, parsing: member.value, audiences)
         }
     }
 
-    private static func packs(of json: LocatedJSON) throws(VaultError) -> [Pack] {
+    private static func packs(of json: LocatedJSON, _ audiences: Audiences) throws(VaultError) -> [Pack] {
         try json.required("packs").members().map { member throws(VaultError) in
             let id = try member.key.labelled(String(member.name.prefix(64))).map {
                 () throws(VaultError) in try PackID(member.name)
             }
-            return try Pack(id: id, parsing: member.value)
+            return try Pack(id: id, parsing: member.value, audiences)
         }
     }
 
@@ -155,7 +159,7 @@ public struct VaultSettings: Sendable {
             throw text.located.error(
                 .corrupt, "the declaration of '\(id)' could not be changed in it", remedy: "edit it by hand")
         }
-        packs = try Self.packs(of: edited.located)
+        packs = try Self.packs(of: edited.located, audiences)
         text = edited
     }
 

@@ -17,6 +17,7 @@ struct ContentPlanReport: Report {
             line += "  \(pack.entryCount.counting("file")), opened \(pack.openedSize) bytes"
             line +=
                 pack.published.map { ", sealed \($0.length) as version \($0.version)" } ?? ", not published"
+            if !pack.audiences.isEmpty { line += ", for \(pack.audiences.joined(separator: ", "))" }
             return line
         } + tagLines
             + contents.map { content in
@@ -86,7 +87,7 @@ extension ContentPlan.Pack {
         var json: JSONObject = [
             "id": "\(id)", "policy": .string(offer.policy.rawValue), "order": .integer(offer.order),
             "tags": .texts(offer.tags), "traits": .object(offer.traits), "entries": .number(entryCount),
-            "openedSize": .number(openedSize),
+            "openedSize": .number(openedSize), "for": .texts(audiences),
         ]
         json["family"] = offer.family.map { .string($0.description) }
         json["sealedLength"] = published.map { .number($0.length) }

@@ -3,6 +3,7 @@ import SystemPackage
 import UpdateFramework
 import VaultAuthoring
 import VaultErrors
+import VaultFileSystem
 
 struct Init: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,8 +14,12 @@ struct Init: AsyncParsableCommand {
             trusted-root.json, which clients pin, and site/. A vault.json and keys that are there already are used. Back up \
             keys/ before you publish.
 
+            --from reads manifests of Apple's Background Assets, one a pack: their IDs (in lower case), policies, files and \
+            languages. Run it where you run Apple's packaging tool: paths in manifests begin there.
+
             EXAMPLE
               assetvault init my-game
+              assetvault init my-game --from Tutorial.json --from Levels.json
             """)
 
     @Argument(
@@ -27,10 +32,29 @@ struct Init: AsyncParsableCommand {
             valueName: "name"))
     var team: String?
 
+    @Option(
+        name: .customLong("from"),
+        help: ArgumentHelp(
+            "Declare the pack of this manifest of Apple's; repeatable.", valueName: "manifest.json"),
+        completion: .file(extensions: ["json"]))
+    var manifests: [String] = []
+
     func run() async throws {
         SwapWarning.report()
+        let found = try manifests.map { path throws(VaultError) in try AppleManifest(reading: FilePath(path))
+        }
         let role = try team.map { name throws(VaultError) in try SiteStructure.role(named: name) }
-        try await VaultFolder(FilePath(vault)).create(for: role, now: .now)
+        try await VaultFolder(FilePath(vault)).create(
+            for: role, declaring: found, source: sourceFolder, now: .now)
+        for manifest in found {
+            if "\(manifest.id)" != manifest.originalID {
+                Console.note("the pack '\(manifest.originalID)' is '\(manifest.id)' here")
+            }
+            if !manifest.ignored.isEmpty {
+                Console.note(
+                    "'\(manifest.id)': without a meaning here: \(manifest.ignored.joined(separator: ", "))")
+            }
+        }
         if let role {
             return Console.note(
                 "made \(vault): give \(vault)/\(role).pub.pem to the publisher of the site, publish, and back up keys/"
@@ -39,5 +63,16 @@ struct Init: AsyncParsableCommand {
         Console.note(
             "made \(vault): declare packs in vault.json or with 'publish --pack ID=SOURCE', and back up keys/"
         )
+    }
+
+    /// The present folder, as the vault names it: relative where the vault is below it.
+    private var sourceFolder: FilePath {
+        get throws(VaultError) {
+            let path = FilePath(vault).lexicallyNormalized()
+            if path.isRelative, path.components.first?.kind == .regular {
+                return FilePath(path.components.map { _ in ".." }.joined(separator: "/"))
+            }
+            return try Folder(opening: "/proc/self").readLink("cwd") ?? "."
+        }
     }
 }

@@ -91,4 +91,73 @@ struct InitTests {
         try await Command.run("init", folder["file"]).failed(73, naming: folder["file"])
         #expect(try folder.bytes("file") == Array("mine".utf8))
     }
+
+    /// Projects with manifests of Apple's packaging tool try it without writing settings.
+    @Test(arguments: [true, false]) func fromAppleManifests(isBelow: Bool) async throws {
+        for name in ["Textures/sky", "Textures/deep/sea", "intro.mov", "deep/intro.mov", "Levels/1"] {
+            try folder.write("project/\(name)", name)
+        }
+        try folder.write(
+            "project/Tutorial.json",
+            """
+            {
+              "assetPackID": "Tutorial",
+              "downloadPolicy": {"essential": {"installationEventTypes": ["firstInstallation"]}},
+              "fileSelectors": [{"directory": "Textures"}, {"file": "intro.mov"}],
+              "platforms": ["iOS"]
+            }
+            """)
+        try folder.write(
+            "project/Levels.json",
+            """
+            {
+              "assetPackID": "levels", "downloadPolicy": {"onDemand": {}},
+              "fileSelectors": [{"directory": "Levels/"}], "language": "de"
+            }
+            """)
+        let vault = isBelow ? "out/vault" : folder["elsewhere"]
+        let made = try await Command.run(
+            "init", vault, "--from", "Tutorial.json", "--from", "Levels.json",
+            through: ["env", "-C", folder["project"]]
+        ).succeeded()
+        #expect(made.errorText.contains("'Tutorial' is 'tutorial'"), "\(made.errorText)")
+        #expect(made.errorText.contains("platforms"), "\(made.errorText)")
+        let path = isBelow ? folder["project/out/vault"] : vault
+        try await Command.run("publish", path).succeeded()
+        let listed = try await Command.run("list", "\(path)/site", "--json").succeeded().json()
+        let packs = try #require(listed["packs"]?.elements)
+        #expect(packs.map { $0["id"]?.text } == ["levels", "tutorial"])
+        #expect(packs.map { $0["policy"]?.text } == ["onDemand", "essential"])
+        #expect(packs.first?["traits"] == ["language": "de"])
+        try await Command.run(
+            "fetch", "\(path)/site", "--all", "--store", folder["store"], "--trust",
+            "\(path)/trusted-root.json",
+            "--keys", "file:\(path)/keys/vault.jwks"
+        ).succeeded()
+        #expect(
+            try Tree(folder["store/permanent/tutorial/current"]).files == [
+                "Textures/deep/sea", "Textures/sky", "intro.mov",
+            ])
+        // A vault with settings of its own keeps them.
+        try folder.write("other/vault.json", #"{"format": 1, "packs": {}}"#)
+        let refused = try await Command.run(
+            "init", folder["other"], "--from", folder["project/Levels.json"])
+        #expect(refused.exitCode == 73)
+    }
+
+    @Test(arguments: [
+        #""downloadPolicy": {"always": {}}, "fileSelectors": [{"file": "a"}]"#,
+        #""downloadPolicy": {"essential": {}, "onDemand": {}}, "fileSelectors": [{"file": "a"}]"#,
+        #""downloadPolicy": {"onDemand": {}}, "fileSelectors": []"#,
+        #""downloadPolicy": {"onDemand": {}}, "fileSelectors": [{"file": "../a"}]"#,
+        #""downloadPolicy": {"onDemand": {}}, "fileSelectors": [{"file": "a*"}]"#,
+        #""downloadPolicy": {"onDemand": {}}, "fileSelectors": [{"path": "a"}]"#,
+    ])
+    func otherManifestsAreRefused(members: String) async throws {
+        try folder.write("manifest.json", #"{"assetPackID": "a", \#(members)}"#)
+        let result = try await Command.run("init", folder["vault"], "--from", folder["manifest.json"])
+        #expect([64, 65].contains(result.exitCode), "\(result.errorText)")
+        #expect(result.errorText.contains("manifest.json:1:"), "\(result.errorText)")
+        #expect(!FileManager.default.fileExists(atPath: folder["vault"]))
+    }
 }
