@@ -1,3 +1,4 @@
+import SealedPack
 import StrictJSON
 public import SystemPackage
 public import UpdateFramework
@@ -63,6 +64,16 @@ public struct SiteStructure: Sendable {
 }
 
 extension SiteStructure.Team {
+    /// Whether one of its patterns may match a pack of a resource tree: a team could then replace variants of it.
+    func mayList(packsOf family: PackID) -> Bool {
+        let folders = family.targetPath.dropLast(".avpack".count).split(separator: "/")
+        return paths.contains { pattern in
+            let segments = pattern.split(separator: "/")
+            return segments.count > folders.count
+                && zip(segments, folders).allSatisfy { $0 == $1 || $0.contains { "*?[".contains($0) } }
+        }
+    }
+
     fileprivate init(_ role: MetadataRole, parsing json: LocatedJSON) throws(VaultError) {
         self.role = role
         try json.requireMembers(among: ["paths", "keys", "threshold", "site"])

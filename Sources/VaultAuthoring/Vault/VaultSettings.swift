@@ -76,12 +76,12 @@ public struct VaultSettings: Sendable {
         structure = try SiteStructure(parsing: json)
         audiences = try Audiences(parsing: json["audiences"], in: path.removingLastComponent())
         packs = try Self.packs(of: json, audiences)
-        resources = try Self.resources(of: json, beside: packs, audiences)
+        resources = try Self.resources(of: json, beside: packs, structure, audiences)
         limits = try json["limits"].map { limits throws(VaultError) in try SizeLimits(parsing: limits) }
     }
 
     private static func resources(
-        of json: LocatedJSON, beside packs: [Pack], _ audiences: Audiences
+        of json: LocatedJSON, beside packs: [Pack], _ structure: SiteStructure, _ audiences: Audiences
     ) throws(VaultError) -> [ResourceTree] {
         var families: [PackID] = []
         return try (json["resources"]?.members() ?? []).map { member throws(VaultError) in
@@ -92,6 +92,11 @@ public struct VaultSettings: Sendable {
                     remedy: "rename one of them")
             }
             families.append(family)
+            if let team = structure.teams.first(where: { $0.mayList(packsOf: family) }) {
+                throw member.key.error(
+                    .usage, "the team '\(team.role)' may list packs of the resources '\(family)'",
+                    remedy: "give the team paths outside of packs/\(family)/")
+            }
             if let pack = packs.first(where: { $0.id.isMember(of: family) }) {
                 throw member.key.error(
                     .usage, "the ID of the pack '\(pack.id)' begins like those of the resources '\(family)'",

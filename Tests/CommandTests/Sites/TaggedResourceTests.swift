@@ -161,4 +161,33 @@ import Testing
         let others = try await testSite.status().filter(\.value.isPurgeable).keys.sorted()
         #expect(others == ["\(Self.shared)/language-en", "\(Self.shared)/scale-3"])
     }
+
+    /// A team that may list packs of a tree could replace variants of it.
+    @Test(arguments: [
+        ("packs/game/*", true), ("packs/*/dlc", true), ("packs/game/dlc/*", true), ("packs/dlc/*", false),
+        ("packs/*", false),
+    ])
+    func noTeamListsPacksOfATree(pattern: String, isRefused: Bool) async throws {
+        try testSite.settings {
+            $0["teams"] = [
+                "studio": ["paths": [.string(pattern)], "keys": ["studio.pub.pem"], "site": "studio"]
+            ]
+        }
+        let result = try await Command.run("plan", testSite.vault)
+        #expect(result.exitCode == (isRefused ? 64 : 0), "\(result.errorText)")
+        #expect(result.errorText.contains("may list packs of the resources 'game'") == isRefused)
+    }
+
+    /// What a family claims is verified when its listing is read.
+    @Test func listedFamiliesAreChecked() async throws {
+        try await testSite.publish()
+        let audit = try await Command.run(["audit", testSite.site] + testSite.keys)
+        #expect(audit.exitCode == 0, "\(audit.errorText)")
+        let pack = try testSite.publishedPack("game/level3")
+        let one = try await Command.run(
+            ["audit", "\(testSite.site)/\(pack)", "--site", testSite.site, "--trust", testSite.root]
+                + testSite.keys)
+        #expect(one.exitCode == 0, "\(one.errorText)")
+        #expect(one.text.contains("game/level3"), "\(one.text)")
+    }
 }
