@@ -39,6 +39,8 @@ struct SelectedPacks {
     /// Which variants the device gets; nil where packs are named, or no device is given.
     let variants: VariantChoice?
 
+    var replacedIDs: Set<PackID> { Set(variants?.replaced.keys.map(\.self) ?? []) }
+
     /// Throws `.missing` for a named pack that the site does not list.
     init(
         _ selection: PackSelection, for device: DeviceTraits? = nil, of access: SiteAccess,

@@ -141,7 +141,7 @@ public actor VaultClient {
         }
         let plan = Plan(
             stored: stored, offered: packs, occasion: occasion, policy: configuration.policy,
-            locked: Set(missing.keys), sources: configuration.locations)
+            locked: Set(missing.keys), replaced: selected.replacedIDs, sources: configuration.locations)
         return (plan, missing)
     }
 

@@ -49,7 +49,7 @@ public struct PackDownloader: Sendable {
             for: selected.offers, as: nil, listedBy: listing.version)
         let plan = Plan(
             stored: stored, offered: selected.offers.map(\.pack), occasion: .downloader(request),
-            policy: configuration.policy, sources: configuration.locations,
+            policy: configuration.policy, replaced: selected.replacedIDs, sources: configuration.locations,
             metadataBytes: try access.metadataBytes())
         let stager = PackStager(
             store: store, transport: configuration.effectiveTransport, retries: configuration.retries,

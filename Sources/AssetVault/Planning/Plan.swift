@@ -22,11 +22,13 @@ struct Plan: Sendable {
     ///   - offered: what the site lists by verified metadata, in the order in which it is wanted. Where the app names
     ///     packs, these are enough: all others are left alone.
     ///   - locked: packs for which no key is here.
+    ///   - replaced: stored packs that count for no limit, since another variant of them is offered.
     ///   - sources: where packs can be downloaded from.
     ///   - metadataBytes: what was downloaded to know what is offered.
     init(
         stored: [StoredPack], offered: [PackManifest], occasion: PlanningOccasion,
-        policy: PlanningPolicy = PlanningPolicy(), locked: Set<PackID> = [], sources: [SiteLocation],
+        policy: PlanningPolicy = PlanningPolicy(), locked: Set<PackID> = [], replaced: Set<PackID> = [],
+        sources: [SiteLocation],
         metadataBytes: UInt64 = 0
     ) {
         lockedIDs = policy.preloadsLockedPacks || occasion.isRequest ? [] : locked
@@ -44,7 +46,7 @@ struct Plan: Sendable {
             if named?.contains(found.id) ?? true {
                 addUnlisted(present, on: occasion, isNamed: named != nil)
             }
-            if let next = present.waiting ?? present.loaded {
+            if let next = present.waiting ?? present.loaded, !replaced.contains(found.id) {
                 limits.countInstalled(next.installedSize, of: next)
             }
         }

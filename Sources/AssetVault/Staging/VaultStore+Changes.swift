@@ -99,6 +99,9 @@ extension VaultStore {
         try await store.recovery.recover()
         let mark = try store.recovery.beginWork()
         defer { withExtendedLifetime(mark) {} }
-        try await store.journal.updateRecord(of: id) { $0.isPurgeable = isPurgeable }
+        try await store.journal.updateRecord(of: id) {
+            $0.isPurgeable = isPurgeable
+            if !isPurgeable { $0.isReplacedVariant = false }
+        }
     }
 }

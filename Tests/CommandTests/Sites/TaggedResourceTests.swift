@@ -162,6 +162,27 @@ import Testing
         #expect(others == ["\(Self.shared)/language-en", "\(Self.shared)/scale-3"])
     }
 
+    /// Limits count what the device gets, not what it had (AT-2).
+    @Test func theReplacedVariantCountsForNoLimit() async throws {
+        for scale in 1...3 {
+            try folder.write("game/shared/sky@\(scale)x", Bytes.random(100_000, seed: UInt64(scale)))
+        }
+        try await testSite.publish()
+        let arguments =
+            [
+                "fetch", testSite.site, "--store", testSite.store, "--trust", testSite.root,
+                "--essential-size", "150000",
+            ]
+            + testSite.keys + ["--device", "language=de", "--device"]
+        for scale in 1...3 {
+            let result = try await Command.run(arguments + ["scale=\(scale)"])
+            #expect(result.exitCode == 0, "\(result.errorText)")
+            #expect(try await testSite.status()["\(Self.shared)/scale-\(scale)"]?.version == 1)
+        }
+        let all = try await Command.run(Array(arguments.dropLast(3)))
+        #expect(all.exitCode == 74, "\(all.errorText)")
+    }
+
     /// A team that may list packs of a tree could replace variants of it.
     @Test(arguments: [
         ("packs/game/*", true), ("packs/*/dlc", true), ("packs/game/dlc/*", true), ("packs/dlc/*", false),
