@@ -48,7 +48,7 @@ public struct AuditFinding: Sendable, Equatable {
     }
 
     /// Several listings claim one pack.
-    init(contested listings: [PublishedPacks.Listing], at place: String) {
+    init(contested listings: [ListedPack], at place: String) {
         let names = listings.map { "'\($0.pack.id)'" }.joined(separator: " and ")
         self.init(
             .error(.corrupt), "the site lists the packs \(names) with one content key", at: place,

@@ -91,7 +91,7 @@ struct EarlierListings {
         of file: OpenFileReference, at place: String, as target: TargetRecord,
         _ observe: (AuditProgress) -> Void
     ) async throws(VaultError) -> [AuditFinding] {
-        if let pack = try? PublishedPacks.Listing(target).pack {
+        if let pack = try? ListedPack(target).pack {
             return await PackExamination(place: place, manifest: pack, keys: nil).run(on: file, observe)
                 .findings
         }

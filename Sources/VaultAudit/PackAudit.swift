@@ -74,7 +74,7 @@ public struct PackAudit: Sendable {
             report.findings.append(AuditFinding(error, at: path.string))
             return nil
         }
-        let found = packs.listings.filter { $0.pack.contentKeyID == pack.contentKeyID }
+        let found = packs.packs.filter { $0.pack.contentKeyID == pack.contentKeyID }
         guard let first = found.first else {
             throw VaultError(
                 .missing, "the site lists no pack with this file's content key", at: path.string,

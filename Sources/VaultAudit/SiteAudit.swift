@@ -39,7 +39,7 @@ public struct SiteAudit: Sendable {
             return report
         }
         let published = PublishedPacks(of: tree)
-        for listing in published.listings {
+        for listing in published.packs {
             report.append(await examine(listing, in: tree.chain, observe))
         }
         for skipped in published.skipped {
@@ -56,7 +56,7 @@ public struct SiteAudit: Sendable {
     }
 
     private func examine(
-        _ listing: PublishedPacks.Listing, in chain: TrustChain, _ observe: (AuditProgress) -> Void
+        _ listing: ListedPack, in chain: TrustChain, _ observe: (AuditProgress) -> Void
     ) async -> AuditedPack {
         var place = listing.target.path
         do throws(VaultError) {

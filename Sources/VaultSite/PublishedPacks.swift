@@ -2,14 +2,14 @@ public import SealedPack
 public import UpdateFramework
 public import VaultErrors
 
+/// A pack that a site lists, and its target record.
+public struct ListedPack: Sendable {
+    public let pack: PackManifest
+    public let target: TargetRecord
+}
+
 /// The packs that a site's verified metadata lists.
 public struct PublishedPacks: Sendable {
-    /// A pack and its target record.
-    public struct Listing: Sendable {
-        public let pack: PackManifest
-        public let target: TargetRecord
-    }
-
     /// A target that this program can't read as a pack, and why.
     public struct Skipped: Sendable {
         public let path: String
@@ -17,35 +17,35 @@ public struct PublishedPacks: Sendable {
     }
 
     /// Sorted by pack ID.
-    public let listings: [Listing]
+    public let packs: [ListedPack]
     public let skipped: [Skipped]
 
     /// All packs that the site lists. Targets that this program can't read as packs are skipped.
     public init(of tree: TargetTree) {
         let records = tree.records
-        var listings: [Listing] = []
-        listings.reserveCapacity(records.count)
+        var packs: [ListedPack] = []
+        packs.reserveCapacity(records.count)
         var skipped: [Skipped] = []
         for target in records {
             do throws(VaultError) {
-                listings.append(try Listing(target))
+                packs.append(try ListedPack(target))
             } catch {
                 skipped.append(Skipped(path: target.path, reason: error.problem))
             }
         }
-        listings.sort { $0.pack.id < $1.pack.id }
-        self.listings = listings
+        packs.sort { $0.pack.id < $1.pack.id }
+        self.packs = packs
         self.skipped = skipped
     }
 
-    public subscript(id: PackID) -> Listing? {
-        listings.first { $0.pack.id == id }
+    public subscript(id: PackID) -> ListedPack? {
+        packs.first { $0.pack.id == id }
     }
 
     /// Packs of several IDs that have one content key, and are not of one family. Only one ID is legitimate; the others
     /// were signed by somebody else who may sign other names.
-    public var contested: [[Listing]] {
-        Dictionary(grouping: listings) { $0.pack.contentKeyID }.values
+    public var contested: [[ListedPack]] {
+        Dictionary(grouping: packs) { $0.pack.contentKeyID }.values
             .filter { packs in
                 let family = packs[0].pack.offer.family
                 return packs.count > 1 && (family == nil || packs.contains { $0.pack.offer.family != family })
@@ -56,7 +56,7 @@ public struct PublishedPacks: Sendable {
     /// The manifest of a pack file, found by its length, header and footer. Throws `.missing` when the site lists no
     /// such pack, `.corrupt` when it lists several: only one is legitimate.
     public func manifest(of file: PackFile, at place: String) throws(VaultError) -> PackManifest {
-        let found = listings.filter { file.matches($0.pack) }
+        let found = packs.filter { file.matches($0.pack) }
         guard let first = found.first else {
             throw VaultError(
                 .missing, "the site lists no pack with this file's length, header and footer", at: place,
@@ -72,7 +72,7 @@ public struct PublishedPacks: Sendable {
     }
 }
 
-extension PublishedPacks.Listing {
+extension ListedPack {
     /// A target is valid only under the path of the pack that it describes: whoever may list some paths can't list a
     /// pack of others. Throws `.corrupt` for any other target, such as one of a later format.
     public init(_ target: TargetRecord) throws(VaultError) {

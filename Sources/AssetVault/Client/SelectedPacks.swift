@@ -52,9 +52,9 @@ struct SelectedPacks {
             refusals = tree.refusals.map(\.error)
             let published = PublishedPacks(of: tree)
             let variants = device.map {
-                VariantChoice(among: published.listings.map { ($0.pack.id, $0.pack.offer) }, for: $0)
+                VariantChoice(among: published.packs.map { ($0.pack.id, $0.pack.offer) }, for: $0)
             }
-            for published in published.listings
+            for published in published.packs
             where selection.mayTake(published.pack) && variants?.takes(published.pack.id) ?? true {
                 offers.append(try access.offer(published, in: listing))
             }

@@ -65,7 +65,7 @@ struct SiteAccess: Sendable {
     func offer(of id: PackID, in listing: Listing) async throws(VaultError) -> OfferedPack {
         let record = try await trust.target(
             at: id.targetPath, in: listing.chain, from: listing.site, now: listing.now)
-        if let record { return try offer(PublishedPacks.Listing(record), in: listing) }
+        if let record { return try offer(ListedPack(record), in: listing) }
         let tree = try await trust.tree(of: listing.chain, from: listing.site, now: listing.now)
         throw VaultError(
             .missing, "the site lists no pack '\(id)'", at: id.description,
@@ -73,7 +73,7 @@ struct SiteAccess: Sendable {
     }
 
     private static func choice(among published: PublishedPacks) -> String {
-        let ids = published.listings.map(\.pack.id.description)
+        let ids = published.packs.map(\.pack.id.description)
         let more = ids.count > 8 ? " and \(ids.count - 8) more" : ""
         return ids.isEmpty
             ? "it lists none at all" : "choose among \(ids.prefix(8).joined(separator: ", "))\(more)"
@@ -92,7 +92,7 @@ struct SiteAccess: Sendable {
     }
 
     /// The pack, with all mirrors of its file: the one that sent the metadata is asked first.
-    func offer(_ published: PublishedPacks.Listing, in listing: Listing) throws(VaultError) -> OfferedPack {
+    func offer(_ published: ListedPack, in listing: Listing) throws(VaultError) -> OfferedPack {
         var sites = [listing.site]
         for site in mirrors where site.location != listing.site.location { sites.append(site) }
         var locations: [SiteLocation] = []

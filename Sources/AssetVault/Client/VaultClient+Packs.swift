@@ -37,13 +37,13 @@ extension VaultClient {
     public func ensureLocalAvailability(of ids: [PackID], requireLatest: Bool = false)
         async throws(VaultError)
     {
-        var lacking = ids
+        var missing = ids
         if !requireLatest {
-            lacking = try await stillMissing(afterUnlocking: store.notLoaded(of: ids))
+            missing = try await stillMissing(afterUnlocking: store.notLoaded(of: ids))
         }
-        guard !lacking.isEmpty else { return }
+        guard !missing.isEmpty else { return }
         if requireLatest { try await refresh() } else { _ = try await currentListing() }
-        if let missingKey = try await stage(.only(lacking)).first { throw missingKey }
+        if let missingKey = try await stage(.only(missing)).first { throw missingKey }
         if let id = try store.notLoaded(of: ids).first {
             throw VaultError(
                 .key, "the pack is verified and waits for its key", at: id.description,

@@ -102,8 +102,8 @@ public actor VaultClient {
             for: selected.offers, as: wantedForm, listedBy: listing.version)
         let keys = keysOfRun
         let (plan, missingKeys) = await plan(for: selected, on: occasion, with: stored, using: keys)
-        let settled = Set(plan.settled.map(\.id))
-        for id in plan.kept where !settled.contains(id) { broadcast.send(.finished(id, .loaded)) }
+        let refreshed = Set(plan.refreshed.map(\.id))
+        for id in plan.kept where !refreshed.contains(id) { broadcast.send(.finished(id, .loaded)) }
         for pack in plan.locked {
             if let error = missingKeys[pack.id] { broadcast.send(.awaitingKey(pack.id, error)) }
             let isLoaded = (try? store.path(of: pack.id)) != nil

@@ -7,7 +7,7 @@ enum PackNeed {
     /// It is loaded just as it is offered.
     case keep
     /// It is loaded, but its record names a failure or a download, or its files may be damaged.
-    case settle
+    case refresh
     case transfer(StoredFile.Stage)
     case download(PlannedDownload.Reason)
 
@@ -19,7 +19,7 @@ enum PackNeed {
         }
         if let loaded = stored.loaded, loaded.sha256 == pack.sha256 {
             let isFine = !stored.hasFailed && !stored.hasChangedFingerprint && stored.files.isEmpty
-            self = loaded == pack && isFine ? .keep : .settle
+            self = loaded == pack && isFine ? .keep : .refresh
             return
         }
         switch stored.files.first(where: { $0.pack.sha256 == pack.sha256 })?.stage {
@@ -42,7 +42,7 @@ enum PackNeed {
     /// The file that the step uses.
     var stage: StoredFile.Stage? {
         switch self {
-        case .nothing, .keep, .settle, .download(.new), .download(.newerVersion): nil
+        case .nothing, .keep, .refresh, .download(.new), .download(.newerVersion): nil
         case .transfer(let stage): stage
         case .download(.adoptedPartial): .partial
         }

@@ -10,7 +10,7 @@ struct Plan: Sendable {
     /// Packs whose loaded version stays: it is the offered one, or the site no longer lists the pack.
     private(set) var kept: [PackID] = []
     /// The kept packs whose record must be updated to the offered manifest, without a download.
-    private(set) var settled: [PackManifest] = []
+    private(set) var refreshed: [PackManifest] = []
     private(set) var refusals: [PlanRefusal] = []
     /// Packs that are not downloaded because their key is missing and they were not requested.
     private(set) var locked: [PackManifest] = []
@@ -74,9 +74,9 @@ struct Plan: Sendable {
         switch need {
         case .nothing: break
         case .keep: kept.append(pack.id)
-        case .settle:
+        case .refresh:
             kept.append(pack.id)
-            settled.append(pack)
+            refreshed.append(pack)
         case .transfer(let stage):
             let transfer = PlannedTransfer(pack: pack, priority: priority, stage: stage)
             transfers.append(transfer)

@@ -38,7 +38,7 @@ struct StagingRun: Sendable {
         // A downloader leaves waiting packs to the app.
         let transfers = plan.transfers.filter { $0.stage != .waiting || stager.opensPacks }
         // A waiting pack that is not listed needs no offer: its record has its manifest.
-        let ids = plan.settled.map(\.id) + transfers.map(\.pack.id) + plan.downloads.map(\.pack.id)
+        let ids = plan.refreshed.map(\.id) + transfers.map(\.pack.id) + plan.downloads.map(\.pack.id)
         let outcomes = try await run(
             ids.map { StagingTask(id: $0, offer: offered[$0], isRequested: occasion.isRequest) })
         for removal in replaced { try? await remove(removal) }

@@ -78,7 +78,7 @@ struct StoredListing: Sendable {
         let record = try await trust.target(
             at: id.targetPath, in: chain, from: source, now: .earliest)
         guard let record else { return nil }
-        let listing = try PublishedPacks.Listing(record)
+        let listing = try ListedPack(record)
         return OfferedPack(pack: listing.pack, version: ListingVersion(chain), locations: [])
     }
 
@@ -95,7 +95,7 @@ struct StoredListing: Sendable {
     var packs: [PackManifest] {
         get async throws(VaultError) {
             let tree = try await trust.tree(of: chain, from: source, now: .earliest)
-            return PublishedPacks(of: tree).listings.map(\.pack)
+            return PublishedPacks(of: tree).packs.map(\.pack)
         }
     }
 }

@@ -119,7 +119,7 @@ struct PackHistory {
             guard let targets = try? targets(in: file) else { continue }
             for (path, json) in targets {
                 guard case .object(let json) = json, let record = try? TargetRecord(path: path, json: json),
-                    let listing = try? PublishedPacks.Listing(record)
+                    let listing = try? ListedPack(record)
                 else { continue }
                 ids.formUnion(listing.pack.slots.map(\.keyID))
             }
@@ -134,7 +134,7 @@ struct PackHistory {
         -> PackManifest?
     {
         guard case .object(let json)? = targets[id.targetPath] else { return nil }
-        return try PublishedPacks.Listing(try TargetRecord(path: id.targetPath, json: json)).pack
+        return try ListedPack(try TargetRecord(path: id.targetPath, json: json)).pack
     }
 
     /// The targets of a file that accepted keys have signed.

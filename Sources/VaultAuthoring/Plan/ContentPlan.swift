@@ -95,7 +95,7 @@ public struct ContentPlan: Sendable {
         do throws(VaultError) {
             let tree = try await TargetTree.verifying(
                 MetadataFolder(vault.metadata), pinnedRoot: root, now: .earliest)
-            let packs = PublishedPacks(of: tree).listings.map { ($0.pack.id, $0.pack) }
+            let packs = PublishedPacks(of: tree).packs.map { ($0.pack.id, $0.pack) }
             return Dictionary(packs) { first, _ in first }
         } catch {
             guard error.category == .unavailable else { throw error }

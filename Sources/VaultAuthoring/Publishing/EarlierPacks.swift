@@ -16,7 +16,7 @@ struct EarlierPacks {
     init(of session: AuthorSession, by publisher: PackPublisher) async throws(VaultError) {
         history = try await session.history()
         state = session.published
-        host = publisher.host
+        host = publisher.files.host
         published = Dictionary(session.published.ownListing.packs.map { ($0.pack.id, $0.pack) }) { first, _ in
             first
         }

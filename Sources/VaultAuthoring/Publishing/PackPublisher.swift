@@ -19,10 +19,7 @@ struct PackPublisher {
     let compression: Compression?
     /// How much an archive may unpack to.
     let unpackingLimit: UnpackingLimit
-    /// Provides packs that the site's folder lacks.
-    let host: HostedSite?
-    /// The folder for new packs: the site's targets, or scratch.
-    let output: FilePath
+    let files: PublishedPackFiles
 
     /// A pack up to this size is sealed to compare it with the host's, which is cheaper than a request.
     private static let smallPack: UInt64 = 1 << 20
@@ -34,8 +31,10 @@ struct PackPublisher {
         _ pack: VaultSettings.Pack, after earlier: EarlierPacks, withdrawn: UInt64?,
         progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
-        let previous = try firstAvailable(earlier.candidates(for: pack.id))
-        let choice = try await contentKey(following: previous, for: pack.audiences)
+        let previous = try files.firstAvailable(earlier.candidates(for: pack.id))
+        // A pack that leaves a family gets a key of its own.
+        let choice = try await contentKey(
+            following: previous?.offer.family == nil ? previous : nil, for: pack.audiences)
         let order = SealingRequest(
             id: pack.id, versioning: .exactly(1), key: choice.key, slots: choice.slots, offer: pack.offer,
             compression: compression ?? pack.compression ?? .standard)
@@ -64,7 +63,8 @@ struct PackPublisher {
                 compression: compression ?? tree.compression ?? .standard)
             let result = try await seal(
                 order, try source.folder.part(pack.entries),
-                after: try firstAvailable(earlier.candidates(for: pack.id)), above: withdrawn[pack.id] ?? 0
+                after: try files.firstAvailable(earlier.candidates(for: pack.id)),
+                above: withdrawn[pack.id] ?? 0
             ) { onPack(pack.id, $0) }
             try deliver(result)
         }
@@ -76,21 +76,21 @@ struct PackPublisher {
         above lastVersion: UInt64, _ progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
         var order = request
-        // A pack that joins a family gets its content key: of the version before only the number counts.
+        // Of a version with another content key, such as that of a family, only the number counts.
         let previous = listed?.contentKeyID == order.key.id ? listed : nil
         order.versioning = .exactly(previous?.version ?? max(lastVersion, listed?.version ?? 0) + 1)
-        let folder = folder(of: order.id)
+        let folder = files.folder(of: order.id)
         guard let previous else {
-            return try await name(
+            return try await files.name(
                 UnnamedPack(sealing: order, source, in: folder, progress: progress))
         }
-        if previous.length <= Self.smallPack, try isOnlyHosted(previous) {
+        if previous.length <= Self.smallPack, try files.isOnlyHosted(previous) {
             let sealed = try await UnnamedPack(sealing: order, source, in: folder, progress: progress)
             if sealed.result.manifest.sha256 == previous.sha256 {
                 return SealingResult(manifest: sealed.result.manifest, reusedPieces: previous.pieceCount)
             }
         }
-        let (earlier, hosted) = try await published(previous, key: order.key)
+        let (earlier, hosted) = try await files.published(previous, key: order.key)
         // A version number is never used twice.
         order.versioning = .following(earlier, above: lastVersion)
         order.previous = earlier
@@ -101,8 +101,8 @@ struct PackPublisher {
         }
         // The previous version is present and verified.
         guard sealed.result.manifest.sha256 != previous.sha256 else { return sealed.result }
-        if let hosted { host?.keep(hosted, as: previous) }
-        return try name(sealed)
+        if let hosted { files.host?.keep(hosted, as: previous) }
+        return try files.name(sealed)
     }
 
     private func source(of pack: VaultSettings.Pack) throws(VaultError) -> PackSource {
@@ -117,17 +117,6 @@ struct PackPublisher {
                 remedy: "correct the patterns")
         }
         return source
-    }
-
-    /// Gives a pack its final name, which a killed publication may have done already.
-    private func name(_ sealed: consuming UnnamedPack) throws(VaultError) -> SealingResult {
-        let result = sealed.result
-        if try FileSystem.exists(path(of: result.manifest)) {
-            _ = try verifiedPack(result.manifest)
-        } else {
-            try sealed.name(as: path(of: result.manifest, in: output))
-        }
-        return result
     }
 
     /// The content key of the earlier version, which any key here may open, for the keys of some audiences: without any name
@@ -150,83 +139,10 @@ struct PackPublisher {
         let isSameKey = newest?.contentKeyID == earlier.contentKeyID
         let choice = try await contentKey(
             following: isSameKey ? newest : earlier, for: declared.audiences)
-        _ = try await published(earlier, key: choice.key)
+        _ = try await files.published(earlier, key: choice.key)
         var pack = earlier
         pack.slots = choice.slots
         pack.offer = declared.offer
         return SealingResult(manifest: pack, reusedPieces: pack.pieceCount)
-    }
-
-    /// A pack's file, or at least its header, index and footer.
-    func file(of pack: PackManifest) async throws(VaultError) -> PackFile {
-        for path in [try path(of: pack), try path(of: pack, in: output)] where try FileSystem.exists(path) {
-            return try PackFile(opening: path, as: pack)
-        }
-        guard let host else { throw missing(try path(of: pack)) }
-        return try await host.pack(pack).pack
-    }
-
-    /// Removes incomplete packs of killed publications.
-    static func removeAbandonedScratch(of ids: [PackID], in targets: FilePath) throws(VaultError) {
-        // Many packs share a folder.
-        let folders = Set(ids.map { targets.appending($0.targetPath).removingLastComponent() })
-        for path in folders where try FileSystem.exists(path) {
-            try Folder(opening: path).removeAbandonedScratch()
-        }
-    }
-
-    private func folder(of id: PackID) -> FilePath {
-        output.appending(id.targetPath).removingLastComponent()
-    }
-
-    private func path(of pack: PackManifest, in targets: FilePath? = nil) throws(VaultError) -> FilePath {
-        let record = try TargetRecord(path: pack.id.targetPath, json: pack.json)
-        return (targets ?? vault.targets).appending(record.hostedPath)
-    }
-
-    private func missing(_ path: FilePath) -> VaultError {
-        VaultError(
-            .missing, "the published pack is not there", at: path.string,
-            remedy: "restore it from your host or backup, or publish from what the host has",
-            hint: .publishingFromHost)
-    }
-
-    /// A pack that waits for a signature is at no host.
-    private func firstAvailable(_ packs: [PackManifest]) throws(VaultError) -> PackManifest? {
-        guard let host else { return packs.first }
-        for pack in packs {
-            if host.lists(pack) { return pack }
-            if try FileSystem.exists(path(of: pack)) { return pack }
-        }
-        return nil
-    }
-
-    private func isOnlyHosted(_ pack: PackManifest) throws(VaultError) -> Bool {
-        guard host != nil else { return false }
-        return try !FileSystem.exists(path(of: pack))
-    }
-
-    /// A published version, on this machine or at the host.
-    private func published(
-        _ pack: PackManifest, key: ContentKey
-    ) async throws(VaultError) -> (OpenPack, HostedPack?) {
-        if let host, try isOnlyHosted(pack) {
-            let hosted = try await host.pack(pack)
-            return (try OpenPack(hosted.pack, key: key), hosted)
-        }
-        return (try OpenPack(try verifiedPack(pack), key: key), nil)
-    }
-
-    /// A pack of the site whose whole file has the signed digest.
-    private func verifiedPack(_ pack: PackManifest) throws(VaultError) -> PackFile {
-        let path = try path(of: pack)
-        guard try FileSystem.exists(path) else { throw missing(path) }
-        let file = OpenFileReference(try OpenFile(reading: path))
-        guard try file.file.hasContent(length: pack.length, pack.sha256) else {
-            throw VaultError(
-                .corrupt, "the published pack is damaged", at: path.string,
-                remedy: "restore it from your host or backup, then publish again")
-        }
-        return try PackFile(file, as: pack)
     }
 }

@@ -88,7 +88,8 @@ public struct Publication: Sendable {
     ) async throws(VaultError) -> PublicationReport {
         let (vault, settings) = (session.vault, session.settings)
         let listed = session.published.ownListing.packs.map(\.pack.id)
-        try PackPublisher.removeAbandonedScratch(of: settings.packs.map(\.id) + listed, in: vault.targets)
+        try PublishedPackFiles.removeAbandonedScratch(
+            of: settings.packs.map(\.id) + listed, in: vault.targets)
         try FileSystem.createFolders(vault.targets, permissions: 0o755)
         let proposal = try await proposal(sealingInto: vault.targets, onPack)
         try await session.host?.requireUnchanged()
@@ -111,10 +112,11 @@ public struct Publication: Sendable {
     private func proposal(
         sealingInto output: FilePath, _ onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) -> PublicationProposal {
+        let files = PublishedPackFiles(
+            targets: session.vault.targets, output: output, host: session.host)
         let publisher = PackPublisher(
             vault: session.vault, keys: order.keys, audiences: session.settings.audiences,
-            compression: order.compression,
-            unpackingLimit: order.unpackingLimit, host: session.host, output: output)
+            compression: order.compression, unpackingLimit: order.unpackingLimit, files: files)
         return try await PublicationProposal(
             for: session, deliveries, by: publisher, acceptingRemovedKeys: order.acceptsRemovedKeys,
             onPack: onPack)

@@ -62,7 +62,7 @@ struct PublicationProposal {
         }
         try await warnOfRetiredKeys(after: listing.packs.map(\.pack), earlier.history, by: publisher)
         if !changed.isEmpty { try await addCosts(of: changed, earlier.history, by: publisher) }
-        warnings += publisher.host?.warnings ?? []
+        warnings += publisher.files.host?.warnings ?? []
     }
 
     private mutating func add(
@@ -85,7 +85,7 @@ struct PublicationProposal {
         let current = Set(published.flatMap(\.slots).map(\.keyID))
         let new = Set(slots.map(\.keyID)).subtracting(current)
         guard !published.isEmpty, !new.isEmpty else { return }
-        try await publisher.host?.readHistory(of: Set(published.map(\.id)))
+        try await publisher.files.host?.readHistory(of: Set(published.map(\.id)))
         for id in try history.keyIDs().intersection(new).sorted(by: { $0.description < $1.description }) {
             warnings.append(
                 "the vault key '\(id)' was retired, and opens packs again: whoever kept it reads what is published now"
@@ -110,15 +110,15 @@ struct PublicationProposal {
         of changed: [PackID: PackManifest], _ history: PackHistory, by publisher: PackPublisher
     ) async throws(VaultError) {
         let ids = Set(changed.keys)
-        try await publisher.host?.readHistory(of: ids)
+        try await publisher.files.host?.readHistory(of: ids)
         let latest = try history.latest(Self.versions, of: ids)
         for index in packs.indices {
             guard let pack = changed[packs[index].id] else { continue }
-            let file = try await publisher.file(of: pack)
+            let file = try await publisher.files.file(of: pack)
             for earlier in latest[pack.id] ?? [] where earlier.sha256 != pack.sha256 {
                 // Versions that are not kept are left out.
                 do throws(VaultError) {
-                    let held = try await publisher.file(of: earlier)
+                    let held = try await publisher.files.file(of: earlier)
                     packs[index].updates.append(
                         PublicationReport.Update(
                             version: earlier.version, cost: try UpdateCost(of: file, reusing: [held])))

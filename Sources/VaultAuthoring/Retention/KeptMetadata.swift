@@ -110,7 +110,7 @@ struct KeptMetadata {
             guard let metadata = try? folder.metadata(in: file) else { continue }
             for record in try metadata.records where signers.authorize(record, in: metadata) {
                 if lastListing[record.hostedPath] == nil { lastListing[record.hostedPath] = file }
-                guard let pack = try? PublishedPacks.Listing(record).pack else { continue }
+                guard let pack = try? ListedPack(record).pack else { continue }
                 let path = Array(record.path.utf8)
                 if listings[path]?[pack.version] == nil {
                     listings[path, default: [:]][pack.version] = (file, record.hostedPath)

@@ -74,7 +74,7 @@ enum PublishedState {
     func listedVersion(of id: PackID) -> UInt64? {
         guard case .site(let site) = self, let record = try? site.tree?.record(at: id.targetPath)
         else { return nil }
-        return try? PublishedPacks.Listing(record).pack.version
+        return try? ListedPack(record).pack.version
     }
 }
 

@@ -51,15 +51,15 @@ struct CurrentSite {
 
 /// The targets that a vault itself lists.
 struct OwnListing {
-    let packs: [PublishedPacks.Listing]
+    let packs: [ListedPack]
     /// Targets that are no packs; they stay listed.
     let foreign: [TargetRecord]
 
     init(of records: [TargetRecord]) {
-        var packs: [PublishedPacks.Listing] = []
+        var packs: [ListedPack] = []
         var foreign: [TargetRecord] = []
         for record in records {
-            if let listing = try? PublishedPacks.Listing(record) {
+            if let listing = try? ListedPack(record) {
                 packs.append(listing)
             } else {
                 foreign.append(record)

@@ -74,7 +74,7 @@ struct TeamDelivery {
     /// A pack of the team that clients find.
     func pack(_ id: PackID) -> PackManifest? {
         guard delegation.covers(id.targetPath), let record = targets?[id.targetPath] else { return nil }
-        return try? PublishedPacks.Listing(record).pack
+        return try? ListedPack(record).pack
     }
 
     private func verified(_ metadata: UnverifiedMetadata) throws(VaultError) -> VerifiedTargets {

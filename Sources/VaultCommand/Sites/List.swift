@@ -41,9 +41,9 @@ struct List: AsyncParsableCommand {
         let tree = try await TargetTree.verifying(
             Site(location, transport: try connection.transport()), pinnedRoot: root, now: .now)
         let published = PublishedPacks(of: tree)
-        SiteListing(packs: published.listings.map(\.pack), isPinned: root != nil).answer(asJSON: json)
+        SiteListing(packs: published.packs.map(\.pack), isPinned: root != nil).answer(asJSON: json)
         if root == nil { Console.note("not pinned: give --trust ROOT.json to verify whose site it is") }
-        if published.listings.isEmpty { Console.note("the site lists no packs") }
+        if published.packs.isEmpty { Console.note("the site lists no packs") }
         for skipped in published.skipped { Console.note("no pack: \(skipped.path): \(skipped.reason)") }
         for refusal in tree.refusals {
             Console.note("warning: what '\(refusal.role)' lists is left out: \(refusal.error.problem)")

@@ -89,7 +89,7 @@ struct UnknownWord: Error { let word: String }
 extension Plan {
     /// All that is planned beside removals, in the words of the table.
     var cells: [String] {
-        let kept = kept.map { id in settled.contains { $0.id == id } ? "settle" : "keep" }
+        let kept = kept.map { id in refreshed.contains { $0.id == id } ? "refresh" : "keep" }
         return downloads.map(\.cell) + transfers.map { _ in "open" } + kept
     }
 }

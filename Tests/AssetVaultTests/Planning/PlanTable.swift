@@ -6,7 +6,7 @@ import Testing
 /// What is planned for one pack, by what is stored of it, its policy and the occasion.
 ///
 /// A cell is a download (its class: `E`ssential, `L`ate essential, `P`refetch, on `D`emand, `F`oreground; and its
-/// reason), `open`, `keep`, `settle`, or `-` for nothing.
+/// reason), `open`, `keep`, `refresh`, or `-` for nothing.
 enum PlanTable {
     static let essential = """
         stored              removed    install  update   periodic automatic all     only
@@ -20,14 +20,14 @@ enum PlanTable {
         loaded-same         -          keep     keep     keep     keep     keep     keep
         loaded-older        -          E/newer  E/newer  L/newer  L/newer  L/newer  F/newer
         loaded-newer        -          E/newer  E/newer  L/newer  L/newer  L/newer  F/newer
-        loaded-retagged     -          settle   settle   settle   settle   settle   settle
+        loaded-retagged     -          refresh  refresh  refresh  refresh  refresh  refresh
         failed              -          L/new    L/new    L/new    L/new    L/new    F/new
         failed-partial-same -          L/adopt  L/adopt  L/adopt  L/adopt  L/adopt  F/adopt
         failed-waiting-same -          open     open     open     open     open     open
         failed-loaded-older -          L/newer  L/newer  L/newer  L/newer  L/newer  F/newer
-        failed-loaded-same  -          settle   settle   settle   settle   settle   settle
+        failed-loaded-same  -          refresh  refresh  refresh  refresh  refresh  refresh
         being-removed       all        E/new    E/new    L/new    L/new    L/new    F/new
-        loaded-and-others   three      settle   settle   settle   settle   settle   settle
+        loaded-and-others   three      refresh  refresh  refresh  refresh  refresh  refresh
         waiting-twice       two        open     open     open     open     open     open
         resumed-update      waiting    E/adopt  E/adopt  L/adopt  L/adopt  L/adopt  F/adopt
         """
@@ -44,14 +44,14 @@ enum PlanTable {
         loaded-same         -          keep     keep     keep     keep     keep     keep
         loaded-older        -          P/newer  P/newer  P/newer  P/newer  P/newer  F/newer
         loaded-newer        -          P/newer  P/newer  P/newer  P/newer  P/newer  F/newer
-        loaded-retagged     -          settle   settle   settle   settle   settle   settle
+        loaded-retagged     -          refresh  refresh  refresh  refresh  refresh  refresh
         failed              -          P/new    P/new    P/new    P/new    P/new    F/new
         failed-partial-same -          P/adopt  P/adopt  P/adopt  P/adopt  P/adopt  F/adopt
         failed-waiting-same -          open     open     open     open     open     open
         failed-loaded-older -          P/newer  P/newer  P/newer  P/newer  P/newer  F/newer
-        failed-loaded-same  -          settle   settle   settle   settle   settle   settle
+        failed-loaded-same  -          refresh  refresh  refresh  refresh  refresh  refresh
         being-removed       all        P/new    P/new    P/new    P/new    P/new    F/new
-        loaded-and-others   three      settle   settle   settle   settle   settle   settle
+        loaded-and-others   three      refresh  refresh  refresh  refresh  refresh  refresh
         waiting-twice       two        open     open     open     open     open     open
         resumed-update      waiting    P/adopt  P/adopt  P/adopt  P/adopt  P/adopt  F/adopt
         """
@@ -68,14 +68,14 @@ enum PlanTable {
         loaded-same         -          keep     keep     keep     keep     keep     keep
         loaded-older        -          D/newer  D/newer  D/newer  D/newer  D/newer  F/newer
         loaded-newer        -          D/newer  D/newer  D/newer  D/newer  D/newer  F/newer
-        loaded-retagged     -          settle   settle   settle   settle   settle   settle
+        loaded-retagged     -          refresh  refresh  refresh  refresh  refresh  refresh
         failed              -          -        -        -        -        D/new    F/new
         failed-partial-same -          D/adopt  D/adopt  D/adopt  D/adopt  D/adopt  F/adopt
         failed-waiting-same -          open     open     open     open     open     open
         failed-loaded-older -          D/newer  D/newer  D/newer  D/newer  D/newer  F/newer
-        failed-loaded-same  -          settle   settle   settle   settle   settle   settle
+        failed-loaded-same  -          refresh  refresh  refresh  refresh  refresh  refresh
         being-removed       all        -        -        -        -        D/new    F/new
-        loaded-and-others   three      settle   settle   settle   settle   settle   settle
+        loaded-and-others   three      refresh  refresh  refresh  refresh  refresh  refresh
         waiting-twice       two        open     open     open     open     open     open
         resumed-update      waiting    D/adopt  D/adopt  D/adopt  D/adopt  D/adopt  F/adopt
         """

@@ -14,7 +14,7 @@ import Testing
         #expect(
             plan.downloads.allSatisfy { $0.pack == offered && $0.isEssential == row.expected.hasPrefix("E") })
         #expect(plan.transfers.allSatisfy { $0.pack == offered })
-        #expect(plan.settled.allSatisfy { $0 == offered })
+        #expect(plan.refreshed.allSatisfy { $0 == offered })
     }
 
     /// A plan that was carried out leaves nothing to do, whoever asked.
@@ -60,8 +60,8 @@ extension Plan {
             result.loaded = whole
             result.hasFailed = false
         }
-        if let settled = settled.first {
-            result.loaded = settled
+        if let refreshed = refreshed.first {
+            result.loaded = refreshed
             result.hasFailed = false
         }
         return result

@@ -199,6 +199,30 @@ import Testing
         #expect(result.errorText.contains("may list packs of the resources 'game'") == isRefused)
     }
 
+    /// A pack that leaves a tree gets a content key of its own, and its numbers go on.
+    @Test func aPackThatLeavesATree() async throws {
+        try await testSite.publish()
+        func keyID(of id: String) async throws -> String? {
+            let pack = try testSite.publishedPack(id)
+            return try await Command.run("inspect", "\(testSite.site)/\(pack)", "--json").succeeded().json()[
+                "contentKeyID"]?
+                .text
+        }
+        let shared = try await keyID(of: "game/level3")
+        #expect(try await keyID(of: "game/level4") == shared)
+        try testSite.settings {
+            $0["resources"] = nil
+            $0["packs"] = ["game/level3": ["source": .string(folder["game/level3"])]]
+        }
+        try await testSite.publish()
+        #expect(try await keyID(of: "game/level3") != shared)
+        #expect(try await packs()["game/level3"]?["version"]?.number == 2)
+        try declare(rules: Self.rules)
+        try testSite.settings { $0["packs"] = [:] }
+        try await testSite.publish()
+        #expect(try await packs()["game/level3"]?["version"]?.number == 3)
+    }
+
     /// What a family claims is verified when its listing is read.
     @Test func listedFamiliesAreChecked() async throws {
         try await testSite.publish()
