@@ -75,7 +75,7 @@ public struct ContentPlan: Sendable {
         var reader = try SourceReader(of: source)
         for position in positions {
             let entry = source.entries[position]
-            size += entry.size
+            size += min(entry.size, .max - size)
             guard case .file = entry.kind, entry.size >= ExecutableFormat.leastSize else { continue }
             if let format = try ExecutableFormat(of: reader.open(entry)) {
                 executables.append(Executable(pack: id, path: entry.path, format: format))

@@ -16,15 +16,25 @@ public struct DeviceContent: Sendable {
 
     /// Bytes of the packs of some policies, opened.
     public func openedSize(of policies: Set<PackPolicy>) -> UInt64 {
-        packs.lazy.filter { policies.contains($0.offer.policy) }.reduce(0) { $0 + $1.openedSize }
+        packs.lazy.filter { policies.contains($0.offer.policy) }.totalSize
     }
 
     /// Bytes of each tag's packs, opened: a pack with several tags counts for each.
     public var tagSizes: [String: UInt64] {
         var sizes: [String: UInt64] = [:]
-        for pack in packs { for tag in pack.offer.tags { sizes[tag, default: 0] += pack.openedSize } }
+        for pack in packs {
+            for tag in pack.offer.tags {
+                let size = sizes[tag] ?? 0
+                sizes[tag] = size + min(pack.openedSize, .max - size)
+            }
+        }
         return sizes
     }
+}
+
+extension Sequence<ContentPlan.Pack> {
+    /// Bytes of all of them, opened; no more than a number can hold.
+    var totalSize: UInt64 { reduce(0) { $0 + Swift.min($1.openedSize, .max - $0) } }
 }
 
 extension ContentPlan {

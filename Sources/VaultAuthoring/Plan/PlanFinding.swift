@@ -37,7 +37,7 @@ extension ContentPlan {
                 "give its files more tags, or divide them")
         }
         findings += PlanFinding.exceeding(
-            limits.hosted, packs.reduce(0) { $0 + $1.openedSize }, "all packs have",
+            limits.hosted, packs.totalSize, "all packs have",
             "remove variants or files that no device needs")
         if let limit = limits.packCount, packs.count > limit {
             findings.append(
