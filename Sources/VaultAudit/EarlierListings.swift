@@ -28,7 +28,7 @@ struct EarlierListings {
         let signers = PackSigners(under: isComplete ? roots : [tree.chain.root], of: tree)
         let newest = Dictionary(tree.targetsRoles.map { ($0.document.role, $0.version) }) { first, _ in first
         }
-        var known = Set(tree.records.map(\.hostedPath))
+        var known = Set(tree.recordsOfAllChannels.map(\.hostedPath))
         for file in files.filter({ $0.role?.type == .targets }).sorted(by: { $0.version > $1.version }) {
             do throws(VaultError) {
                 guard let metadata = try folder.metadata(in: file) else { continue }

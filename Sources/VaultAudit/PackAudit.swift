@@ -55,7 +55,7 @@ public struct PackAudit: Sendable {
             guard let tree = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
                 return report
             }
-            manifest = try listing(of: file, in: PublishedPacks(of: tree), &report)
+            manifest = try listing(of: file, in: PublishedPacks(ofAllChannelsOf: tree), &report)
             guard manifest != nil else { return report }
         }
         let examination = PackExamination(place: path.string, manifest: manifest, keys: keys)
@@ -80,16 +80,16 @@ public struct PackAudit: Sendable {
                 .missing, "the site lists no pack with this file's content key", at: path.string,
                 remedy: "use the site that published it, or its manifest")
         }
+        if Set(found.map(\.pack.id)).count == 1 {
+            return (found.first { pack.matches($0.pack) } ?? found.last)?.pack
+        }
         if let family = first.pack.offer.family, found.count > 1, packs.contested.isEmpty {
             if let listed = found.first(where: { pack.matches($0.pack) }) { return listed.pack }
             throw VaultError(
                 .missing, "the site lists no pack of '\(family)' with this file's header and footer",
                 at: path.string, remedy: "use the manifest of its version; or the file is damaged")
         }
-        guard found.count == 1 else {
-            report.findings.append(AuditFinding(contested: found, at: path.string))
-            return nil
-        }
-        return first.pack
+        report.findings.append(AuditFinding(contested: found, at: path.string))
+        return nil
     }
 }

@@ -38,13 +38,12 @@ public struct SiteAudit: Sendable {
         guard let tree = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
             return report
         }
-        let published = PublishedPacks(of: tree)
+        let published = PublishedPacks(ofAllChannelsOf: tree)
         for listing in published.packs {
             report.append(await examine(listing, in: tree.chain, observe))
         }
         for skipped in published.skipped {
-            guard let target = try? tree.record(at: skipped.path) else { continue }
-            await examine(target, skippedBecause: skipped.reason, in: tree.chain, &report, observe)
+            await examine(skipped.target, skippedBecause: skipped.reason, in: tree.chain, &report, observe)
         }
         report.findings += published.contested.map { AuditFinding(contested: $0, at: report.subject) }
         if let root = site.location.path {

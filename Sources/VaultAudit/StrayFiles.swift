@@ -1,6 +1,7 @@
 import SystemPackage
 import UpdateFramework
 import VaultFileSystem
+import VaultSite
 
 /// Finds files in a site's folder that no metadata names, kept metadata included. They harm no client, so they are notes.
 struct StrayFiles {
@@ -16,7 +17,7 @@ struct StrayFiles {
     init(below root: FilePath, of tree: TargetTree, and earlier: EarlierListings) {
         self.root = root
         let chain = tree.chain
-        for target in tree.records + earlier.listings.map(\.target) {
+        for target in tree.recordsOfAllChannels + earlier.listings.map(\.target) {
             add("targets/\(chain.hostedPath(of: target))")
         }
         add("metadata/\(MetadataRole.timestamp.fileName)")

@@ -21,7 +21,8 @@ struct AssetVaultCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Sites",
                 subcommands: [
-                    Init.self, ContentPlanCommand.self, Publish.self, Restore.self, Prune.self, Trust.self,
+                    Init.self, ContentPlanCommand.self, Publish.self, Promote.self, Restore.self, Prune.self,
+                    Trust.self,
                     Serve.self, List.self,
                     Audit.self,
                 ]),

@@ -14,6 +14,8 @@ public enum Hint: Sendable, Hashable {
     case pruning
     /// Putting an earlier version live that only removed keys have signed.
     case acceptingRemovedKeys
+    /// Promoting a lower version than the one that is listed.
+    case allowingOlder
     /// Publishing from what the host has.
     case publishingFromHost
     /// Signing a file where the keys are kept.

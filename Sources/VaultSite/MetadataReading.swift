@@ -24,14 +24,14 @@ extension MetadataFolder {
 }
 
 extension UnverifiedMetadata {
-    /// The targets that it lists; empty unless it is of a targets role.
+    /// The targets that it lists, one for each version of a pack; empty unless it is of a targets role.
     public var records: [TargetRecord] {
         get throws(VaultError) {
             let targets = try document.signed.optionalObject("targets", at: document.hostedName)
             var records: [TargetRecord] = []
             for (path, value) in targets ?? [:] {
                 guard case .object(let json) = value else { continue }
-                records.append(try TargetRecord(path: path, json: json))
+                records += try TargetRecord(path: path, json: json).eachVersion
             }
             return records
         }

@@ -9,7 +9,7 @@ public struct PackSigners: Sendable {
     /// - Parameter roots: all roots of the site, the newest included.
     public init(under roots: [VerifiedRoot], of tree: TargetTree) {
         own = roots.map { $0.trust(in: .targets) }
-        let delegations = (tree.chain.targets.delegations?.all ?? []).filter { !OwnBins.contains($0.role) }
+        let delegations = (tree.chain.targets.delegations?.all ?? []).filter { !OwnRoles.contains($0.role) }
         teams = Dictionary(delegations.map { ($0.role, $0) }) { first, _ in first }
     }
 
@@ -18,14 +18,5 @@ public struct PackSigners: Sendable {
             return team.covers(record.path) && team.trust.isMet(by: metadata)
         }
         return own.contains { $0.isMet(by: metadata) }
-    }
-}
-
-/// The roles (hash bins) that a site's own packs are divided among. No team's role has such a name.
-public enum OwnBins {
-    public static let name = "packs"
-
-    public static func contains(_ role: MetadataRole) -> Bool {
-        role.name == name || role.name.hasPrefix("\(name)-")
     }
 }

@@ -2,27 +2,34 @@ public import SealedPack
 public import UpdateFramework
 public import VaultErrors
 
-/// A pack that a site lists, and its target record.
-public struct ListedPack: Sendable {
-    public let pack: PackManifest
-    public let target: TargetRecord
-}
-
 /// The packs that a site's verified metadata lists.
 public struct PublishedPacks: Sendable {
     /// A target that this program can't read as a pack, and why.
     public struct Skipped: Sendable {
-        public let path: String
+        public let target: TargetRecord
         public let reason: String
+
+        public var path: String { target.path }
     }
 
-    /// Sorted by pack ID.
+    /// Sorted by pack ID, then by version.
     public let packs: [ListedPack]
     public let skipped: [Skipped]
 
-    /// All packs that the site lists. Targets that this program can't read as packs are skipped.
-    public init(of tree: TargetTree) {
-        let records = tree.records
+    /// The packs that clients of a channel see. Targets that this program can't read as packs are skipped. Throws `.missing` for
+    /// a channel that the site does not have.
+    public init(of tree: TargetTree, in channel: Channel) throws(VaultError) {
+        self.init(of: try tree.following(channel).records)
+    }
+
+    /// The packs of all channels, each version once.
+    public init(ofAllChannelsOf tree: TargetTree) { self.init(of: tree.recordsOfAllChannels) }
+
+    /// The packs of a site that was read by a client of one channel (``TrustChain/following(_:)``).
+    public init(seenIn tree: TargetTree) { self.init(of: tree.records) }
+
+    /// Those of some records.
+    public init(of records: [TargetRecord]) {
         var packs: [ListedPack] = []
         packs.reserveCapacity(records.count)
         var skipped: [Skipped] = []
@@ -30,10 +37,10 @@ public struct PublishedPacks: Sendable {
             do throws(VaultError) {
                 packs.append(try ListedPack(target))
             } catch {
-                skipped.append(Skipped(path: target.path, reason: error.problem))
+                skipped.append(Skipped(target: target, reason: error.problem))
             }
         }
-        packs.sort { $0.pack.id < $1.pack.id }
+        packs.sort { ($0.pack.id, $0.pack.version) < ($1.pack.id, $1.pack.version) }
         self.packs = packs
         self.skipped = skipped
     }
@@ -48,7 +55,8 @@ public struct PublishedPacks: Sendable {
         Dictionary(grouping: packs) { $0.pack.contentKeyID }.values
             .filter { packs in
                 let family = packs[0].pack.offer.family
-                return packs.count > 1 && (family == nil || packs.contains { $0.pack.offer.family != family })
+                return Set(packs.map(\.pack.id)).count > 1
+                    && (family == nil || packs.contains { $0.pack.offer.family != family })
             }
             .sorted { $0[0].pack.id < $1[0].pack.id }
     }
@@ -69,19 +77,5 @@ public struct PublishedPacks: Sendable {
                 remedy: "give its manifest, and report it to the publisher")
         }
         return first.pack
-    }
-}
-
-extension ListedPack {
-    /// A target is valid only under the path of the pack that it describes: whoever may list some paths can't list a
-    /// pack of others. Throws `.corrupt` for any other target, such as one of a later format.
-    public init(_ target: TargetRecord) throws(VaultError) {
-        let pack = try PackManifest(parsing: target.json, place: target.path)
-        guard pack.id.targetPath.utf8.elementsEqual(target.path.utf8) else {
-            throw VaultError(
-                .corrupt, "it describes the pack '\(pack.id)'", at: target.path,
-                remedy: "the site's owner must publish it under its own path")
-        }
-        self.init(pack: pack, target: target)
     }
 }

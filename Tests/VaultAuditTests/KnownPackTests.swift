@@ -9,7 +9,7 @@ import VaultSite
 @Suite struct KnownPackTests {
     private func manifest(of pack: PackManifest, at vault: TestVault) async throws -> PackManifest {
         let file = try PackFile(opening: vault.file(of: pack), as: nil)
-        return try PublishedPacks(of: try await vault.tree()).manifest(of: file, at: "file")
+        return try PublishedPacks(seenIn: try await vault.tree()).manifest(of: file, at: "file")
     }
 
     @Test func findsEachPack() async throws {
@@ -23,7 +23,7 @@ import VaultSite
         let (vault, other) = (try await TestVault.published(), try await TestVault.published())
         let error = await #expect(throws: VaultError.self) {
             let file = try PackFile(opening: other.file(of: try await other.packs()[0]), as: nil)
-            _ = try PublishedPacks(of: try await vault.tree()).manifest(of: file, at: "file")
+            _ = try PublishedPacks(seenIn: try await vault.tree()).manifest(of: file, at: "file")
         }
         #expect(error?.category == .missing)
     }

@@ -4,6 +4,7 @@ public import SystemPackage
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
+public import VaultSite
 
 /// The packs that a client has fetched, without their site: it works offline, and with expired metadata.
 ///
@@ -12,9 +13,12 @@ public final class VaultStore: Sendable {
     let layout: StoreLayout
     let keys: (any KeyProvider)?
     let trustedRoot: [UInt8]?
+    let choice: ListingChoice
     var storeAccess: StoreAccess { StoreAccess(layout: layout, role: .app) }
     let openPacks = OpenPackCache()
     private let uses = LastUseRecorder()
+    /// With the time and the size of their file.
+    let knownNames = Mutex<(names: PackNames, stamp: [Int64])?>(nil)
     /// The versions that URLs were given for.
     let shown = Mutex<[FilePath: PackLease]>([:])
 
@@ -22,10 +26,16 @@ public final class VaultStore: Sendable {
     ///   - keys: for sealed packs.
     ///   - trustedRoot: the site's root file, for a store that only a downloader of another user has used: it verifies what
     ///     that one brought.
-    public init(_ layout: StoreLayout, keys: (any KeyProvider)? = nil, trustedRoot: [UInt8]? = nil) {
+    ///   - channel: the same for the channel that it follows, and `appVersion` for the version of the app; nil for the
+    ///     store's.
+    public init(
+        _ layout: StoreLayout, keys: (any KeyProvider)? = nil, trustedRoot: [UInt8]? = nil,
+        channel: Channel? = nil, appVersion: AppVersion? = nil
+    ) {
         self.layout = layout
         self.keys = keys
         self.trustedRoot = trustedRoot
+        choice = ListingChoice(channel: channel, appVersion: appVersion)
     }
 
     /// All packs that were ever staged here, and those that the site listed when it was last asked, in order of their IDs.
@@ -49,12 +59,13 @@ public final class VaultStore: Sendable {
 
     /// The packs that the stored metadata list; none where they fail verification.
     private func listedIDs() async throws(VaultError) -> [PackID] {
-        guard let listing = try await StoredListing(kept: storeAccess) else { return [] }
+        guard let listing = try await StoredListing(kept: storeAccess, choosing: choice) else { return [] }
         return try await listing.packs.map(\.id)
     }
 
     /// The state of one pack; `.absent` for an unknown one.
     public func status(of id: PackID) async throws(VaultError) -> PackStatus {
+        let id = listedID(of: id)
         let record = try await hasStore ? storeAccess.journal.state(of: id) : PackRecord()
         return try status(of: id, record)
     }
@@ -93,12 +104,14 @@ public final class VaultStore: Sendable {
     /// The stable path of a pack in permanent storage: a link to its live version, which an update may replace at any
     /// moment. Throws `.missing` before it is loaded.
     public func path(of id: PackID) throws(VaultError) -> FilePath {
+        let id = listedID(of: id)
         guard try isLoaded(id) else { throw .notLoaded(id, in: layout) }
         return layout.current(of: id)
     }
 
     /// Holds the live version of a pack as long as the lease lives: for reading several files that belong together. Throws `.missing` before it is loaded.
     @concurrent public func lease(of id: PackID) async throws(VaultError) -> PackLease {
+        let id = listedID(of: id)
         let lease = try await PackLease.acquire(id, in: layout)
         uses.note(id, in: layout)
         return lease

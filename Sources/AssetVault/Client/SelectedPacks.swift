@@ -39,6 +39,11 @@ struct SelectedPacks {
     /// Which variants the device gets; nil where packs are named, or no device is given.
     let variants: VariantChoice?
 
+    /// The packs that the variants were chosen among.
+    let seenIDs: Set<PackID>
+    /// Tags of the selection that no pack of the site has.
+    let unknownTags: Set<String>
+
     var replacedIDs: Set<PackID> { Set(variants?.replaced.keys.map(\.self) ?? []) }
 
     /// Throws `.missing` for a named pack that the site does not list.
@@ -46,23 +51,32 @@ struct SelectedPacks {
         _ selection: PackSelection, for device: DeviceTraits? = nil, of access: SiteAccess,
         in listing: SiteAccess.Listing
     ) async throws(VaultError) {
-        var offers: [OfferedPack] = []
         guard case .only(let ids) = selection else {
-            let tree = try await access.trust.tree(of: listing.chain, from: listing.site, now: listing.now)
-            refusals = tree.refusals.map(\.error)
-            let published = PublishedPacks(of: tree)
+            let seen = try await SeenPacks(selection, of: access, in: listing)
+            var offers: [OfferedPack] = []
+            for listed in seen.packs {
+                if let offer = try access.offer(listed, in: listing) { offers.append(offer) }
+            }
+            // An app opens the map of quiet names before it selects.
+            if access.role == .app { offers.removeAll { $0.pack.id.description == PackNames.packID } }
+            let seenTags = Set(offers.flatMap(\.pack.tags))
+            let seenOffers = Set(offers.map(\.pack.id))
             let variants = device.map {
-                VariantChoice(among: published.packs.map { ($0.pack.id, $0.pack.offer) }, for: $0)
+                VariantChoice(among: offers.map { ($0.pack.id, $0.pack.offer) }, for: $0)
             }
-            for published in published.packs
-            where selection.mayTake(published.pack) && variants?.takes(published.pack.id) ?? true {
-                offers.append(try access.offer(published, in: listing))
-            }
+            offers = offers.filter { selection.mayTake($0.pack) && variants?.takes($0.pack.id) ?? true }
             offers.sort { ($0.pack.offer.order, $0.pack.id) < ($1.pack.offer.order, $1.pack.id) }
-            self.variants = variants
-            skipped = published.skipped.filter { PackID(targetPath: $0.path) != nil }
-                .map { SkippedPack(path: $0.path, reason: $0.reason) }
             self.offers = offers
+            self.variants = variants
+            seenIDs = seenOffers
+            if case .tagged(let tags) = selection {
+                unknownTags = tags.subtracting(seenTags).subtracting(
+                    seen.packs.flatMap { listed in ([listed.pack] + listed.others).flatMap(\.tags) })
+            } else {
+                unknownTags = []
+            }
+            refusals = seen.refusals
+            skipped = seen.skipped
             if case .tagged = selection {
                 self.selection = .only(offers.map(\.pack.id))
             } else {
@@ -70,9 +84,12 @@ struct SelectedPacks {
             }
             return
         }
+        var offers: [OfferedPack] = []
         for id in ids { offers.append(try await access.offer(of: id, in: listing)) }
         self.offers = offers
+        let selection = PackSelection.only(offers.map(\.pack.id))
         (refusals, skipped, variants) = ([], [], nil)
+        (seenIDs, unknownTags) = ([], [])
         self.selection = selection
     }
 }

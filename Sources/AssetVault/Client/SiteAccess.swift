@@ -10,13 +10,19 @@ struct SiteAccess: Sendable {
     let mirrors: [Site]
     let trust: MetadataStore
     let trustedRoot: [UInt8]?
+    private let choice: ListingChoice
     private let store: StoreAccess
+    var role: StoreRole { store.role }
 
     /// The packs of a site, by metadata that were just verified.
     struct Listing: Sendable {
         let chain: TrustChain
         /// The mirror that sent the metadata.
         let site: Site
+        /// Of the app; see ``VaultConfiguration/appVersion``.
+        let appVersion: AppVersion?
+        /// Of a site with quiet names, as far as they are known.
+        var names: PackNames?
         let now: UTCTime
 
         var version: ListingVersion { ListingVersion(chain) }
@@ -30,10 +36,11 @@ struct SiteAccess: Sendable {
         self.store = store
         trust = store.metadata
         trustedRoot = configuration.trustedRoot
+        choice = configuration.listingChoice
     }
 
     /// Updates the trusted metadata from the first mirror that works. Each is asked by itself, so that metadata of two are never
-    /// mixed. Throws the error of the first one.
+    /// mixed. Throws the error of the first one; `.missing` for a channel that the site does not have.
     func refresh(now: UTCTime) async throws(VaultError) -> Listing {
         try store.prepareMetadata()
         if trustedRoot == nil { try await store.adoptPin() }
@@ -43,13 +50,24 @@ struct SiteAccess: Sendable {
             let site = Site(mirror.location, transport: mirror.transport)
             do throws(VaultError) {
                 let chain = try await trust.refresh(from: site, trusting: trustedRoot, now: now)
-                return Listing(chain: chain, site: site, now: now)
+                return try listing(of: chain, at: site, now: now)
             } catch {
                 firstError = firstError ?? error
                 guard error.category == .unavailable || error.category == .untrusted else { break }
             }
         }
         throw firstError ?? VaultError(.usage, "no site was named", at: "site", remedy: "name one")
+    }
+
+    /// What clients of the channel see, which the store follows from now on.
+    private func listing(of chain: TrustChain, at site: Site, now: UTCTime) throws(VaultError) -> Listing {
+        let stored = StoredListingChoice(of: store)
+        let choice = choice.isComplete ? choice : choice.completed(by: try stored.choice())
+        let listing = Listing(
+            chain: try chain.following(choice.channel ?? .live), site: site, appVersion: choice.appVersion,
+            names: chain.hasQuietNames ? try StoredNames(of: store)?.names : nil, now: now)
+        try stored.record(choice)
+        return listing
     }
 
     /// Bytes of the metadata that are kept.
@@ -63,17 +81,36 @@ struct SiteAccess: Sendable {
     /// One pack. Of a large site only the delegated metadata that may list it are read. Throws `.missing` for a pack that the
     /// site does not list.
     func offer(of id: PackID, in listing: Listing) async throws(VaultError) -> OfferedPack {
+        let id = listing.names?.listedID(of: id) ?? id
         let record = try await trust.target(
             at: id.targetPath, in: listing.chain, from: listing.site, now: listing.now)
-        if let record { return try offer(ListedPack(record), in: listing) }
+        if let record {
+            let listed = try ListedPack(record)
+            if let offer = try offer(listed, in: listing) { return offer }
+            throw VaultError(
+                .missing,
+                "version \(listing.appVersion ?? .first) of the app is too old or too new for what the site lists",
+                at: id.description, remedy: "use another version of the app; what is loaded stays")
+        }
         let tree = try await trust.tree(of: listing.chain, from: listing.site, now: listing.now)
         throw VaultError(
             .missing, "the site lists no pack '\(id)'", at: id.description,
-            remedy: Self.choice(among: PublishedPacks(of: tree)))
+            remedy: Self.choice(among: tree.records, listing.names))
     }
 
-    private static func choice(among published: PublishedPacks) -> String {
-        let ids = published.packs.map(\.pack.id.description)
+    /// The pack with the map of quiet names; nil for a site whose names are public.
+    func namesOffer(in listing: Listing) async throws(VaultError) -> OfferedPack? {
+        guard listing.chain.hasQuietNames else { return nil }
+        let id = try PackID(PackNames.packID)
+        let record = try await trust.target(
+            at: id.targetPath, in: listing.chain, from: listing.site, now: listing.now)
+        return try record.flatMap { record throws(VaultError) in try offer(ListedPack(record), in: listing) }
+    }
+
+    private static func choice(among records: [TargetRecord], _ names: PackNames?) -> String {
+        let ids = records.compactMap { PackID(targetPath: $0.path) }.map { id in
+            (names?[listed: id]?.name ?? id).description
+        }
         let more = ids.count > 8 ? " and \(ids.count - 8) more" : ""
         return ids.isEmpty
             ? "it lists none at all" : "choose among \(ids.prefix(8).joined(separator: ", "))\(more)"
@@ -91,14 +128,18 @@ struct SiteAccess: Sendable {
         return OfferedPack(pack: pack, version: version, locations: locations)
     }
 
-    /// The pack, with all mirrors of its file: the one that sent the metadata is asked first.
-    func offer(_ published: ListedPack, in listing: Listing) throws(VaultError) -> OfferedPack {
+    /// The version of a pack for this app, with all mirrors of its file: the one that sent the metadata is asked first. Nil
+    /// where none is for it.
+    func offer(_ listed: ListedPack, in listing: Listing) throws(VaultError) -> OfferedPack? {
+        guard let pack = listed.version(for: listing.appVersion) else { return nil }
+        let target = try ListedPack(pack).target
         var sites = [listing.site]
         for site in mirrors where site.location != listing.site.location { sites.append(site) }
         var locations: [SiteLocation] = []
         for site in sites {
-            locations.append(try site.location(of: published.target, in: listing.chain))
+            locations.append(try site.location(of: target, in: listing.chain))
         }
-        return OfferedPack(pack: published.pack, version: listing.version, locations: locations)
+        let named = listing.names?.completing(pack) ?? pack
+        return OfferedPack(pack: named, version: listing.version, locations: locations)
     }
 }

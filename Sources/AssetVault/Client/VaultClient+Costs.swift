@@ -35,7 +35,7 @@ extension VaultClient {
         try await refresh(now: now)
         let selected = try await SelectedPacks(
             selection, for: configuration.device, of: access, in: currentListing())
-        skippedPacks = selected.skipped
+        (skippedPacks, unknownTags) = (selected.skipped, selected.unknownTags)
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun
         let (plan, _) = await plan(for: selected, on: .app(selected.selection), with: stored, using: keys)

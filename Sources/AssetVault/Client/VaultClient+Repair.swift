@@ -91,7 +91,8 @@ extension VaultClient {
 extension PackRecord {
     /// Whether it was kept sealed, and no file of it is left.
     fileprivate var isLost: Bool {
-        form == .sealed && listing != ListingVersion() && loaded == nil && waiting == nil && arriving == nil
+        chosenForm == .sealed && listing != ListingVersion() && loaded == nil && waiting == nil
+            && arriving == nil
             && !isRemoved
     }
 }
@@ -100,7 +101,8 @@ extension StoreAccess {
     /// Writes the manifest beside the live version again where it is damaged; true where it was.
     fileprivate func repairManifest(of id: PackID) async throws(VaultError) -> Bool {
         try await withLock { () throws(VaultError) in
-            guard let loaded = try journal.reconciled(try records.soundRecord(of: id), of: id).loaded else {
+            guard let loaded = try journal.reconciled(try records.readableRecord(of: id), of: id).loaded
+            else {
                 return false
             }
             return try VersionFolder(of: id, in: layout)?.repairManifest(of: loaded) ?? false

@@ -22,6 +22,8 @@ public actor VaultClient {
     var listing: SiteAccess.Listing?
     /// Listed packs that this release can't read, as the last selection found that did not name its packs.
     public internal(set) var skippedPacks: [SkippedPack] = []
+    /// Tags of the last selection that no pack of the site has.
+    public internal(set) var unknownTags: Set<String> = []
 
     /// Nothing is read or written yet. Throws `.usage` for a configuration that can't work.
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
@@ -30,7 +32,8 @@ public actor VaultClient {
         storeAccess = StoreAccess(layout: configuration.store, role: .app, patience: configuration.patience)
         access = SiteAccess(configuration, in: storeAccess)
         store = VaultStore(
-            configuration.store, keys: configuration.keys, trustedRoot: configuration.trustedRoot)
+            configuration.store, keys: configuration.keys, trustedRoot: configuration.trustedRoot,
+            channel: configuration.channel, appVersion: configuration.appVersion)
     }
 
     /// Updates of all packs, from now on.
@@ -52,7 +55,8 @@ public actor VaultClient {
     /// - Parameter now: the moment at which nothing may have expired.
     @discardableResult
     public func refresh(now: UTCTime = .now) async throws(VaultError) -> TrustChain {
-        let listing = try await access.refresh(now: now)
+        var listing = try await access.refresh(now: now)
+        if let names = try await openNames(in: listing) { listing.names = names }
         self.listing = listing
         return listing.chain
     }
@@ -97,6 +101,7 @@ public actor VaultClient {
         let selected = try await SelectedPacks(
             selection, for: configuration.device, of: access, in: listing)
         skippedPacks = selected.skipped
+        unknownTags = selected.unknownTags
         let occasion = PlanningOccasion.app(selected.selection)
         let stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
@@ -116,7 +121,7 @@ public actor VaultClient {
         // A file that can't be removed costs disk space, and nothing else.
         try? await storeAccess.removal.removeSuperseded(by: selected.offers)
         if let variants = selected.variants {
-            try? await storeAccess.journal.recordReplacedVariants(variants)
+            try? await storeAccess.journal.recordReplacedVariants(variants, among: selected.seenIDs)
         }
         if let refusal = selected.refusals.first { throw refusal }
         for outcome in outcomes { _ = try outcome.result.get() }

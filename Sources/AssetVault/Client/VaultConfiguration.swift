@@ -1,3 +1,4 @@
+public import SealedPack
 import VaultErrors
 public import VaultKeys
 public import VaultSite
@@ -17,6 +18,11 @@ public struct VaultConfiguration: Sendable {
     public var keys: (any KeyProvider)?
     /// The form of packs in permanent storage; nil keeps the form of the earlier version, and opens a new pack.
     public var form: PackForm?
+    /// The list of packs that the site offers, such as a beta. Nil goes on with the store's, at first ``Channel/live``.
+    public var channel: Channel?
+    /// The version of the app: of packs that are listed in several versions it takes the one for it, and packs for other app
+    /// versions only are not fetched. Nil goes on with the store's; without any the newest is taken.
+    public var appVersion: AppVersion?
     /// What the device states of itself: of packs that are variants of each other only the one that fits it is fetched, unless
     /// others are named. Nil fetches all variants.
     public var device: DeviceTraits?
@@ -40,6 +46,8 @@ public struct VaultConfiguration: Sendable {
         self.keys = keys
         self.transport = transport
     }
+
+    var listingChoice: ListingChoice { ListingChoice(channel: channel, appVersion: appVersion) }
 
     /// The transport, restricted to the hosts that the policy allows.
     var effectiveTransport: any Transport {

@@ -52,7 +52,7 @@ extension PackStager {
                 let before = progress.count
                 if case .partial(let count) = try file.arrival() { progress.report(count) }
                 if try await isDone(listing) {
-                    throw VaultError.takenByAnotherProcess(pack.id, in: store.layout)
+                    throw VaultError.supersededByAnotherProcess(pack.id, in: store.layout)
                 }
                 // Another user's process could pretend progress for ever.
                 let isOverdue = ContinuousClock.now - start > Self.patience && file.isForeign
@@ -91,7 +91,7 @@ extension PackStager {
         // Its owner may have moved it on meanwhile.
         if try await isDone(listing) {
             try FileSystem.unlink(place)
-            throw VaultError.takenByAnotherProcess(pack.id, in: store.layout)
+            throw VaultError.supersededByAnotherProcess(pack.id, in: store.layout)
         }
         download.isTakenOver = { () async throws(VaultError) in
             if file.isTakenOver(from: place) { return true }
@@ -100,7 +100,7 @@ extension PackStager {
         let done = try await complete(download, claimed, givingWayTo: mark, progress)
         if try await isDone(listing) {
             try? FileSystem.unlink(done.file.path)
-            throw VaultError.takenByAnotherProcess(pack.id, in: store.layout)
+            throw VaultError.supersededByAnotherProcess(pack.id, in: store.layout)
         }
         return done
     }

@@ -52,7 +52,7 @@ struct StoreInventory: Sendable {
 
     private func lookedAt(_ pack: PackManifest, as form: PackForm?) async throws(VaultError) -> StoredPack {
         do throws(VaultError) {
-            let saved = try records.soundRecord(of: pack.id)
+            let saved = try records.readableRecord(of: pack.id)
             // A damaged record; superseded versions that were held; or a version that is missing.
             let isOdd = saved.map { $0.loaded?.pack.sha256 == pack.sha256 } ?? true
             // A downloader died after it named the pack and before it recorded that.

@@ -27,7 +27,7 @@ struct AreaTransfer: Sendable {
             try move.commit()
             StagingStep.packShared.reached()
             var record = try records.record(of: pack.id)
-            let isNewest = record.isOpen(to: listing)
+            let isNewest = record.accepts(listing)
             if isNewest {
                 record.waiting = pack
                 record.arriving = nil
@@ -68,13 +68,13 @@ struct AreaTransfer: Sendable {
                 try recordReturn(of: pack, listedBy: listing)
             }
         } catch {
-            throw error.category == .missing ? .takenByAnotherProcess(pack.id, in: layout) : error
+            throw error.category == .missing ? .supersededByAnotherProcess(pack.id, in: layout) : error
         }
     }
 
     private func recordReturn(of pack: PackManifest, listedBy listing: ListingVersion) throws(VaultError) {
         var record = try records.record(of: pack.id)
-        if record.isOpen(to: listing), record.waiting.map({ $0.sha256 == pack.sha256 }) ?? true {
+        if record.accepts(listing), record.waiting.map({ $0.sha256 == pack.sha256 }) ?? true {
             record.waiting = nil
             record.begin(pack, listedBy: listing)
             try records.save(record, of: pack.id)

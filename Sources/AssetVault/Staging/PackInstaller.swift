@@ -30,7 +30,7 @@ struct PackInstaller: Sendable {
                 try pack.save(beside: target)
                 StagingStep.manifestSaved.reached()
                 try move.commit()
-                StagingStep.versionNamed.reached()
+                StagingStep.versionRenamed.reached()
             }
             try activate(
                 pack, as: .sealed, listedBy: listing,
@@ -50,7 +50,7 @@ struct PackInstaller: Sendable {
             let fingerprint = try? VersionFingerprint.digest(of: version, as: .opened)
             return try await store.withLock { () throws(VaultError) in
                 guard try FileSystem.exists(version) else {
-                    throw .takenByAnotherProcess(pack.id, in: layout)
+                    throw .supersededByAnotherProcess(pack.id, in: layout)
                 }
                 try activate(pack, as: .opened, listedBy: listing, fingerprint: fingerprint)
             }
@@ -63,7 +63,7 @@ struct PackInstaller: Sendable {
                 try pack.save(beside: version)
                 StagingStep.manifestSaved.reached()
                 try tree.commit(to: version)
-                StagingStep.versionNamed.reached()
+                StagingStep.versionRenamed.reached()
             }
             try activate(pack, as: .opened, listedBy: listing, fingerprint: fingerprint)
         }
@@ -86,11 +86,11 @@ struct PackInstaller: Sendable {
         fingerprint: SHA256Digest? = nil
     ) throws(VaultError) {
         guard let versions = try VersionFolder(of: pack.id, in: layout) else {
-            throw .takenByAnotherProcess(pack.id, in: layout)
+            throw .supersededByAnotherProcess(pack.id, in: layout)
         }
         // An earlier process may have died before it recorded what is live.
         var record = try store.journal.reconciled(try store.records.record(of: pack.id), of: pack.id)
-        let isNewest = record.isOpen(to: listing)
+        let isNewest = record.accepts(listing)
         if isNewest {
             // Recorded before the version is visible: even if this process dies now, no process with older metadata
             // replaces it, nor does one that opens what waits.
@@ -105,8 +105,8 @@ struct PackInstaller: Sendable {
             try versions.activate(pack, as: form)
             StagingStep.versionActivated.reached()
             record.loaded = PackRecord.Loaded(pack: pack, form: form)
-            record.form = record.form ?? form
-            record.look = fingerprint ?? record.look
+            record.chosenForm = record.chosenForm ?? form
+            record.fingerprint = fingerprint ?? record.fingerprint
             record.waiting = nil
             record.arriving = nil
             record.failure = nil
@@ -117,7 +117,8 @@ struct PackInstaller: Sendable {
         if isNewest { try store.records.save(record, of: pack.id) }
         StagingStep.activationRecorded.reached()
         if !isNewest {
-            throw record.isRemoved ? .removedMeanwhile(pack.id) : .takenByAnotherProcess(pack.id, in: layout)
+            throw record.isRemoved
+                ? .removedMeanwhile(pack.id) : .supersededByAnotherProcess(pack.id, in: layout)
         }
     }
 
@@ -133,7 +134,7 @@ struct PackInstaller: Sendable {
             let name = VersionName(of: pack, as: form)
             guard let versions = try VersionFolder(of: pack.id, in: layout),
                 try versions.folder.readLink("current")?.string != name.text
-            else { throw .takenByAnotherProcess(pack.id, in: layout) }
+            else { throw .supersededByAnotherProcess(pack.id, in: layout) }
             return try versions.whileFree(name) { () throws(VaultError) in
                 try versions.folder.discardTree(name.text)
             }

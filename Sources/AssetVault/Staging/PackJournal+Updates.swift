@@ -10,10 +10,10 @@ extension PackJournal {
     ) async throws(VaultError) {
         try await store.withLock { () throws(VaultError) in
             let saved =
-                if let sound = try store.records.soundRecord(of: id) { sound } else {
+                if let sound = try store.records.readableRecord(of: id) { sound } else {
                     try reconciled(nil, of: id)
                 }
-            guard listing.map({ saved.isOpen(to: $0) }) ?? true else { return }
+            if let listing, !saved.accepts(listing) { return }
             var record = saved
             change(&record)
             if record != saved { try store.records.save(record, of: id) }
@@ -37,20 +37,20 @@ extension PackJournal {
     func recordFailure(_ error: VaultError, of id: PackID) async throws(VaultError) {
         try await updateRecord(of: id) { record in
             guard !record.isRemoved else { return }
-            // Live and nothing under way: it is only not certain that this would outlast a power failure.
+            // A pack that is live with nothing under way lost nothing: the step that failed was its clearing up.
             guard record.loaded == nil || record.waiting != nil || record.arriving != nil else { return }
             record.failure = PackFailure(error)
         }
     }
 
     /// Packs that another variant of them replaced on this device: they may go when disk space is needed.
-    func recordReplacedVariants(_ choice: VariantChoice) async throws(VaultError) {
-        for id in try store.records.ids() {
+    func recordReplacedVariants(
+        _ choice: VariantChoice, among seen: Set<PackID>
+    ) async throws(VaultError) {
+        for id in try store.records.ids() where seen.contains(id) {
             guard let record = try? store.records.record(of: id) else { continue }
-            var isReplaced = false
-            if let other = choice.replaced[id] {
-                isReplaced = (try? store.records.record(of: other).loaded) ?? nil != nil
-            }
+            let replacement = choice.replaced[id].flatMap { other in try? store.records.record(of: other) }
+            let isReplaced = replacement?.loaded != nil
             guard record.isReplacedVariant != isReplaced else { continue }
             try await updateRecord(of: id) { $0.isReplacedVariant = isReplaced }
         }
@@ -62,21 +62,20 @@ extension PackJournal {
             of: store.layout.version(loaded.pack, as: loaded.form), as: loaded.form)
         try await updateRecord(of: loaded.pack.id) { record in
             if record.loaded?.pack.sha256 == loaded.pack.sha256, record.loaded?.form == loaded.form {
-                record.look = fingerprint
+                record.fingerprint = fingerprint
             }
         }
     }
 
     /// Whether the live version looks otherwise than when it was staged. One without a fingerprint does not.
     func hasChangedFingerprint(_ record: PackRecord) -> Bool {
-        guard let loaded = record.loaded, let look = record.look else { return false }
+        guard let loaded = record.loaded, let fingerprint = record.fingerprint else { return false }
         let version = store.layout.version(loaded.pack, as: loaded.form)
-        return (try? VersionFingerprint.digest(of: version, as: loaded.form)) != look
+        return (try? VersionFingerprint.digest(of: version, as: loaded.form)) != fingerprint
     }
 
-    /// Whether the metadata that decided on a pack were verified by this role, or by the app for a downloader: a record that
-    /// claims newer ones is not believed.
-    func isVerified(_ listing: ListingVersion) throws(VaultError) -> Bool {
+    /// Whether this role, or the app, verified metadata as new as these. A record that names newer ones is not believed.
+    func hasVerified(_ listing: ListingVersion) throws(VaultError) -> Bool {
         for role in Set([store.role, .app]) {
             if let versions = try store.metadata(of: role).storedVersions(),
                 listing <= ListingVersion(root: versions.root, snapshot: versions.snapshot)

@@ -33,7 +33,7 @@ struct PackJournal: Sendable {
     }
 
     private func shownRecord(of id: PackID) throws(VaultError) -> PackRecord {
-        var record = try reconciled(try records.soundRecord(of: id), of: id)
+        var record = try reconciled(try records.readableRecord(of: id), of: id)
         guard role == .app, !record.isRemoved else { return record }
         // What a downloader brought is shown; nothing is decided by it.
         if let waiting = record.waiting, try !seemsPresent(waiting) { record.waiting = nil }
@@ -68,7 +68,7 @@ struct PackJournal: Sendable {
         if role == .app {
             record.loaded = try VersionFolder(of: id, in: layout)?.live(recorded: record.loaded)
         }
-        record.form = record.form ?? record.loaded?.form
+        record.chosenForm = record.chosenForm ?? record.loaded?.form
         if let loaded = record.loaded {
             // Without a record nothing says that it is to replace the live version; at worst it is downloaded once more.
             if saved == nil, let waiting = record.waiting, waiting.version <= loaded.pack.version {
@@ -78,7 +78,7 @@ struct PackJournal: Sendable {
             if loaded.pack.sha256 == saved?.waiting?.sha256 { record.failure = nil }
             if loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
             // Unless it arrives to be kept in another form.
-            if loaded.pack.sha256 == record.arriving?.sha256, record.form == loaded.form {
+            if loaded.pack.sha256 == record.arriving?.sha256, record.chosenForm == loaded.form {
                 record.arriving = nil
             }
         }

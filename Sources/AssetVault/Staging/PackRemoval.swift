@@ -25,7 +25,7 @@ struct PackRemoval: Sendable {
         var record =
             (try? records.record(of: id)) ?? (try? store.journal.reconciled(nil, of: id))
             ?? PackRecord()
-        record.form = record.form ?? record.loaded?.form
+        record.chosenForm = record.chosenForm ?? record.loaded?.form
         record.isRemoved = true
         do throws(VaultError) { try records.save(record, of: id) } catch {
             // On a full disk the removal makes the space; the record is saved at the end.
@@ -51,7 +51,7 @@ struct PackRemoval: Sendable {
         var record = PackRecord()
         record.generation = saved.generation
         record.listing = saved.listing
-        record.form = saved.form
+        record.chosenForm = saved.chosenForm
         record.isRemoved = true
         // Recovery has forgotten already what is gone: the record on the disk is compared.
         if record != (try? records.record(of: id)) { try records.save(record, of: id) }

@@ -36,7 +36,7 @@ extension PackStager {
                 try PackFile(file, as: pack, named: pack.id.description), keys: keys)
             let record = try store.records.record(of: pack.id)
             let isDownload = file.file.path == store.layout.finishedDownload(of: pack)
-            switch form ?? record.form ?? record.loaded?.form ?? .opened {
+            switch form ?? record.chosenForm ?? record.loaded?.form ?? .opened {
             case .opened:
                 try await installer.open(source, of: pack, listedBy: listing) { done in
                     // A process that waits for the pack sees progress by the time of the file.

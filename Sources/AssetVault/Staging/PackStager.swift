@@ -48,7 +48,7 @@ struct PackStager: Sendable {
         let record = try await begin(listing)
         guard !record.isRemoved else { throw VaultError.removedMeanwhile(pack.id) }
         if record.listing > listing.version {
-            if try store.journal.isVerified(record.listing) {
+            if try store.journal.hasVerified(record.listing) {
                 return try await followNewerDecision(record, of: pack.id)
             }
             // The record claims a listing that was not verified here: the present one decides.
@@ -89,7 +89,7 @@ struct PackStager: Sendable {
         let pack = offer.pack
         return try await store.withLock { () throws(VaultError) in
             var record = try store.recovery.recover(locked: pack.id)
-            guard record.isOpen(to: offer.version), record.loaded?.pack.sha256 != pack.sha256,
+            guard record.accepts(offer.version), record.loaded?.pack.sha256 != pack.sha256,
                 !record.hasBegun(pack, listedBy: offer.version),
                 try store.waiting(pack.id).status(of: pack) == nil,
                 try !FileSystem.exists(store.layout.version(pack, as: .sealed))
@@ -135,7 +135,7 @@ struct PackStager: Sendable {
             listed = nil
         }
         if let offer = listed, offer.pack.sha256 != record.waiting?.sha256,
-            offer.pack.sha256 != record.loaded?.pack.sha256, record.isOpen(to: offer.version),
+            offer.pack.sha256 != record.loaded?.pack.sha256, record.accepts(offer.version),
             try store.waiting(offer.pack.id).open(offer.pack) != nil
         {
             guard let brought = try await verifiedWaitingPack(offer.pack, listedBy: offer.version) else {
@@ -159,8 +159,8 @@ struct PackStager: Sendable {
 
     /// A form that was asked for is kept until another one is asked for.
     private func recordForm(in record: PackRecord, of id: PackID) async throws(VaultError) {
-        guard let form, record.form != form else { return }
-        try await store.journal.updateRecord(of: id) { $0.form = form }
+        guard let form, record.chosenForm != form else { return }
+        try await store.journal.updateRecord(of: id) { $0.chosenForm = form }
     }
 
     /// Whether packs in this form are what the role wants.

@@ -17,7 +17,7 @@ enum StagingStep: String, CaseIterable {
     case treeWritten
     case manifestSaved
     case tailSaved
-    case versionNamed
+    case versionRenamed
     case versionActivated
     case activationRecorded
     case downloadCleared

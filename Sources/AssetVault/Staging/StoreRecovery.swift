@@ -66,7 +66,7 @@ struct StoreRecovery: Sendable {
     func recover(locked id: PackID) throws(VaultError) -> PackRecord {
         try removeAbandonedScratch(of: id)
         StagingStep.scratchRecovered.reached()
-        let saved = try records.soundRecord(of: id)
+        let saved = try records.readableRecord(of: id)
         let record = try store.journal.reconciled(saved, of: id)
         if record.isRemoved {
             try store.removal.finishRemoval(of: id, record)

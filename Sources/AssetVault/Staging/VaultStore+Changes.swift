@@ -48,7 +48,7 @@ extension VaultStore {
         }
         var stager = PackStager(store: store, keys: keys, form: form, observer: observer)
         stager.storedListing = try await StoredListing(
-            of: store, trusting: trustedRoot,
+            of: store, trusting: trustedRoot, choosing: choice,
             listing: try store.records.unacceptedPacks(among: ids))
         try await store.recovery.recover()
         var loaded: [PackID] = []

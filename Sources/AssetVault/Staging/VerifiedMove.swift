@@ -29,7 +29,7 @@ struct VerifiedMove: ~Copyable, Sendable {
             let found = try copy.status()
             if found.isSameFile(as: verified) { return }
             // Somebody replaced the file, and may still have it open.
-            guard EphemeralName.isOurs(found) else { throw .takenByAnotherProcess(pack.id, in: layout) }
+            guard EphemeralName.isOurs(found) else { throw .supersededByAnotherProcess(pack.id, in: layout) }
             guard try copy.sha256() == pack.sha256 else {
                 throw VaultError(
                     .corrupt, "the copy differs from the pack", at: target.string, remedy: "check the disk")
@@ -41,7 +41,7 @@ struct VerifiedMove: ~Copyable, Sendable {
                 ? try FileMove.copying(from: source, to: target, verify: verify)
                 : try FileMove(from: source, to: target, verify: verify)
         } catch {
-            throw error.category == .missing ? .takenByAnotherProcess(pack.id, in: layout) : error
+            throw error.category == .missing ? .supersededByAnotherProcess(pack.id, in: layout) : error
         }
     }
 
@@ -49,9 +49,9 @@ struct VerifiedMove: ~Copyable, Sendable {
     consuming func commit() throws(VaultError) {
         guard try !FileSystem.exists(target) else { return }
         let (id, layout) = (pack.id, layout)
-        guard let move else { throw .takenByAnotherProcess(id, in: layout) }
+        guard let move else { throw .supersededByAnotherProcess(id, in: layout) }
         do throws(VaultError) { try move.commit() } catch {
-            throw error.category == .missing ? .takenByAnotherProcess(id, in: layout) : error
+            throw error.category == .missing ? .supersededByAnotherProcess(id, in: layout) : error
         }
     }
 }

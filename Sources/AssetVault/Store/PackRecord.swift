@@ -23,10 +23,10 @@ struct PackRecord: Sendable, Equatable {
     var waiting: PackManifest?
     /// What `current` points to.
     var loaded: Loaded?
-    /// How the loaded version looked when it was staged (``VersionFingerprint``); nil where that was not noted.
-    var look: SHA256Digest?
-    /// The form that the app chose for the pack; nil before the first choice.
-    var form: PackForm?
+    /// The ``VersionFingerprint`` of the loaded version when it was staged; nil where that was not noted.
+    var fingerprint: SHA256Digest?
+    /// The form that the app chose for the pack, or without a choice that of its first version; nil before both.
+    var chosenForm: PackForm?
     /// The listing that decided on the pack: a process with an older one changes nothing.
     var listing = ListingVersion()
     /// Why the last attempt failed.
@@ -41,19 +41,19 @@ struct PackRecord: Sendable, Equatable {
     init() {}
 
     /// A downloader's record with the app's decisions.
-    func following(_ decided: PackRecord) -> PackRecord {
+    func merged(withDecisionsOf decided: PackRecord) -> PackRecord {
         var record = self
         record.listing = max(listing, decided.listing)
         record.waiting = waiting ?? decided.waiting
         record.loaded = decided.loaded
-        record.form = decided.form
+        record.chosenForm = decided.chosenForm
         record.isRemoved = decided.isRemoved
         record.isPurgeable = decided.isPurgeable
         record.isReplacedVariant = decided.isReplacedVariant
         return record
     }
 
-    /// The record of a downloader: without the app's decisions.
+    /// What a downloader saves of it.
     var withoutDecisions: PackRecord {
         var record = PackRecord()
         record.generation = generation
@@ -64,8 +64,8 @@ struct PackRecord: Sendable, Equatable {
         return record
     }
 
-    /// Whether a listing may still decide on the pack: no newer one did, and the app did not remove the pack.
-    func isOpen(to listing: ListingVersion) -> Bool { self.listing <= listing && !isRemoved }
+    /// Whether this listing may decide on the pack: no newer one did, and the app did not remove the pack.
+    func accepts(_ listing: ListingVersion) -> Bool { self.listing <= listing && !isRemoved }
 
     /// A download begins.
     mutating func begin(_ pack: PackManifest, listedBy listing: ListingVersion) {
@@ -79,7 +79,7 @@ struct PackRecord: Sendable, Equatable {
 
     /// Whether the pack is live just as it is listed, and nothing of it is under way.
     func isLoaded(_ pack: PackManifest, as form: PackForm, listedBy listing: ListingVersion) -> Bool {
-        isOpen(to: listing) && loaded == Loaded(pack: pack, form: form) && waiting == nil && arriving == nil
+        accepts(listing) && loaded == Loaded(pack: pack, form: form) && waiting == nil && arriving == nil
             && failure == nil
     }
 
@@ -94,17 +94,18 @@ struct PackRecord: Sendable, Equatable {
             object["arrivingRootVersion"] = .integer(arrivingListing.root)
             object["arrivingSnapshotVersion"] = .integer(arrivingListing.snapshot)
         }
-        if let form { object["form"] = .string(form.rawValue) }
+        if let chosenForm { object["form"] = .string(chosenForm.rawValue) }
         if isRemoved { object["removed"] = .bool(true) }
         if isPurgeable { object["purgeable"] = .bool(true) }
         if isReplacedVariant { object["replacedVariant"] = .bool(true) }
         if let waiting { object["waiting"] = .object(waiting.json) }
         if let loaded {
             object["loaded"] = .object([
+                // "target": the manifest stands in the custom part of a TUF target.
                 "form": .string(loaded.form.rawValue), "target": .object(loaded.pack.json),
             ])
         }
-        if let look { object["look"] = .string(look.hex) }
+        if let fingerprint { object["look"] = .string(fingerprint.hex) }
         if let failure { object["failure"] = .object(failure.json) }
         object["checksum"] = .string(SHA256.hash(JSONValue.object(object).canonical().span).hex)
         return JSONValue.object(object).canonical()
@@ -138,7 +139,7 @@ struct PackRecord: Sendable, Equatable {
         isRemoved = object["removed"] == .bool(true)
         isPurgeable = object["purgeable"] == .bool(true)
         isReplacedVariant = object["replacedVariant"] == .bool(true)
-        form = try object.optionalString("form", at: place).map { text throws(VaultError) in
+        chosenForm = try object.optionalString("form", at: place).map { text throws(VaultError) in
             try Self.form(text, place)
         }
         loaded = try object.optionalObject("loaded", at: place).map { json throws(VaultError) in
@@ -147,7 +148,7 @@ struct PackRecord: Sendable, Equatable {
                 pack: try PackManifest(parsing: target, place: place),
                 form: try Self.form(try json.string("form", at: place), place))
         }
-        look = try object.optionalString("look", at: place).flatMap { SHA256Digest(hex: $0) }
+        fingerprint = try object.optionalString("look", at: place).flatMap { SHA256Digest(hex: $0) }
         failure = try object.optionalObject("failure", at: place).map { json throws(VaultError) in
             try PackFailure(parsing: json, place: place)
         }

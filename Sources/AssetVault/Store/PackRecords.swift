@@ -19,7 +19,7 @@ struct PackRecords: Sendable {
     func record(of id: PackID) throws(VaultError) -> PackRecord {
         let own = try record(of: id, in: role)
         guard role == .downloader, let decided = try? record(of: id, in: .app) else { return own }
-        return own.following(decided)
+        return own.merged(withDecisionsOf: decided)
     }
 
     /// The record of one role.
@@ -33,7 +33,7 @@ struct PackRecords: Sendable {
     }
 
     /// Nil for a damaged record. Throws where it can't be read now: nothing follows from that.
-    func soundRecord(of id: PackID) throws(VaultError) -> PackRecord? {
+    func readableRecord(of id: PackID) throws(VaultError) -> PackRecord? {
         try optional(record(of: id), ignoring: .corrupt)
     }
 

@@ -11,6 +11,8 @@ import VaultCrypto
 ///     shared/     @lock @trust/ @state/ @work/     of downloaders: the lock of the area, trusted metadata, records
 ///                 packs/ID/@SHA256.avpack          whole, verified, still sealed, its manifest beside it
 ///     permanent/  @lock @trust/ @state/ @work/     of apps: the same; they alone decide what is in use
+///                 @choice                          the channel that is followed, the version of the app
+///                 @names                           the names of packs whose site hides them
 ///                 @held/                           notes of packs with a held superseded version
 ///                 ID/@VERSION-DIGEST/              an opened tree, never changed, its manifest beside it
 ///                 ID/@VERSION-DIGEST.tail          the pack it was opened from, with holes for its pieces
@@ -58,6 +60,8 @@ public struct StoreLayout: Sendable, Hashable {
     func states(of role: StoreRole) -> FilePath { area(of: role).appending("@state") }
     /// Marks of the processes that are changing the store.
     func work(of role: StoreRole) -> FilePath { area(of: role).appending("@work") }
+    var names: FilePath { permanent.appending("@names") }
+    var listingChoice: FilePath { permanent.appending("@choice") }
     /// Notes of packs with a held superseded version.
     var held: FilePath { permanent.appending("@held") }
     /// Packs that wait to be opened.

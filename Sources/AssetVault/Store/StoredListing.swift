@@ -4,24 +4,6 @@ import VaultCrypto
 import VaultErrors
 import VaultSite
 
-/// Which metadata listed a pack: of two, the one under the newer root is newer, and under one root that of the higher
-/// snapshot version, which every change of a listing raises. (A thief of keys may have raised the
-/// snapshot version; the root that replaces the keys ends that.)
-struct ListingVersion: Comparable, Sendable {
-    var root: Int64 = 0
-    var snapshot: Int64 = 0
-
-    static func < (left: Self, right: Self) -> Bool {
-        (left.root, left.snapshot) < (right.root, right.snapshot)
-    }
-}
-
-extension ListingVersion {
-    init(_ chain: TrustChain) {
-        self.init(root: chain.root.version, snapshot: chain.snapshot.version)
-    }
-}
-
 /// The packs of a site by the metadata that the app verified and stored, read without the network.
 ///
 /// A pack that a downloader brought counts only if it is listed here, digest and all: so a file in shared storage,
@@ -30,6 +12,8 @@ struct StoredListing: Sendable {
     private let trust: MetadataStore
     private let chain: TrustChain
     private let source: StoredMetadata
+    private let appVersion: AppVersion?
+    private let names: PackNames?
 
     /// The app's listing; where a waiting pack is not in it, also the metadata that a downloader refreshed since. Nil where no
     /// stored metadata pass verification: the store was never refreshed, or a refresh was killed.
@@ -37,9 +21,11 @@ struct StoredListing: Sendable {
     /// - Parameters:
     ///   - trustedRoot: pinned where the app has no root yet.
     ///   - waiting: the packs that wait and were not accepted yet, by the digests in their names.
-    init?(of store: StoreAccess, trusting trustedRoot: [UInt8]?, listing waiting: [PackID: Set<SHA256Digest>])
-        async throws(VaultError)
-    {
+    ///   - choice: completed by the store's.
+    init?(
+        of store: StoreAccess, trusting trustedRoot: [UInt8]?, choosing choice: ListingChoice,
+        listing waiting: [PackID: Set<SHA256Digest>]
+    ) async throws(VaultError) {
         if let trustedRoot {
             try store.prepareMetadata()
             try await store.metadata.pin(trustedRoot)
@@ -47,7 +33,9 @@ struct StoredListing: Sendable {
         do throws(VaultError) { try await store.adoptPin() } catch {
             guard !Task.isCancelled else { throw error }
         }
-        if let kept = try await Self(kept: store, trusting: trustedRoot), await kept.lists(waiting) {
+        if let kept = try await Self(kept: store, trusting: trustedRoot, choosing: choice),
+            await kept.lists(waiting)
+        {
             self = kept
             return
         }
@@ -55,11 +43,14 @@ struct StoredListing: Sendable {
             // Where the downloader's metadata fail verification, the app's own count.
             guard !Task.isCancelled else { throw error }
         }
-        try await self.init(kept: store, trusting: trustedRoot)
+        try await self.init(kept: store, trusting: trustedRoot, choosing: choice)
     }
 
-    /// The app's listing, read only. Throws `.untrusted` where the given root is another site's.
-    init?(kept store: StoreAccess, trusting trustedRoot: [UInt8]? = nil) async throws(VaultError) {
+    /// The app's listing, read only; nil also where the site does not have the channel. Throws `.untrusted` where the given root
+    /// is another site's.
+    init?(
+        kept store: StoreAccess, trusting trustedRoot: [UInt8]? = nil, choosing choice: ListingChoice = .none
+    ) async throws(VaultError) {
         trust = store.metadata
         // Delegated roles that were adopted are read where they are, and count as the app's snapshot lists them.
         source = store.metadata(of: .downloader).asSource
@@ -67,19 +58,25 @@ struct StoredListing: Sendable {
         if let trustedRoot {
             try await trust.requireStoredRoot(agreeingWith: trustedRoot, from: source)
         }
-        do throws(VaultError) { chain = try await trust.storedChain() } catch {
-            guard [.untrusted, .unavailable, .corrupt].contains(error.category) else { throw error }
+        let choice =
+            choice.isComplete ? choice : choice.completed(by: try StoredListingChoice(of: store).choice())
+        appVersion = choice.appVersion
+        do throws(VaultError) {
+            chain = try await trust.storedChain().following(choice.channel ?? .live)
+        } catch {
+            guard [.untrusted, .unavailable, .corrupt, .missing].contains(error.category) else { throw error }
             return nil
         }
+        names = chain.hasQuietNames ? try StoredNames(of: store)?.names : nil
     }
 
-    /// The pack as it is listed; nil for an unlisted one.
+    /// The version of a pack that is listed for this app; nil where there is none.
     func offer(of id: PackID) async throws(VaultError) -> OfferedPack? {
         let record = try await trust.target(
             at: id.targetPath, in: chain, from: source, now: .earliest)
-        guard let record else { return nil }
-        let listing = try ListedPack(record)
-        return OfferedPack(pack: listing.pack, version: ListingVersion(chain), locations: [])
+        guard let record, let pack = try ListedPack(record).version(for: appVersion) else { return nil }
+        let named = names?.completing(pack) ?? pack
+        return OfferedPack(pack: named, version: ListingVersion(chain), locations: [])
     }
 
     private func lists(_ waiting: [PackID: Set<SHA256Digest>]) async -> Bool {
@@ -91,11 +88,11 @@ struct StoredListing: Sendable {
         return true
     }
 
-    /// All packs that are listed, in the order of their IDs.
+    /// All packs that are listed for this app, in the order of their IDs.
     var packs: [PackManifest] {
         get async throws(VaultError) {
             let tree = try await trust.tree(of: chain, from: source, now: .earliest)
-            return PublishedPacks(of: tree).packs.map(\.pack)
+            return PublishedPacks(seenIn: tree).packs.compactMap { $0.version(for: appVersion) }
         }
     }
 }

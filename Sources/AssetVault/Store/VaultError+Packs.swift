@@ -3,7 +3,7 @@ import VaultErrors
 
 /// Errors of single packs, and what they mean for the work on others.
 extension VaultError {
-    static func takenByAnotherProcess(_ id: PackID, in layout: StoreLayout) -> VaultError {
+    static func supersededByAnotherProcess(_ id: PackID, in layout: StoreLayout) -> VaultError {
         VaultError(
             .busy, "another process continued with the pack '\(id)'", at: layout.shared.string,
             remedy: "try again")

@@ -87,7 +87,7 @@ public struct OpenedTree: PieceSource {
                 let plain = try? plaintext(ofPiece: number)
             else { return }
             tries += 1
-            found = [.standard, .max, .fast].first { compression in
+            found = Compression.levels.first { compression in
                 let bytes = try? ciphertext(of: plain, as: number, compression)
                 return bytes.map { SHA256.hash($0.span) } == record.digest
             }

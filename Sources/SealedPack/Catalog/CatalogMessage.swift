@@ -84,14 +84,16 @@ package enum CatalogMessage {
             throw refuse("it has the wrong digest")
         }
         let codec = try PieceCodec(ofMessage: message, at: pack.place)
-        guard codec != .stored else {
+        switch codec {
+        case .stored:
             message.removeFirst()
             return message
+        case .zstd:
+            guard let count = message.span.bigEndian(UInt32.self, at: 1),
+                count <= FormatLimits.maximumCatalogLength,
+                Int(count) <= FormatLimits.maximumCatalogExpansion * (message.count - headLength)
+            else { throw refuse("it states an impossible length") }
+            return Array(try codec.decode(message, from: headLength, exactly: Int(count)))
         }
-        guard let count = message.span.bigEndian(UInt32.self, at: 1),
-            count <= FormatLimits.maximumCatalogLength,
-            Int(count) <= FormatLimits.maximumCatalogExpansion * (message.count - headLength)
-        else { throw refuse("it states an impossible length") }
-        return Array(try codec.decode(message, from: headLength, exactly: Int(count)))
     }
 }

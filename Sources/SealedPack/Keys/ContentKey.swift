@@ -15,6 +15,7 @@ public final class ContentKey: Sendable {
     /// HMAC-SHA-256 keys.
     let saltKey: SecretBytes
     package let cutKey: SecretBytes
+    private let nameKey: SecretBytes
 
     /// Throws `.key` unless `secret` has 32 bytes.
     init(_ secret: consuming SecretBytes) throws(VaultError) {
@@ -28,6 +29,7 @@ public final class ContentKey: Sendable {
         catalogKey = try Self.derive("catalog", count: 32, from: secret)
         saltKey = try Self.derive("salt", count: 32, from: secret)
         cutKey = try Self.derive("cut", count: 32, from: secret)
+        nameKey = try Self.derive("name", count: 32, from: secret)
         var bytes: [UInt8] = []
         name.withBytes { bytes.append(copying: $0) }
         id = try ContentKeyID(bytes, place: "content key")
@@ -37,6 +39,12 @@ public final class ContentKey: Sendable {
     /// A fresh random key.
     public static func generate() throws(VaultError) -> ContentKey {
         try ContentKey(SecretBytes(randomLength: count))
+    }
+
+    /// A name for a text that tells nothing of it without this key: the first 128 bits of its HMAC-SHA-256, in hexadecimal.
+    public func quietName(of text: String) -> String {
+        var authenticator = HMACSHA256(key: nameKey)
+        return String(authenticator.authenticate(Array(text.utf8).span).hex.prefix(32))
     }
 
     private static func derive(_ name: String, count: Int, from secret: borrowing SecretBytes)

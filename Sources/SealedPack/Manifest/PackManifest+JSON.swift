@@ -11,9 +11,6 @@ extension PackManifest {
             "format": .integer(Self.format),
             "id": .string(id.description),
             "version": .integer(Int64(version)),
-            "policy": .string(offer.policy.rawValue),
-            "tags": .array(offer.tags.map(JSONValue.string)),
-            "traits": .object(offer.traits),
             "openedSize": .integer(Int64(clamping: openedSize)),
             "contentKeyID": .string(contentKeyID.description),
             "pieces": .integer(Int64(pieceCount)),
@@ -28,12 +25,7 @@ extension PackManifest {
             ]),
             "slots": .array(slots.map { .object($0.json) }),
         ]
-        vault["family"] = offer.family.map { .string($0.description) }
-        if offer.order != 0 { vault["order"] = .integer(offer.order) }
-        if !offer.matching.isEmpty {
-            let matching = offer.matching.map { ($0.key, JSONValue.object($0.value.json)) }
-            vault["matching"] = .object(JSONObject(lastWins: matching))
-        }
+        for (name, value) in offer.json { vault[name] = value }
         return [
             "length": .integer(Int64(clamping: length)),
             "hashes": .object(["sha256": .string(sha256.hex)]),
@@ -124,7 +116,24 @@ extension PackManifest {
 }
 
 extension PackOffer {
-    init(of id: PackID, parsing vault: JSONObject, place: String) throws(VaultError) {
+    /// Its members in a manifest.
+    package var json: JSONObject {
+        var json: JSONObject = [
+            "policy": .string(policy.rawValue), "tags": .array(tags.map(JSONValue.string)),
+            "traits": .object(traits),
+        ]
+        json["family"] = family.map { .string($0.description) }
+        if order != 0 { json["order"] = .integer(order) }
+        if !matching.isEmpty {
+            json["matching"] = .object(
+                JSONObject(lastWins: matching.map { ($0.key, JSONValue.object($0.value.json)) }))
+        }
+        if preservation != Self.standardPreservation { json["preservation"] = .integer(preservation) }
+        if apps != .all { json["apps"] = .object(apps.json) }
+        return json
+    }
+
+    package init(of id: PackID, parsing vault: JSONObject, place: String) throws(VaultError) {
         let name = try vault.string("policy", at: place)
         guard let policy = PackPolicy(rawValue: name) else {
             throw VaultError(
@@ -148,6 +157,10 @@ extension PackOffer {
         }
         self.init(
             policy: policy, tags: tags, traits: try vault.object("traits", at: place), family: family,
-            order: try vault.optionalInteger("order", at: place) ?? 0, matching: matching)
+            order: try vault.optionalInteger("order", at: place) ?? 0, matching: matching,
+            apps: try vault.optionalObject("apps", at: place).map { json throws(VaultError) in
+                try AppVersionRange(parsing: json, place: place)
+            } ?? .all,
+            preservation: try vault.optionalInteger("preservation", at: place) ?? Self.standardPreservation)
     }
 }

@@ -59,10 +59,17 @@ public struct PackOffer: Sendable, Hashable {
     public var order: Int64
     /// How a device chooses among the family's packs with the same tags and other values of these traits.
     public var matching: [String: TraitMatching]
+    /// The versions of the app that it is for.
+    public var apps: AppVersionRange
+    /// How long it stays when disk space is needed, 0 to 100: packs with less go first. An app may change it.
+    public var preservation: Int64
+
+    public static let standardPreservation: Int64 = 50
 
     public init(
         policy: PackPolicy = .prefetch, tags: [String] = [], traits: JSONObject = JSONObject(),
-        family: PackID? = nil, order: Int64 = 0, matching: [String: TraitMatching] = [:]
+        family: PackID? = nil, order: Int64 = 0, matching: [String: TraitMatching] = [:],
+        apps: AppVersionRange = .all, preservation: Int64 = standardPreservation
     ) {
         self.policy = policy
         self.tags = tags
@@ -70,6 +77,8 @@ public struct PackOffer: Sendable, Hashable {
         self.family = family
         self.order = order
         self.matching = matching
+        self.apps = apps
+        self.preservation = preservation
     }
 }
 

@@ -8,6 +8,9 @@ public enum Compression: String, Sendable, CaseIterable {
     case standard = "default"
     case max
 
+    /// Those that compress, the usual one first.
+    static let levels = [standard] + allCases.filter { $0 != .standard && $0.level != nil }
+
     /// The zstd level; nil stores pieces as they are.
     var level: Int? {
         switch self {

@@ -121,7 +121,7 @@ extension MetadataStore: TrustStorage {
             guard try stored(.root) == old.bytes else { return false }
             // From here on this root is used, also by the next process if this one dies.
             try storedRoots.store(new.bytes, version: new.version)
-            // Recovery after an attacker with stolen keys raised version numbers (section 5.3.11). It must precede the
+            // Recovery after an attacker with stolen keys raised version numbers (TUF section 5.3.11). It must precede the
             // root: nothing would repeat it afterwards.
             if new.resetsVersions(since: old) {
                 for role in [MetadataRole.timestamp, .snapshot] where try stored(role) != nil {

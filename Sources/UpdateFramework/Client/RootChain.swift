@@ -1,7 +1,7 @@
 import VaultCrypto
 import VaultErrors
 
-/// A sequence of roots, each verified by the signatures of its predecessor (section 5.3).
+/// A sequence of roots, each verified by the signatures of its predecessor (TUF section 5.3).
 struct RootChain {
     private(set) var newest: VerifiedRoot
     private var digests: [Int64: SHA256Digest]

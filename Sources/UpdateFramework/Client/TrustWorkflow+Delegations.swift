@@ -8,18 +8,23 @@ extension TrustWorkflow {
     private static let parallelism = 8
 
     /// Looks a path up, and reads only the roles on the way.
-    func target(at path: String, in chain: TrustChain) async throws(VaultError) -> TargetRecord? {
+    func search(for path: String, in chain: TrustChain) async throws(VaultError) -> (
+        found: TargetRecord?, visited: [VerifiedTargets]
+    ) {
+        var visited = [chain.targets]
         var search = TargetSearch(for: path, in: chain.targets)
         while let step = try search.next() {
-            search.visit(await store(try await delegated(step, of: chain), of: chain))
+            let role = await store(try await delegated(step, of: chain), of: chain)
+            search.visit(role)
+            visited.append(role)
         }
-        return search.found
+        return (search.found, visited)
     }
 
     /// Reads every delegated role, level by level.
     func tree(of chain: TrustChain) async throws(VaultError) -> TargetTree {
         var roles: [TargetSearch.Step: Result<VerifiedTargets, VaultError>] = [:]
-        var level = Self.steps(from: chain.targets)
+        var level = chain.targets.steps
         while !level.isEmpty {
             guard roles.count + level.count <= Self.roleLimit else {
                 throw .untrusted(
@@ -28,18 +33,12 @@ extension TrustWorkflow {
             var next: [TargetSearch.Step] = []
             try await read(level, of: chain) { step, result in
                 roles[step] = result
-                if case .success(let targets) = result { next += Self.steps(from: targets) }
+                if case .success(let targets) = result { next += targets.steps }
             }
             var known = Set(roles.keys)
             level = next.filter { known.insert($0).inserted }
         }
         return TargetTree(chain, roles: roles)
-    }
-
-    private static func steps(from targets: VerifiedTargets) -> [TargetSearch.Step] {
-        (targets.delegations?.all ?? []).map {
-            TargetSearch.Step(delegation: $0, delegator: targets.document.role)
-        }
     }
 
     /// Reads several roles concurrently, and stores them one by one, since a store has one lock.

@@ -1,6 +1,6 @@
 import VaultErrors
 
-/// The client's workflow (section 5) over any source and storage. Verified files are stored one by one, so that a
+/// The client's workflow (TUF section 5) over any source and storage. Verified files are stored one by one, so that a
 /// failure keeps earlier ones.
 struct TrustWorkflow {
     /// The maximum number of new roots in one refresh; the next refresh continues from there.
@@ -10,7 +10,7 @@ struct TrustWorkflow {
     let storage: any TrustStorage
     let now: UTCTime
 
-    /// Follows the known roots to the newest (section 5.3). Nil when the storage changed meanwhile.
+    /// Follows the known roots to the newest (TUF section 5.3). Nil when the storage changed meanwhile.
     func newestRoot(after known: RootChain) async throws(VaultError) -> RootChain? {
         var roots = known
         for _ in 0..<Self.rootLimit {
@@ -69,7 +69,7 @@ struct TrustWorkflow {
         let old: [UInt8]?
     }
 
-    /// A delegated role (section 5.6.7): the stored file is used only if it matches the present delegation.
+    /// A delegated role (TUF section 5.6.7): the stored file is used only if it matches the present delegation.
     @concurrent
     func delegated(
         _ step: TargetSearch.Step, of chain: TrustChain

@@ -1,8 +1,7 @@
 import StrictJSON
-import VaultCrypto
 import VaultErrors
 
-/// A delegated role: for which paths, and whose signatures count (section 4.5).
+/// A delegated role: for which paths, and whose signatures count (TUF section 4.5).
 public struct Delegation: Sendable, Hashable {
     /// The paths of a delegation.
     public enum Scope: Sendable, Hashable {
@@ -72,18 +71,5 @@ public struct Delegation: Sendable, Hashable {
             json["path_hash_prefixes"] = .array(prefixes.map { .string($0) })
         }
         return json
-    }
-}
-
-/// A target path and its SHA-256, which determines its bin.
-struct TargetPath: Sendable {
-    let text: String
-    let digest: SHA256Digest
-    let hexDigest: String
-
-    init(_ text: String) {
-        self.text = text
-        digest = SHA256.hash(Array(text.utf8).span)
-        hexDigest = digest.hex
     }
 }

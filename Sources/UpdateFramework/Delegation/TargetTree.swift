@@ -11,7 +11,7 @@ public struct TargetTree: Sendable {
     }
 
     public let chain: TrustChain
-    private let roles: [TargetSearch.Step: Result<VerifiedTargets, VaultError>]
+    let roles: [TargetSearch.Step: Result<VerifiedTargets, VaultError>]
 
     init(_ chain: TrustChain, roles: [TargetSearch.Step: Result<VerifiedTargets, VaultError>] = [:]) {
         self.chain = chain
@@ -36,7 +36,7 @@ public struct TargetTree: Sendable {
         }.sorted { $0.role < $1.role }
     }
 
-    /// Looks a path up as TUF clients do (section 5.6.7).
+    /// Looks a path up as TUF clients do (TUF section 5.6.7).
     ///
     /// - Returns: nil when no role that may list the path does.
     /// - Throws: `untrusted` when a role on the way failed verification.

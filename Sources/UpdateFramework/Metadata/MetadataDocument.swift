@@ -1,7 +1,7 @@
 public import StrictJSON
 import VaultErrors
 
-/// The common part of all metadata (section 4.3): the bytes as received, and the signed part.
+/// The common part of all metadata (TUF section 4.3): the bytes as received, and the signed part.
 public struct MetadataDocument: Sendable, Hashable {
     public let role: MetadataRole
     /// The file, exactly as received; stores save these bytes.

@@ -2,7 +2,7 @@ import StrictJSON
 import VaultBytes
 public import VaultCrypto
 
-/// A public key in metadata (section 4.2.2).
+/// A public key in metadata (TUF section 4.2.2).
 public struct MetadataKey: Sendable, Hashable {
     public let id: MetadataKeyID
     public let key: VerifyingKey

@@ -1,6 +1,6 @@
 /// The ID of a key in metadata.
 ///
-/// Compared by bytes. The specification defines it as the SHA-256 of the key's canonical JSON (section 4.2.1), as
+/// Compared by bytes. The specification defines it as the SHA-256 of the key's canonical JSON (TUF section 4.2.1), as
 /// ``MetadataKey`` computes it. When parsed it is only a label: signatures are counted by key, and common tools add
 /// members to a key after computing its ID.
 public struct MetadataKeyID: Sendable, Hashable, CustomStringConvertible {

@@ -1,7 +1,7 @@
 import VaultBytes
 import VaultErrors
 
-/// A top-level or delegated role, by its name (section 2.1).
+/// A top-level or delegated role, by its name (TUF section 2.1).
 ///
 /// Names are compared by bytes. A delegated name may have any characters; as a file name it is percent-encoded (RFC
 /// 3986), so it can't leave its folder.
@@ -48,7 +48,7 @@ public struct MetadataRole: Sendable, CustomStringConvertible {
     var caselessFileName: String { fileName.lowercased() }
 
     /// The name of one version's file at a host with consistent snapshots, such as `7.snapshot.json`; the timestamp has
-    /// no version in its name (section 6.2.1).
+    /// no version in its name (TUF section 6.2.1).
     public func hostedName(version: Int64) -> String {
         topLevel == .timestamp ? fileName : "\(version).\(fileName)"
     }

@@ -2,7 +2,7 @@ public import StrictJSON
 public import VaultCrypto
 public import VaultErrors
 
-/// The signed entry of a targets role for one file (section 4.5).
+/// The signed entry of a targets role for one file (TUF section 4.5).
 public struct TargetRecord: Sendable, Hashable {
     /// Relative to the site's folder of targets. Compare it by UTF-8 bytes, not with `==`.
     public let path: String
@@ -46,7 +46,7 @@ public struct TargetRecord: Sendable, Hashable {
         self.json = json
     }
 
-    /// The file's path at a host with consistent snapshots: `<folders>/<hash>.<name>` (section 6.2.1).
+    /// The file's path at a host with consistent snapshots: `<folders>/<hash>.<name>` (TUF section 6.2.1).
     public var hostedPath: String {
         guard let hash = hashes.name else { return path }
         guard let slash = path.utf8.lastIndex(of: UInt8(ascii: "/")) else { return "\(hash).\(path)" }

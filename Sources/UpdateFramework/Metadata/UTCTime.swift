@@ -1,6 +1,6 @@
 import VaultFileSystem
 
-/// A time in UTC, in whole seconds, in the format of TUF: `YYYY-MM-DDTHH:MM:SSZ` (section 4.2.3).
+/// A time in UTC, in whole seconds, in the format of TUF: `YYYY-MM-DDTHH:MM:SSZ` (TUF section 4.2.3).
 public struct UTCTime: Sendable, Hashable, Comparable {
     /// POSIX time: leap seconds don't count.
     public let secondsSince1970: Int64
@@ -27,7 +27,9 @@ public struct UTCTime: Sendable, Hashable, Comparable {
     public func adding(days: Int) -> UTCTime {
         let (seconds, overflow) = Int64(days).multipliedReportingOverflow(by: 86_400)
         let (sum, overflowOfSum) = secondsSince1970.addingReportingOverflow(seconds)
-        return UTCTime(clamping: overflow || overflowOfSum ? (days < 0 ? .min : .max) : sum)
+        let isOutOfRange = overflow || overflowOfSum
+        let limit: Int64 = days < 0 ? .min : .max
+        return UTCTime(clamping: isOutOfRange ? limit : sum)
     }
 
     public static func < (left: UTCTime, right: UTCTime) -> Bool {

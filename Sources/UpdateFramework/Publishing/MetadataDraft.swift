@@ -55,8 +55,14 @@ public struct MetadataDraft: Sendable, Hashable {
         }
         var old = old
         old["delegations"] = delegations.map { .object($0.json) }
+        if role.topLevel == nil { old[Self.roleMember] = .string(role.name) }
         return try MetadataDraft(role, version, expires, ["targets": .object(table)], carrying: old)
     }
+
+    /// The member of a delegated role's signed part with the role's name. Several roles may have one key: this keeps a host that
+    /// also has the snapshot key from serving one in place of another. The specification allows further members (section
+    /// 4.1); other clients ignore it.
+    static let roleMember = "x-role"
 
     /// Lists the files of all targets roles by version, and by length and hash where known. Other entries of the old
     /// snapshot stay listed: a missing role is refused as a rollback.

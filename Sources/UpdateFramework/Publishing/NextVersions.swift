@@ -7,8 +7,8 @@ import StrictJSON
 /// (``VerifiedRoot/resetsVersions(since:)``).
 public struct NextVersions: Sendable {
     /// The highest possible version, 2^53 - 1.
-    public static let last = JSONValue.integerRange.upperBound
-    private static let half = last / 2
+    public static let highestPossible = JSONValue.integerRange.upperBound
+    private static let half = highestPossible / 2
 
     /// By file name.
     private var highest: [String: Int64] = [:]
@@ -17,7 +17,7 @@ public struct NextVersions: Sendable {
     public subscript(role: MetadataRole) -> Int64 {
         let name = role.fileName
         let version = highest[name] ?? 0
-        return (version < Self.last ? version : highestInLowerHalf[name] ?? 0) + 1
+        return (version < Self.highestPossible ? version : highestInLowerHalf[name] ?? 0) + 1
     }
 
     mutating func add(_ version: Int64, of fileName: String) {

@@ -11,10 +11,10 @@ public struct TrustChain: Sendable {
     public let snapshot: VerifiedSnapshot
     public let targets: VerifiedTargets
     /// Whether the host's timestamp has the same version as the trusted one, but another snapshot: two publishers
-    /// created the same version. The trusted one is used (section 5.4.3) until the host has a higher version.
+    /// created the same version. The trusted one is used (TUF section 5.4.3) until the host has a higher version.
     public let isContested: Bool
 
-    /// Verifies a delegated role (section 5.6.7): it must be listed in the snapshot; length and hashes are checked
+    /// Verifies a delegated role (TUF section 5.6.7): it must be listed in the snapshot; length and hashes are checked
     /// first.
     ///
     /// - Parameter now: the time at which it must not have expired.
@@ -54,7 +54,7 @@ public struct TrustChain: Sendable {
             self.now = now
         }
 
-        /// Verifies a timestamp (section 5.4). If its version is that of the trusted one, the trusted one is used.
+        /// Verifies a timestamp (TUF section 5.4). If its version is that of the trusted one, the trusted one is used.
         public func timestamp(
             _ metadata: UnverifiedMetadata, after trusted: VerifiedTimestamp?
         ) throws(VaultError) -> AtTimestamp {
@@ -78,7 +78,7 @@ public struct TrustChain: Sendable {
         let isContested: Bool
         let now: UTCTime
 
-        /// Verifies a snapshot (section 5.5); length and hashes are checked first.
+        /// Verifies a snapshot (TUF section 5.5); length and hashes are checked first.
         public func snapshot(
             _ metadata: UnverifiedMetadata, after trusted: VerifiedSnapshot?
         ) throws(VaultError) -> AtSnapshot {
@@ -102,7 +102,7 @@ public struct TrustChain: Sendable {
         let isContested: Bool
         let now: UTCTime
 
-        /// Verifies the top-level targets (section 5.6); length and hashes are checked first.
+        /// Verifies the top-level targets (TUF section 5.6); length and hashes are checked first.
         public func targets(_ metadata: UnverifiedMetadata) throws(VaultError) -> TrustChain {
             let document = metadata.document
             try snapshot.targets.check(document.bytes, at: document.place)

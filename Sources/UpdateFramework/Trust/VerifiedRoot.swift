@@ -1,10 +1,10 @@
 import StrictJSON
 public import VaultErrors
 
-/// The root of trust: it names the keys of all roles, its own included (section 4.3).
+/// The root of trust: it names the keys of all roles, its own included (TUF section 4.3).
 public struct VerifiedRoot: VerifiedMetadata {
     public let document: MetadataDocument
-    /// Whether file names at the host contain the version or hash (section 6.2).
+    /// Whether file names at the host contain the version or hash (TUF section 6.2).
     public let usesConsistentSnapshots: Bool
     private let trusts: [TopLevelRole: RoleTrust]
 
@@ -33,7 +33,7 @@ public struct VerifiedRoot: VerifiedMetadata {
         }
     }
 
-    /// The next root: its version exactly one higher, signed by this root's keys and by its own (section 5.3).
+    /// The next root: its version exactly one higher, signed by this root's keys and by its own (TUF section 5.3).
     public func successor(verifying metadata: UnverifiedMetadata) throws(VaultError) -> VerifiedRoot {
         try verify(metadata, as: .root)
         let found = metadata.document.version
@@ -79,7 +79,7 @@ public struct VerifiedRoot: VerifiedMetadata {
     }
 
     /// Whether clients of the older root forget the versions of timestamp, snapshot and everything in a snapshot: a key
-    /// of either was removed, and its thief must not lock clients out (section 5.3.11).
+    /// of either was removed, and its thief must not lock clients out (TUF section 5.3.11).
     public func resetsVersions(since older: VerifiedRoot) -> Bool {
         revokesKeys(of: .timestamp, since: older) || revokesKeys(of: .snapshot, since: older)
     }

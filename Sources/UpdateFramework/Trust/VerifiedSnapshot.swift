@@ -2,7 +2,7 @@ import StrictJSON
 import VaultBytes
 public import VaultErrors
 
-/// The snapshot: the versions of all targets files that belong together (section 4.4).
+/// The snapshot: the versions of all targets files that belong together (TUF section 4.4).
 public struct VerifiedSnapshot: VerifiedMetadata {
     public let document: MetadataDocument
     /// The top-level targets.
@@ -31,7 +31,7 @@ public struct VerifiedSnapshot: VerifiedMetadata {
         }
     }
 
-    /// Checks that no entry of an older snapshot is missing or has a lower version (section 5.5.5).
+    /// Checks that no entry of an older snapshot is missing or has a lower version (TUF section 5.5.5).
     func requireNothingOlder(than older: VerifiedSnapshot) throws(VaultError) {
         guard version >= older.version else {
             throw .rollback(

@@ -1,12 +1,12 @@
 import StrictJSON
 public import VaultErrors
 
-/// The metadata of one targets role: its files with lengths and hashes, and its delegations (section 4.5).
+/// The metadata of one targets role: its files with lengths and hashes, and its delegations (TUF section 4.5).
 public struct VerifiedTargets: VerifiedMetadata {
     public let document: MetadataDocument
     /// All files that this role lists, sorted by the bytes of the path.
     public let records: [TargetRecord]
-    public let delegations: Delegations?
+    public private(set) var delegations: Delegations?
 
     /// The top-level targets. Verifies format and signatures only.
     public init(verifying metadata: UnverifiedMetadata, under root: VerifiedRoot) throws(VaultError) {
@@ -22,7 +22,11 @@ public struct VerifiedTargets: VerifiedMetadata {
             throw .untrusted("it is not the metadata of \(delegation.role)", at: metadata.document.place)
         }
         try delegation.trust.verify(metadata, namedBy: "the role \(delegator)")
-        try self.init(reading: metadata.document)
+        let document = metadata.document
+        if let stated = document.signed[MetadataDraft.roleMember], stated != .string(delegation.role.name) {
+            throw .untrusted("it was signed as another role than \(delegation.role)", at: document.place)
+        }
+        try self.init(reading: document)
     }
 
     private init(reading document: MetadataDocument) throws(VaultError) {
@@ -44,6 +48,14 @@ public struct VerifiedTargets: VerifiedMetadata {
             throw error.asUntrusted
         }
         self.document = document
+    }
+
+    /// The same without some of the roles that it delegates to.
+    func ignoring(_ isIgnored: (MetadataRole) -> Bool) -> VerifiedTargets {
+        guard case .roles(let roles)? = delegations else { return self }
+        var targets = self
+        targets.delegations = .roles(roles.filter { !isIgnored($0.role) })
+        return targets
     }
 
     /// This role's record of exactly this path.

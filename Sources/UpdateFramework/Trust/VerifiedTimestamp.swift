@@ -1,7 +1,7 @@
 import StrictJSON
 public import VaultErrors
 
-/// The timestamp: the newest snapshot (section 4.6).
+/// The timestamp: the newest snapshot (TUF section 4.6).
 public struct VerifiedTimestamp: VerifiedMetadata {
     public let document: MetadataDocument
     public let snapshot: MetadataReference

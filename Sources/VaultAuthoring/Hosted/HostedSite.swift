@@ -45,7 +45,7 @@ final class HostedSite: Sendable {
         // An expired site must be publishable.
         let tree = try await TargetTree.verifying(site, pinnedRoot: pinned.document.bytes, now: .earliest)
         // Packs of a role that can't be read would look new.
-        if let refusal = tree.refusals.first(where: { OwnBins.contains($0.role) }) { throw refusal.error }
+        if let refusal = tree.refusals.first(where: { OwnRoles.contains($0.role) }) { throw refusal.error }
         try vault.requireNoNewer(than: tree, at: site.place(of: timestamp.fileName))
         let copy = try await MetadataCopy(of: tree, at: site, pinned: pinned, in: MetadataFolder(folder))
         for role in CurrentSite.ownRoles(of: tree) {
@@ -60,8 +60,11 @@ final class HostedSite: Sendable {
         self.scratch = scratch
     }
 
+    /// Whether any channel lists it.
     func lists(_ pack: PackManifest) -> Bool {
-        (try? tree.record(at: pack.id.targetPath))?.hashes.sha256 == pack.sha256
+        CurrentSite.ownRoles(of: tree).contains { role in
+            role[pack.id.targetPath]?.eachVersion.contains { $0.hashes.sha256 == pack.sha256 } ?? false
+        }
     }
 
     func pack(_ pack: PackManifest) async throws(VaultError) -> HostedPack {
@@ -98,7 +101,10 @@ final class HostedSite: Sendable {
 
     /// Fetches earlier metadata of the roles that list these packs, for their last versions.
     func readHistory(of ids: Set<PackID>) async throws(VaultError) {
-        let asked = Set(ids.flatMap { tree.rolesAsked(for: $0.targetPath) }.map(\.document.role))
+        let channels = tree.chain.channels.compactMap { try? tree.following($0) }
+        let asked = Set(
+            channels.flatMap { tree in ids.flatMap { tree.rolesAsked(for: $0.targetPath) } }
+                .map(\.document.role))
         for role in CurrentSite.ownRoles(of: tree) where asked.contains(role.document.role) {
             try await copy.readEarlier(
                 than: role.version, of: role.document.role, atMost: Int64(PackHistory.latestFiles))

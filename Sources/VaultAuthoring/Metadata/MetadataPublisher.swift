@@ -3,6 +3,7 @@ import UpdateFramework
 import VaultErrors
 import VaultFileSystem
 import VaultKeys
+import VaultSite
 
 /// The metadata files that a command wrote to a site.
 public struct MetadataReport: Sendable {
@@ -19,9 +20,11 @@ struct MetadataPublisher {
     private var vault: VaultFolder { session.vault }
     private var signing: MetadataSigning { roots.signing }
 
-    /// - Parameter records: what the vault itself lists.
+    /// - Parameter changed: what the vault itself lists in these channels from now on; other channels stay as they are.
     /// - Throws: `key` when a file must be signed elsewhere first; it waits in `pending/` then.
-    mutating func run(listing records: [TargetRecord]) async throws(VaultError) -> MetadataReport {
+    mutating func run(
+        listing changed: [Channel: [TargetRecord]] = [:]
+    ) async throws(VaultError) -> MetadataReport {
         var report = MetadataReport()
         var root = try roots.run()
         if case .signed(let file)? = root, try await publishAlone(file) {
@@ -46,7 +49,7 @@ struct MetadataPublisher {
             isReplacement: site.isReplacement)
         let imports = try TeamImports(
             of: deliveries, versionsAreReset: renewal.resetsVersions && !vault.followsHost)
-        let listings = try listings(of: records, under: renewal)
+        let listings = try listings(changed, under: renewal)
         let signed = try renewal.files(listing: listings, importing: imports.files)
         guard renewal.waiting.isEmpty else {
             let names = renewal.waiting.map { "\($0.path) (\($0.missing))" }.joined(separator: ", ")
@@ -114,24 +117,40 @@ struct MetadataPublisher {
             + refused.map { Warning("clients refuse the team '\($0.role)': \($0.error.problem)") }
     }
 
-    /// The contents of each role: teams list their own packs, the bins or the top-level targets all others.
+    /// The contents of each role: teams list their own packs, the channels or the top-level targets all others.
     private func listings(
-        of records: [TargetRecord], under renewal: SiteRenewal
+        _ changed: [Channel: [TargetRecord]], under renewal: SiteRenewal
     ) throws(VaultError) -> [SiteRenewal.Listing] {
-        let trusts = renewal.trusts(of: .targets)
+        let structure = session.settings.structure
+        let newest = (renewal.successor ?? renewal.root).trust(in: .targets)
+        let isDivided = structure.binBits > 0 || !structure.channels.isEmpty
         var delegations = deliveries.map(\.delegation)
+        var listings: [SiteRenewal.Listing] = []
+        var own: [TargetRecord] = []
+        // What is live comes first, and ends the search of clients that know no channels.
+        for channel in [.live] + structure.channels.filter({ $0 != .live }) {
+            let records = changed[channel] ?? site.ownListing(in: channel).records
+            try requireNoTeams(records)
+            guard isDivided else {
+                own = records
+                continue
+            }
+            let listing = ChannelListing(of: channel, binBits: structure.binBits, trust: newest)
+            delegations.append(listing.delegation(isTerminating: !structure.channels.isEmpty))
+            listings += listing.listings(of: records)
+        }
+        let top = SiteRenewal.Listing(
+            role: .targets, records: own, delegations: delegations.isEmpty ? nil : .roles(delegations),
+            trusts: renewal.trusts(of: .targets), hasQuietNames: session.settings.hasQuietNames)
+        return listings + [top]
+    }
+
+    private func requireNoTeams(_ records: [TargetRecord]) throws(VaultError) {
         for record in records {
-            guard let team = delegations.first(where: { $0.covers(record.path) }) else { continue }
+            guard let team = deliveries.first(where: { $0.delegation.covers(record.path) }) else { continue }
             throw VaultError(
-                .usage, "it is within the paths of the team '\(team.role)'", at: "target \(record.path)",
+                .usage, "it is within the paths of the team '\(team.team.role)'", at: "target \(record.path)",
                 remedy: "give the pack another ID, or the team other paths")
         }
-        let newest = (renewal.successor ?? renewal.root).trust(in: .targets)
-        let bins = BinnedListing(bits: session.settings.structure.binBits, trust: newest)
-        if let bins { delegations.append(bins.delegation) }
-        let top = SiteRenewal.Listing(
-            role: .targets, records: bins == nil ? records : [],
-            delegations: delegations.isEmpty ? nil : .roles(delegations), trusts: trusts)
-        return (bins?.listings(of: records) ?? []) + [top]
     }
 }

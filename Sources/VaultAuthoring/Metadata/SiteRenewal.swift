@@ -1,6 +1,7 @@
 import StrictJSON
 import UpdateFramework
 import VaultErrors
+import VaultSite
 
 /// Decides which metadata is signed again: changed content, files that refer to it, less than a quarter of the period
 /// left, or signatures by other keys.
@@ -23,6 +24,15 @@ struct SiteRenewal {
         let records: [TargetRecord]
         let delegations: Delegations?
         let trusts: [RoleTrust]
+        /// The bin's part of the ``TagIndex``.
+        var tags: JSONValue?
+        /// See ``PackNames/member``.
+        var hasQuietNames = false
+
+        /// Further members of the signed part; nil for absent ones.
+        var members: KeyValuePairs<String, JSONValue?> {
+            [TagIndex.member: tags, PackNames.member: hasQuietNames ? .bool(true) : nil]
+        }
     }
 
     /// - Parameters:
@@ -125,10 +135,12 @@ struct SiteRenewal {
     }
 
     private func content(_ listing: Listing, after old: VerifiedTargets?) -> MetadataSigning.Content {
-        { version, expires throws(VaultError) in
+        var members = old?.json ?? [:]
+        for (name, value) in listing.members { members[name] = value }
+        return { [members] version, expires throws(VaultError) in
             try .targets(
                 listing.role, version: version, expires: expires, records: listing.records,
-                delegations: listing.delegations, carrying: old?.json ?? [:])
+                delegations: listing.delegations, carrying: members)
         }
     }
 
@@ -139,9 +151,9 @@ struct SiteRenewal {
 
     /// Whether the content changed, or other keys have signed it.
     private func mustChange(_ old: VerifiedTargets, _ listing: Listing) throws(VaultError) -> Bool {
-        guard old.delegations == listing.delegations, Set(old.records) == Set(listing.records) else {
-            return true
-        }
+        guard old.delegations == listing.delegations, Set(old.records) == Set(listing.records),
+            listing.members.allSatisfy({ name, value in old.json[name] == value })
+        else { return true }
         return try isObsolete(old, trusts: listing.trusts)
     }
 
@@ -152,7 +164,7 @@ struct SiteRenewal {
 
     /// Whether its version must begin again, or other keys have signed it.
     private func isObsolete(_ old: some VerifiedMetadata, trusts: [RoleTrust]) throws(VaultError) -> Bool {
-        if beginsAgain(after: old) { return true }
+        if restartsNumbering(after: old) { return true }
         let role = old.document.role
         let metadata = try UnverifiedMetadata(parsing: old.bytes, as: role, place: role.fileName)
         let known = Set(trusts.flatMap(\.keys).map(\.id))

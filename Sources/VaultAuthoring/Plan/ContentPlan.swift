@@ -37,46 +37,54 @@ public struct ContentPlan: Sendable {
     /// Files of resource trees without any tag: they are in no pack.
     public private(set) var untagged: [PackID: [EntryPath]] = [:]
 
+    /// Of several sources; sorted by path.
+    public private(set) var conflicts: [Conflict] = []
+    /// Resource trees all of whose tags have the highest preservation.
+    public private(set) var fullyPreserved: [PackID] = []
+
     /// Throws `.usage` for settings that can't be published, `.missing` for a source that does not exist.
     public init(of vault: VaultFolder) async throws(VaultError) {
         let settings = try VaultSettings(reading: vault.settings)
         limits = settings.limits
-        let published = try await Self.published(by: vault)
-        for pack in settings.packs {
-            let source = try PackSource(
-                vault.path.pushing(pack.source), taking: pack.filter, unpackingBeside: vault.site,
-                followLinks: pack.followsLinks)
+        let published = try await Self.published(by: vault, in: settings.structure.sourceChannel)
+        let sources = PlannedSources(of: settings, in: vault)
+        var claims = PathClaims()
+        for (number, pack) in settings.packs.enumerated() {
+            let source = try sources.open(number)
             try add(
                 pack.id, pack.offer, for: pack.audiences, source.folder, Array(source.folder.entries.indices),
-                published: published[pack.id])
+                number, &claims, published: published[pack.id])
         }
-        for tree in settings.resources {
-            let source = try PackSource(
-                vault.path.pushing(tree.source), taking: tree.filter, unpackingBeside: vault.site,
-                followLinks: tree.followsLinks)
+        for (number, tree) in settings.resources.enumerated() {
+            let source = try sources.open(settings.packs.count + number)
             let found = try tree.packs(of: source.folder)
             for pack in found.packs {
                 try add(
                     pack.id, tree.offer(of: pack.labels), for: tree.audiences, source.folder, pack.entries,
-                    published: published[pack.id])
+                    settings.packs.count + number, &claims, published: published[pack.id])
             }
             let paths = found.untagged.map { source.folder.entries[$0].path }
             if !paths.isEmpty { untagged[tree.family] = paths }
+            if tree.preservation.isFull(for: found.tags) { fullyPreserved.append(tree.family) }
         }
         packs.sort { $0.id < $1.id }
+        try decide(&claims, sources)
+        conflicts = claims.conflicts.sorted { $0.path < $1.path }
     }
 
     private mutating func add(
         _ id: PackID, _ offer: PackOffer, for audiences: [String], _ source: borrowing SourceFolder,
-        _ positions: [Int],
-        published: PackManifest?
+        _ positions: [Int], _ number: Int, _ claims: inout PathClaims, published: PackManifest?
     ) throws(VaultError) {
         var size: UInt64 = 0
         var reader = try SourceReader(of: source)
         for position in positions {
             let entry = source.entries[position]
             size += min(entry.size, .max - size)
-            guard case .file = entry.kind, entry.size >= ExecutableFormat.leastSize else { continue }
+            guard case .file = entry.kind else { continue }
+            let claim = PathClaims.Claim(source: number, pack: id, traits: offer.traits, size: entry.size)
+            try claims.add(entry.path, claim) { () throws(VaultError) in try reader.open(entry).sha256() }
+            guard entry.size >= ExecutableFormat.leastSize else { continue }
             if let format = try ExecutableFormat(of: reader.open(entry)) {
                 executables.append(Executable(pack: id, path: entry.path, format: format))
             }
@@ -87,15 +95,33 @@ public struct ContentPlan: Sendable {
                 published: published))
     }
 
+    /// Reads the first files of paths that another source has with the same size.
+    private func decide(_ claims: inout PathClaims, _ sources: PlannedSources) throws(VaultError) {
+        let undecided = Dictionary(grouping: claims.undecided, by: \.first.source)
+        for (number, paths) in undecided.sorted(by: { $0.key < $1.key }) {
+            let source = try sources.open(number)
+            var reader = try SourceReader(of: source.folder)
+            let byPath = Dictionary(grouping: paths, by: \.path)
+            for entry in source.folder.entries {
+                guard let claimed = byPath[entry.path] else { continue }
+                let digest = try reader.open(entry).sha256()
+                for claim in claimed { claims.decide(claim, digest: digest) }
+            }
+        }
+    }
+
     /// What the vault's own site lists, however old it is; empty before the first publication, and for a team, which has no
     /// root.
-    private static func published(by vault: VaultFolder) async throws(VaultError) -> [PackID: PackManifest] {
+    private static func published(
+        by vault: VaultFolder, in channel: Channel
+    ) async throws(VaultError) -> [PackID: PackManifest] {
         guard try FileSystem.exists(vault.trustedRoot) else { return [:] }
         let root = try DurableFile.read(vault.trustedRoot, limit: MetadataRole.root.sizeLimit)
         do throws(VaultError) {
             let tree = try await TargetTree.verifying(
                 MetadataFolder(vault.metadata), pinnedRoot: root, now: .earliest)
-            let packs = PublishedPacks(of: tree).packs.map { ($0.pack.id, $0.pack) }
+            guard tree.chain.channels.contains(channel) else { return [:] }
+            let packs = try PublishedPacks(of: tree, in: channel).packs.map { ($0.pack.id, $0.pack) }
             return Dictionary(packs) { first, _ in first }
         } catch {
             guard error.category == .unavailable else { throw error }

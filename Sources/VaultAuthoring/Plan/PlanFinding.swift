@@ -29,6 +29,9 @@ extension ContentPlan {
         return findings
     }
 
+    /// The maximum number of conflicts that are named.
+    private static let conflictLimit = 8
+
     private func ownFindings(within limits: SizeLimits) -> [PlanFinding] {
         var findings: [PlanFinding] = []
         for pack in packs {
@@ -53,6 +56,28 @@ extension ContentPlan {
                     problem:
                         "\(paths.count.counting("file")) of '\(family)' in no pack; '\(first)' is the first",
                     remedy: "give a tag, or exclude what is not needed"))
+        }
+        for conflict in conflicts.prefix(Self.conflictLimit) {
+            findings.append(
+                PlanFinding(
+                    severity: .warning,
+                    problem:
+                        "'\(conflict.path)' has other content in '\(conflict.first)' than in '\(conflict.other)'",
+                    remedy: "rename one of them, if an app reads both packs as one tree"))
+        }
+        if conflicts.count > Self.conflictLimit {
+            findings.append(
+                PlanFinding(
+                    severity: .warning,
+                    problem:
+                        "\(conflicts.count - Self.conflictLimit) more paths have different content in two packs",
+                    remedy: "rename one of each"))
+        }
+        for family in fullyPreserved {
+            findings.append(
+                PlanFinding(
+                    severity: .warning, problem: "all tags of '\(family)' have the preservation 100",
+                    remedy: "leave less to what may go first: equal priorities say nothing"))
         }
         for file in executables {
             findings.append(

@@ -6,29 +6,34 @@ import VaultSite
 
 /// What is known of the versions before a publication.
 struct EarlierPacks {
-    /// The packs that the vault lists now.
-    let published: [PackID: PackManifest]
+    /// The packs that the vault lists now, in the channel of its sources.
+    let listed: [PackID: ListedPack]
+    var published: [PackID: PackManifest] { listed.mapValues(\.pack) }
     let history: PackHistory
     private let state: PublishedState
     private let waiting: [PackID: PackManifest]
+    /// The same of the other channels, the highest version first.
+    private let promoted: [PackID: [PackManifest]]
     private let host: HostedSite?
 
     init(of session: AuthorSession, by publisher: PackPublisher) async throws(VaultError) {
         history = try await session.history()
         state = session.published
         host = publisher.files.host
-        published = Dictionary(session.published.ownListing.packs.map { ($0.pack.id, $0.pack) }) { first, _ in
-            first
-        }
+        listed = Dictionary(session.sourceListing.packs.map { ($0.pack.id, $0) }) { first, _ in first }
+        promoted = Self.promotedPacks(of: session)
         waiting = try Self.waitingPacks(of: session)
     }
 
     /// Candidates for the previous version of a pack, the best first.
-    func candidates(for id: PackID) -> [PackManifest] { [waiting[id], published[id]].compactMap(\.self) }
+    func candidates(for id: PackID) -> [PackManifest] {
+        [waiting[id], listed[id]?.pack].compactMap(\.self) + (promoted[id] ?? [])
+    }
 
     /// A pack of the family, whose content key the others have as well.
     func member(of family: PackID) -> PackManifest? {
-        let packs = [waiting, published].lazy.flatMap(\.values).filter { $0.offer.family == family }
+        let listed = [waiting, published].flatMap(\.values) + promoted.values.joined()
+        let packs = listed.lazy.filter { $0.offer.family == family }
         return packs.min { $0.id < $1.id }
     }
 
@@ -40,9 +45,10 @@ struct EarlierPacks {
         return try history.pack(id, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
     }
 
-    /// The highest versions of packs that are not listed now: clients may have them, so their numbers stay taken.
+    /// The highest versions of packs that the channel of the sources does not list now: clients may have them, so their
+    /// numbers stay taken.
     func withdrawnVersions(of ids: [PackID]) async throws(VaultError) -> [PackID: UInt64] {
-        let ids = Set(ids.filter { candidates(for: $0).isEmpty })
+        let ids = Set(ids.filter { waiting[$0] == nil && listed[$0] == nil })
         guard !ids.isEmpty else { return [:] }
         try await host?.readHistory(of: ids)
         var highest = try history.highestVersions(of: ids)
@@ -54,14 +60,23 @@ struct EarlierPacks {
         return highest
     }
 
+    private static func promotedPacks(of session: AuthorSession) -> [PackID: [PackManifest]] {
+        let structure = session.settings.structure
+        let listings = structure.channels.dropFirst().map { session.published.ownListing(in: $0) }
+        return Dictionary(grouping: listings.flatMap(\.packs).map(\.pack), by: \.id).mapValues {
+            $0.sorted { $0.version > $1.version }
+        }
+    }
+
     /// Sealed packs whose listing waits for signatures: sealing them again would use another content key.
     private static func waitingPacks(of session: AuthorSession) throws(VaultError)
         -> [PackID: PackManifest]
     {
         let pending = PendingMetadata(vault: session.vault)
+        let channel = session.settings.structure.sourceChannel
         var packs: [PackID: PackManifest] = [:]
         for role in try pending.roles()
-        where role == .targets || role == session.settings.structure.ownRole || OwnBins.contains(role) {
+        where role == .targets || role == session.settings.structure.ownRole || channel.owns(role) {
             for (path, json) in try pending.file(of: role)?.document.signed.object("targets", at: "pending")
                 ?? [:]
             {

@@ -8,6 +8,7 @@ import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 import VaultKeys
+import VaultSite
 
 /// Writes packs to a site's targets, under names that no metadata lists yet.
 struct PackPublisher {
@@ -46,29 +47,66 @@ struct PackPublisher {
     /// Seals the packs of a resource tree, with one content key, and passes the results to `deliver`. Returns the files that are
     /// in no pack.
     func seal(
-        _ tree: ResourceTree, after earlier: EarlierPacks, onPack: (PackID, UInt64) -> Void,
-        deliver: (SealingResult) throws(VaultError) -> Void
+        _ tree: ResourceTree, after earlier: EarlierPacks, naming names: inout QuietNames,
+        onPack: (PackID, UInt64) -> Void,
+        deliver: (SealingResult) async throws(VaultError) -> Void
     ) async throws(VaultError) -> [EntryPath] {
         let source = try PackSource(
             vault.path.pushing(tree.source), taking: tree.filter, unpackingBeside: vault.site,
             followLinks: tree.followsLinks, limit: unpackingLimit)
         let found = try tree.packs(of: source.folder)
-        let choice = try await contentKey(following: earlier.member(of: tree.family), for: tree.audiences)
-        let withdrawn = try await earlier.withdrawnVersions(of: found.packs.map(\.id))
+        let choice = try await contentKey(
+            following: earlier.member(of: names.listedFamily(tree.family)),
+            for: tree.audiences)
+        var listed: [PackID: (id: PackID, offer: PackOffer)] = [:]
+        for pack in found.packs { listed[pack.id] = try names.conceal(pack.id, tree.offer(of: pack.labels)) }
+        let withdrawn = try await earlier.withdrawnVersions(of: listed.values.map(\.id))
         for pack in found.packs {
+            guard let (id, offer) = listed[pack.id] else { continue }
             onPack(pack.id, 0)
             let order = SealingRequest(
-                id: pack.id, versioning: .exactly(1), key: choice.key, slots: choice.slots,
-                offer: tree.offer(of: pack.labels),
+                id: id, versioning: .exactly(1), key: choice.key, slots: choice.slots, offer: offer,
                 compression: compression ?? tree.compression ?? .standard)
             let result = try await seal(
                 order, try source.folder.part(pack.entries),
-                after: try files.firstAvailable(earlier.candidates(for: pack.id)),
-                above: withdrawn[pack.id] ?? 0
+                after: try files.firstAvailable(earlier.candidates(for: id)), above: withdrawn[id] ?? 0
             ) { onPack(pack.id, $0) }
-            try deliver(result)
+            try await deliver(result)
         }
         return found.untagged.map { source.folder.entries[$0].path }
+    }
+
+    /// The key of the map of quiet names, which also makes the names: that of its earlier version.
+    func namesKey(after earlier: EarlierPacks, for names: [String]) async throws(VaultError)
+        -> ContentKeyChoice
+    {
+        let id = try PackID(PackNames.packID)
+        let previous = try files.firstAvailable(earlier.candidates(for: id))
+        return try await ContentKeyChoice(
+            following: previous, keys: ChainedKeyProvider([keys, try audiences.keys(of: audiences.all)]),
+            sealingFor: ChainedKeyProvider([keys, try audiences.keys(of: names)]))
+    }
+
+    /// Seals the map of quiet names, which clients need first.
+    func seal(
+        _ names: PackNames, as choice: ContentKeyChoice, after earlier: EarlierPacks
+    ) async throws(VaultError) -> SealingResult {
+        let id = try PackID(PackNames.packID)
+        let scratch = try ScratchFolder(beside: vault.site)
+        try DurableFile.write(
+            names.bytes.span, to: scratch.path.appending(PackNames.path), permissions: 0o600, replacing: false
+        )
+        let source = try SourceFolder(scanning: scratch.path)
+        let withdrawn = try await earlier.withdrawnVersions(of: [id])
+        let request = SealingRequest(
+            id: id, versioning: .exactly(1), key: choice.key, slots: choice.slots,
+            offer: PackOffer(policy: .essential), compression: .standard)
+        let result = try await seal(
+            request, source, after: try files.firstAvailable(earlier.candidates(for: id)),
+            above: withdrawn[id] ?? 0
+        ) { _ in }
+        _ = consume scratch
+        return result
     }
 
     private func seal(
@@ -128,6 +166,16 @@ struct PackPublisher {
             previous == nil ? keys : ChainedKeyProvider([keys, try audiences.keys(of: audiences.all)])
         return try await ContentKeyChoice(
             following: previous, keys: openers, sealingFor: names.isEmpty ? keys : audiences.keys(of: names))
+    }
+
+    /// A version that stays listed, for the keys that another pack with its content key is sealed for.
+    func keep(
+        _ earlier: PackManifest, slots: [KeySlot]?, for names: [String]
+    ) async throws(VaultError) -> PackManifest {
+        var pack = earlier
+        pack.slots =
+            if let slots { slots } else { try await contentKey(following: earlier, for: names).slots }
+        return pack
     }
 
     /// An earlier version, unchanged, for the present vault keys.

@@ -87,7 +87,7 @@ public struct Publication: Sendable {
         savingSettings isChanged: Bool, _ onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) -> PublicationReport {
         let (vault, settings) = (session.vault, session.settings)
-        let listed = session.published.ownListing.packs.map(\.pack.id)
+        let listed = session.sourceListing.packs.map(\.pack.id)
         try PublishedPackFiles.removeAbandonedScratch(
             of: settings.packs.map(\.id) + listed, in: vault.targets)
         try FileSystem.createFolders(vault.targets, permissions: 0o755)
@@ -101,7 +101,8 @@ public struct Publication: Sendable {
             let roots = try RootRenewal(of: site.root, with: MetadataSigning(for: session))
             var publisher = MetadataPublisher(
                 session: session, site: site, roots: roots, deliveries: deliveries)
-            report = try await publisher.run(listing: proposal.records)
+            report = try await publisher.run(
+                listing: [settings.structure.sourceChannel: proposal.records])
         case .part(let part):
             report = try TeamPublisher(session: session, part: part).run(listing: proposal.records)
         }

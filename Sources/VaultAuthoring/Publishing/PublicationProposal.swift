@@ -15,6 +15,9 @@ struct PublicationProposal {
     private(set) var warnings: [Warning] = []
     /// Of all packs of the listing.
     private var slots: [KeySlot] = []
+    /// The slots of the packs by their content keys.
+    private var slotsByKey: [ContentKeyID: [KeySlot]] = [:]
+    private let compatible: CompatibleVersions
     /// Packs with other content than was published, the first of them.
     private var changed: [PackID: PackManifest] = [:]
 
@@ -24,12 +27,23 @@ struct PublicationProposal {
     ) async throws(VaultError) {
         let (vault, settings) = (session.vault, session.settings)
         let earlier = try await EarlierPacks(of: session, by: publisher)
-        let listing = session.published.ownListing
+        let listing = session.sourceListing
         try Self.checkSources(of: settings, in: vault)
         records = listing.foreign
-        let withdrawn = try await earlier.withdrawnVersions(of: settings.packs.map(\.id))
+        compatible = CompatibleVersions(supported: settings.supportedApps)
+        let namesKey =
+            settings.hasQuietNames
+            ? try await publisher.namesKey(after: earlier, for: settings.usedAudiences) : nil
+        var names = QuietNames(key: namesKey?.key)
+        var declared: [(name: PackID, pack: VaultSettings.Pack)] = []
         for pack in settings.packs {
-            onPack(pack.id, 0)
+            var listed = pack
+            (listed.id, listed.offer) = try names.conceal(pack.id, pack.offer)
+            declared.append((pack.id, listed))
+        }
+        let withdrawn = try await earlier.withdrawnVersions(of: declared.map(\.pack.id))
+        for (name, pack) in declared {
+            onPack(name, 0)
             let result =
                 if let version = pack.pin {
                     try await publisher.restore(
@@ -37,26 +51,36 @@ struct PublicationProposal {
                         as: pack, newest: earlier.published[pack.id])
                 } else {
                     try await publisher.seal(pack, after: earlier, withdrawn: withdrawn[pack.id]) { done in
-                        onPack(pack.id, done)
+                        onPack(name, done)
                     }
                 }
             if result.manifest.entryCount == 0, pack.pin == nil {
-                warnings.append("the source of '\(pack.id)' is empty: \(vault.path.pushing(pack.source))")
+                warnings.append("the source of '\(name)' is empty: \(vault.path.pushing(pack.source))")
             }
-            try add(result, after: earlier, isPinned: pack.pin != nil)
+            try await add(
+                result, after: earlier, for: pack.audiences, by: publisher, isPinned: pack.pin != nil)
         }
         for tree in settings.resources {
-            let untagged = try await publisher.seal(tree, after: earlier, onPack: onPack) {
-                result throws(VaultError) in try add(result, after: earlier)
+            let untagged = try await publisher.seal(
+                tree, after: earlier, naming: &names, onPack: onPack
+            ) {
+                result async throws(VaultError) in
+                try await add(result, after: earlier, for: tree.audiences, by: publisher)
             }
+            try await keepPacks(of: tree, after: earlier, by: publisher)
             if let first = untagged.first {
                 warnings.append(
                     "\(untagged.count.counting("file")) of '\(tree.family)' without any tag in no pack: '\(first)' is the first"
                 )
             }
         }
-        let declared = Set(packs.map(\.id))
-        for old in listing.packs where !declared.contains(old.pack.id) {
+        if let namesKey {
+            let map = try await publisher.seal(names.names, as: namesKey, after: earlier)
+            try await add(map, after: earlier, for: settings.usedAudiences, by: publisher)
+        }
+        for index in packs.indices { packs[index].name = names.names[listed: packs[index].id]?.name }
+        let made = Set(packs.map(\.id))
+        for old in listing.packs where !made.contains(old.pack.id) {
             packs.append(
                 Self.move(of: old.pack, to: deliveries) ?? PublicationReport.Pack(of: old.pack, .removed))
         }
@@ -66,15 +90,60 @@ struct PublicationProposal {
     }
 
     private mutating func add(
-        _ result: SealingResult, after earlier: EarlierPacks, isPinned: Bool = false
-    ) throws(VaultError) {
+        _ result: SealingResult, after earlier: EarlierPacks, for audiences: [String],
+        by publisher: PackPublisher, isPinned: Bool = false
+    ) async throws(VaultError) {
         let pack = result.manifest
-        let published = earlier.published[pack.id]
-        records.append(try TargetRecord(path: pack.id.targetPath, json: pack.json))
+        let published = earlier.listed[pack.id]?.pack
         slots += pack.slots
-        packs.append(PublicationReport.Pack(result, after: published, isPinned: isPinned))
+        slotsByKey[pack.contentKeyID] = pack.slots
+        var report = PublicationReport.Pack(result, after: published, isPinned: isPinned)
+        var others: [PackManifest] = []
+        if let listed = earlier.listed[pack.id] {
+            let kept = compatible.kept(of: listed, notFor: pack.offer.apps, except: pack.version)
+            others = try await keep(kept, for: audiences, by: publisher)
+            report.others = others.map { PublicationReport.Other(version: $0.version, apps: $0.offer.apps) }
+        }
+        records.append(try ListedPack(pack, others: others).target)
+        packs.append(report)
         if let published, published.sha256 != pack.sha256, changed.count < Self.packLimit {
             changed[pack.id] = pack
+        }
+    }
+
+    private func keep(
+        _ versions: [PackManifest], for audiences: [String], by publisher: PackPublisher
+    ) async throws(VaultError) -> [PackManifest] {
+        var kept: [PackManifest] = []
+        for version in versions {
+            kept.append(
+                try await publisher.keep(version, slots: slotsByKey[version.contentKeyID], for: audiences))
+        }
+        return kept
+    }
+
+    /// Packs that a resource tree makes no more stay listed for the versions of the app that the tree is not for.
+    private mutating func keepPacks(
+        of tree: ResourceTree, after earlier: EarlierPacks, by publisher: PackPublisher
+    ) async throws(VaultError) {
+        let made = Set(packs.map(\.id))
+        let gone = earlier.listed.values.filter {
+            $0.pack.offer.family == tree.family && !made.contains($0.pack.id)
+        }
+        for listed in gone.sorted(by: { $0.pack.id < $1.pack.id }) {
+            let versions = compatible.kept(of: listed, notFor: tree.apps, except: nil).map { version in
+                var version = version
+                version.offer.apps = version.offer.apps.outside(tree.apps)
+                return version
+            }
+            let kept = try await keep(versions, for: tree.audiences, by: publisher)
+            guard let pack = kept.first else { continue }
+            records.append(try ListedPack(pack, others: Array(kept.dropFirst())).target)
+            var report = PublicationReport.Pack(of: pack, .unchanged)
+            report.others = kept.dropFirst().map {
+                PublicationReport.Other(version: $0.version, apps: $0.offer.apps)
+            }
+            packs.append(report)
         }
     }
 

@@ -14,7 +14,10 @@ public struct PublicationReport: Sendable {
     }
 
     public struct Pack: Sendable {
+        /// As it is listed.
         public let id: PackID
+        /// What a quiet ID stands for.
+        public internal(set) var name: PackID?
         public let version: UInt64
         public let change: Change
         /// In bytes.
@@ -30,6 +33,14 @@ public struct PublicationReport: Sendable {
         public let team: String?
         /// Of a pack whose content is another one: what that costs clients of its last versions, the newest first.
         public internal(set) var updates: [Update] = []
+        /// Versions that stay listed beside it, for other versions of the app.
+        public internal(set) var others: [Other] = []
+    }
+
+    /// A version that stays listed for some versions of the app.
+    public struct Other: Sendable {
+        public let version: UInt64
+        public let apps: AppVersionRange
     }
 
     /// What clients of an earlier version download.
@@ -42,6 +53,21 @@ public struct PublicationReport: Sendable {
     /// The metadata files that were written.
     public let written: [String]
     public let warnings: [Warning]
+}
+
+extension PublicationReport {
+    /// What a client of the versions that were listed before downloads, bytes by pack: of a new pack all of it.
+    public var downloads: [PackID: UInt64] {
+        var sizes: [PackID: UInt64] = [:]
+        for pack in packs {
+            switch pack.change {
+            case .added, .moved: sizes[pack.id] = pack.length
+            case .updated: sizes[pack.id] = pack.updates.first?.cost.bytes ?? 0
+            case .resealed, .unchanged, .removed: sizes[pack.id] = 0
+            }
+        }
+        return sizes
+    }
 }
 
 extension PublicationReport.Pack {

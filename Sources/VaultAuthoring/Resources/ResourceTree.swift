@@ -20,12 +20,16 @@ public struct ResourceTree: Sendable {
     private let categories: TagCategories
     private let traits: TraitDeclarations
     private let rules: [ResourceRule]
+    let preservation: TagPreservation
+    /// The versions of the app that its packs are for.
+    let apps: AppVersionRange
 
     init(family: PackID, parsing json: LocatedJSON, _ audiences: Audiences) throws(VaultError) {
         let json = json.labelled(family.description)
         try json.requireMembers(among: [
             "source", "for", "exclude", "followLinks", "compression", "traits", "rules", "initial",
             "prefetch",
+            "apps", "preservation",
         ])
         self.family = family
         self.audiences = try audiences.names(in: json)
@@ -33,6 +37,8 @@ public struct ResourceTree: Sendable {
         filter = try SourceFilter(include: [], exclude: VaultSettings.Pack.patterns("exclude", of: json))
         followsLinks = try json["followLinks"]?.bool() ?? false
         compression = try VaultSettings.Pack.choice("compression", of: json)
+        preservation = try TagPreservation(parsing: json["preservation"])
+        apps = try AppVersionRange(parsing: json["apps"])
         categories = try TagCategories(parsing: json)
         let traits = try TraitDeclarations(parsing: json["traits"])
         self.traits = traits
@@ -62,15 +68,18 @@ public struct ResourceTree: Sendable {
         let (policy, order) = categories.category(of: labels.tags)
         return PackOffer(
             policy: policy, tags: labels.tags, traits: labels.traits, family: family, order: order,
-            matching: traits.matching(of: labels.traits))
+            matching: traits.matching(of: labels.traits), apps: apps,
+            preservation: preservation.priority(of: labels.tags))
     }
 
-    /// Throws `.usage` for a category of a tag that no file has.
+    /// Throws `.usage` for a tag in the settings that no file has.
     private func requireUsedTags(_ packs: ResourcePacks) throws(VaultError) {
         let used = packs.tags
-        guard let unused = categories.tags.subtracting(used).min() else { return }
+        let named = categories.tags.union(preservation.tags)
+        guard let unused = named.subtracting(used).min() else { return }
         throw VaultError(
-            .usage, "no file of '\(family)' has the tag '\(unused)', which is in \"initial\" or \"prefetch\"",
+            .usage,
+            "no file of '\(family)' has the tag '\(unused)', which is in \"initial\", \"prefetch\" or \"preservation\"",
             at: "vault.json",
             remedy: used.isEmpty
                 ? "give tags to files by \"rules\"" : "use one of \(used.sorted().joined(separator: ", "))"

@@ -46,7 +46,7 @@ struct KeptMetadata {
     ) throws(VaultError) {
         files = try folder.versions()
         for file in files where file.role == .root { kept[file] = .current }
-        for record in tree.records { keptTargets[record.hostedPath] = .current }
+        for record in tree.recordsOfAllChannels { keptTargets[record.hostedPath] = .current }
         for role in tree.targetsRoles { keep(role.document.role, role.version) }
         keep(.snapshot, tree.chain.snapshot.version)
         for file in files where file.role == .snapshot {

@@ -47,6 +47,9 @@ struct AuthorSession {
         return PackHistory(of: vault, signedBy: signers)
     }
 
+    /// The packs that the sources were published as.
+    var sourceListing: OwnListing { published.ownListing(in: settings.structure.sourceChannel) }
+
     func deliveries() throws(VaultError) -> [TeamDelivery] {
         guard case .site(let site) = published else { return [] }
         return try settings.structure.teams.map { team throws(VaultError) in
@@ -62,10 +65,10 @@ enum PublishedState {
     case site(CurrentSite)
     case part(TeamPart)
 
-    /// The packs that the vault itself lists.
-    var ownListing: OwnListing {
+    /// The packs that the vault itself lists in a channel. A team's part has only one.
+    func ownListing(in channel: Channel) -> OwnListing {
         switch self {
-        case .site(let site): site.ownListing
+        case .site(let site): site.ownListing(in: channel)
         case .part(let part): OwnListing(of: part.targets?.records ?? [])
         }
     }

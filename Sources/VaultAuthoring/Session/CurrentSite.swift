@@ -37,15 +37,16 @@ struct CurrentSite {
         self.isReplacement = isReplacement
     }
 
-    /// The roles that a vault signs itself: the top-level targets and the bins.
+    /// The roles that a vault signs itself: the top-level targets, and those of all channels.
     static func ownRoles(of tree: TargetTree) -> [VerifiedTargets] {
-        [tree.chain.targets] + tree.delegatedRoles.filter { OwnBins.contains($0.document.role) }
+        [tree.chain.targets] + tree.delegatedRoles.filter { OwnRoles.contains($0.document.role) }
     }
 
-    /// Their targets that clients find.
-    var ownListing: OwnListing {
-        let records = tree.map(Self.ownRoles)?.flatMap(\.records) ?? []
-        return OwnListing(of: records.filter { (try? tree?.record(at: $0.path)) == $0 })
+    /// The targets of the vault's own that clients of a channel find; empty for a channel that was never published.
+    func ownListing(in channel: Channel) -> OwnListing {
+        guard let tree = try? tree?.following(channel) else { return OwnListing(of: []) }
+        let records = Self.ownRoles(of: tree).flatMap(\.records)
+        return OwnListing(of: records.filter { (try? tree.record(at: $0.path)) == $0 })
     }
 }
 
@@ -54,6 +55,8 @@ struct OwnListing {
     let packs: [ListedPack]
     /// Targets that are no packs; they stay listed.
     let foreign: [TargetRecord]
+
+    var records: [TargetRecord] { foreign + packs.map(\.target) }
 
     init(of records: [TargetRecord]) {
         var packs: [ListedPack] = []

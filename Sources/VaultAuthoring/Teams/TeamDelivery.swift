@@ -130,7 +130,9 @@ struct TeamDelivery {
                 remedy: "let the team publish again")
         }
         // Other targets exist for no client.
-        for record in targets.records where delegation.covers(record.path) { try copy(record) }
+        for record in targets.records where delegation.covers(record.path) {
+            for version in record.eachVersion { try copy(version) }
+        }
         return listed == file.reference ? nil : file
     }
 
@@ -139,7 +141,8 @@ struct TeamDelivery {
         guard let id = PackID(targetPath: record.path) else { return }
         let folder = vault.targets.appending(id.targetPath).removingLastComponent()
         let target = vault.targets.appending(record.hostedPath)
-        if let listed = try? hosted?.record(at: record.path), listed.hashes == record.hashes { return }
+        let hosted = (try? hosted?.record(at: record.path))?.eachVersion ?? []
+        if hosted.contains(where: { $0.hashes == record.hashes }) { return }
         if try FileSystem.exists(target) { return }
         let source = vault.path.pushing(team.site).appending("targets").appending(record.hostedPath)
         try FileSystem.createFolders(folder, permissions: 0o755)

@@ -54,7 +54,7 @@ struct TeamPublisher {
         if let old, signing.versions[role] <= old.version {
             throw VaultError(
                 .untrusted,
-                "version \(old.version) is the last one that there can be: a thief of the team's key has published it",
+                "version \(old.version) is the highest possible one: a thief of the team's key has published it",
                 at: "role \(role)",
                 remedy:
                     "put a new key into \(vault.signingKey(of: role)), publish again, and give its public key to those"

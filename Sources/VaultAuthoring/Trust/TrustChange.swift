@@ -62,10 +62,9 @@ public struct TrustChange: Sendable {
             let (session, site) = try await open(settings)
             var roots = try RootRenewal(of: site.root, with: MetadataSigning(for: session))
             try change(&roots)
-            let listing = site.ownListing
             var publisher = MetadataPublisher(
                 session: session, site: site, roots: roots, deliveries: try session.deliveries())
-            return try await publisher.run(listing: listing.foreign + listing.packs.map(\.target))
+            return try await publisher.run()
         }
     }
 

@@ -10,8 +10,7 @@ extension VaultSettings.Pack {
         let json = json.labelled(id.description)
         try json.requireMembers(among: [
             "source", "for", "include", "exclude", "policy", "tags", "traits", "order", "compression",
-            "followLinks",
-            "pin", "lastVersion",
+            "followLinks", "apps", "pin", "lastVersion",
         ])
         self.id = id
         self.audiences = try audiences.names(in: json)
@@ -21,6 +20,7 @@ extension VaultSettings.Pack {
         followsLinks = try json["followLinks"]?.bool() ?? false
         offer = PackOffer(
             tags: try PackOffer.tags(declaredIn: json), traits: try PackOffer.traits(declaredIn: json))
+        offer.apps = try AppVersionRange(parsing: json["apps"])
         offer.order = try json["order"]?.integer() ?? 0
         pin = try Self.version("pin", of: json)
         lastVersion = try Self.version("lastVersion", of: json) ?? 0

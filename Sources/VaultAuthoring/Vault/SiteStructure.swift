@@ -3,7 +3,7 @@ import StrictJSON
 public import SystemPackage
 public import UpdateFramework
 public import VaultErrors
-import VaultSite
+public import VaultSite
 
 /// How a vault's listing is divided among roles; members of `vault.json`.
 public struct SiteStructure: Sendable {
@@ -23,6 +23,9 @@ public struct SiteStructure: Sendable {
     public var teams: [Team] = []
     /// The number of bins for packs, as an exponent of 2; 0 for one list.
     public var binBits = 0
+    /// As declared: the first gets what is sealed, the others what is promoted to them. Empty for ``Channel/live`` alone, listed
+    /// by the top-level targets or their bins.
+    public var channels: [Channel] = []
     /// In a team's own vault, which has no root: the role that it publishes.
     public var ownRole: MetadataRole?
 
@@ -39,25 +42,49 @@ public struct SiteStructure: Sendable {
             }
             binBits = count.trailingZeroBitCount
         }
+        channels = try Self.channels(parsing: json["channels"])
         guard let team = try json["team"] else { return }
         let name = try team.string()
         ownRole = try team.map { () throws(VaultError) in try Self.role(named: name) }
-        guard teams.isEmpty, binBits == 0 else {
+        guard teams.isEmpty, binBits == 0, channels.isEmpty else {
             throw team.error(
-                .usage, "a team's vault has neither \"teams\" nor \"bins\"",
+                .usage, "a team's vault has no \"teams\", \"bins\" or \"channels\"",
                 remedy: "remove them, or the member \"team\"")
         }
+    }
+
+    /// The channel whose packs are made from the sources.
+    public var sourceChannel: Channel { channels.first ?? .live }
+
+    private static func channels(parsing json: LocatedJSON?) throws(VaultError) -> [Channel] {
+        guard let json else { return [] }
+        var channels: [Channel] = []
+        for element in try json.elements() {
+            let name = try element.string()
+            let channel = try element.map { () throws(VaultError) in try Channel(named: name) }
+            guard !channels.contains(channel) else {
+                throw element.error(
+                    .usage, "the channel '\(channel)' is named twice", remedy: "name each channel once")
+            }
+            channels.append(channel)
+        }
+        guard channels.contains(.live) else {
+            throw json.error(
+                .usage, "the channel 'live' is not among them, which clients follow that name none",
+                remedy: "add it where it belongs, such as [\"beta\", \"live\"]")
+        }
+        return channels
     }
 
     /// A team's role. Throws `usage` for a name that is unsafe in a URL or on a disk.
     public static func role(named name: String) throws(VaultError) -> MetadataRole {
         let plain = "abcdefghijklmnopqrstuvwxyz0123456789-_"
         guard name.utf8.allSatisfy(plain.utf8.contains), name.utf8.count <= 64,
-            let role = MetadataRole(delegated: name), !OwnBins.contains(role)
+            let role = MetadataRole(delegated: name), !OwnRoles.contains(role)
         else {
             throw VaultError(
                 .usage, "'\(name)' can't be a team's name", at: "team",
-                remedy: "use up to 64 of a-z 0-9 _ -, no role's name and not '\(OwnBins.name)'")
+                remedy: "use up to 64 of a-z 0-9 _ -, no role's name and not '\(OwnRoles.live)'")
         }
         return role
     }

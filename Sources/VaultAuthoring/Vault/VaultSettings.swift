@@ -5,6 +5,7 @@ public import UpdateFramework
 public import VaultArchive
 public import VaultErrors
 import VaultFileSystem
+import VaultSite
 
 /// The content of `vault.json`. Writing it keeps all unchanged bytes.
 public struct VaultSettings: Sendable {
@@ -33,6 +34,10 @@ public struct VaultSettings: Sendable {
     let audiences: Audiences
     /// What the packs may measure; nil where no limits are declared.
     public let limits: SizeLimits?
+    /// The versions of the app that clients may have; older versions of packs stay listed for these.
+    let supportedApps: AppVersionRange
+    /// Whether names, tags, traits and categories of packs are hidden (``PackNames``).
+    let hasQuietNames: Bool
     public let lifetime: MetadataLifetime
     public let structure: SiteStructure
     private var text: JSONSource
@@ -77,7 +82,26 @@ public struct VaultSettings: Sendable {
         audiences = try Audiences(parsing: json["audiences"], in: path.removingLastComponent())
         packs = try Self.packs(of: json, audiences)
         resources = try Self.resources(of: json, beside: packs, structure, audiences)
+        hasQuietNames = try json["quietNames"]?.bool() ?? false
+        supportedApps = try AppVersionRange(parsing: json["apps"])
+        if hasQuietNames { try Self.requireNamesCanBeQuiet(json, structure, resources) }
         limits = try json["limits"].map { limits throws(VaultError) in try SizeLimits(parsing: limits) }
+    }
+
+    private static func requireNamesCanBeQuiet(
+        _ json: LocatedJSON, _ structure: SiteStructure, _ resources: [ResourceTree]
+    ) throws(VaultError) {
+        let place = try json.required("quietNames")
+        guard structure.ownRole == nil else {
+            throw place.error(
+                .usage, "a team's packs are found by their names", remedy: "remove \"quietNames\" here")
+        }
+        if let tree = resources.first(where: { $0.apps != .all }) {
+            throw place.error(
+                .usage,
+                "\"apps\" of the resources '\(tree.family)' would need the names of packs that are made no more",
+                remedy: "remove one of the two")
+        }
     }
 
     private static func resources(
@@ -111,8 +135,18 @@ public struct VaultSettings: Sendable {
             let id = try member.key.labelled(String(member.name.prefix(64))).map {
                 () throws(VaultError) in try PackID(member.name)
             }
+            guard id.description != PackNames.packID else {
+                throw member.key.error(
+                    .usage, "the ID '\(id)' is that of the map of quiet names",
+                    remedy: "give the pack another one")
+            }
             return try Pack(id: id, parsing: member.value, audiences)
         }
+    }
+
+    /// The audiences that packs are sealed for.
+    var usedAudiences: [String] {
+        Set(packs.flatMap(\.audiences) + resources.flatMap(\.audiences)).sorted()
     }
 
     /// Declares a pack, or changes its source.

@@ -36,9 +36,9 @@ struct Downloader: AsyncParsableCommand {
         })
     var request: ContentRequest
 
-    @OptionGroup var budget: BudgetOptions
+    @OptionGroup var budget: DownloaderLimitOptions
 
-    @OptionGroup var limits: LimitOptions
+    @OptionGroup var limits: ClientLimitOptions
 
     @Flag(help: "Print what became of each pack as JSON.")
     var json = false
@@ -64,7 +64,7 @@ struct Downloader: AsyncParsableCommand {
             progress.reportFailures(and: report.refusals, before: error)
             throw error
         }
-        if progress.isSilent {
+        if progress.hasPrintedNothing {
             Console.note("nothing was to be downloaded: the store has what the site lists")
         }
     }

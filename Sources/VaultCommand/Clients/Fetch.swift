@@ -32,7 +32,7 @@ struct Fetch: AsyncParsableCommand {
 
     @OptionGroup var keys: KeyOptions
 
-    @OptionGroup var limits: LimitOptions
+    @OptionGroup var limits: ClientLimitOptions
 
     @Flag(help: "Fetch every pack.")
     var all = false
@@ -94,7 +94,7 @@ struct Fetch: AsyncParsableCommand {
                     try await client.fetch(selection, within: time.duration)
                 } catch {
                     throw await error.suggesting(for: ids) { () throws(VaultError) in
-                        try await client.packs.map(\.id)
+                        try await client.packs.map { client.store.name(of: $0.id) ?? $0.id }
                     }
                 }
                 try await requireTags(of: client)
@@ -104,7 +104,7 @@ struct Fetch: AsyncParsableCommand {
         if json { try await StatusReport(of: store.layout).answer(asJSON: true) }
         try result.get()
         try keys.warnOfMissingFiles()
-        if progress.isSilent { try await explainEmptyFetch() }
+        if progress.hasPrintedNothing { try await explainEmptyFetch() }
     }
 
     private func explainEmptyFetch() async throws(VaultError) {
@@ -119,14 +119,11 @@ struct Fetch: AsyncParsableCommand {
 
     /// A tag that no pack has is a typing error.
     private func requireTags(of client: VaultClient) async throws(VaultError) {
-        guard !tags.isEmpty else { return }
-        let known = Set(try await client.packs.flatMap(\.tags))
-        for tag in tags where !known.contains(tag) {
-            throw VaultError(
-                .missing, "no pack of the site has the tag '\(tag)'", at: tag,
-                remedy: "'assetvault list' shows the tags of each pack"
-            ).suggesting(tag, among: known)
-        }
+        guard let tag = await client.unknownTags.min() else { return }
+        throw VaultError(
+            .missing, "no pack of the site has the tag '\(tag)'", at: tag,
+            remedy: "'assetvault list' shows the tags of each pack"
+        ).suggesting(tag, among: Set(try await client.packs.flatMap(\.tags)))
     }
 
     private func reportCosts(of selection: PackSelection, _ configuration: VaultConfiguration) async throws {

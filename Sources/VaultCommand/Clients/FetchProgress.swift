@@ -6,22 +6,25 @@ import VaultErrors
 /// Prints a client's updates: one bar for each kind of step, and a line for each finished pack. Failures are printed at
 /// the end, one line each.
 final class FetchProgress: Sendable {
-    private let shown = Mutex(ShownUpdates())
+    private let printer = Mutex(UpdatePrinter())
 
-    func show(_ update: StatusUpdate) { shown.withLock { $0.show(update) } }
+    /// - Parameter store: knows the names of packs whose site hides them.
+    init(of store: VaultStore? = nil) { printer.withLock { $0.store = store } }
 
-    var locked: [(id: PackID, error: VaultError)] { shown.withLock { $0.locked } }
-    var removed: [PackID] { shown.withLock { $0.removed } }
-    var loaded: [PackID] { shown.withLock { $0.loaded } }
-    var isSilent: Bool { shown.withLock { $0.isSilent } }
+    func show(_ update: StatusUpdate) { printer.withLock { $0.show(update) } }
 
-    func finish() { shown.withLock { $0.clear() } }
+    var locked: [(id: PackID, error: VaultError)] { printer.withLock { $0.locked } }
+    var removed: [PackID] { printer.withLock { $0.removed } }
+    var loaded: [PackID] { printer.withLock { $0.loaded } }
+    var hasPrintedNothing: Bool { printer.withLock { $0.hasPrintedNothing } }
+
+    func finish() { printer.withLock { $0.clear() } }
 
     /// Prints a line for each failure but `last`, which the caller prints. Cancelled work has not failed.
     func reportFailures(and others: [VaultError] = [], before last: VaultError) {
         finish()
         var printed = [last]
-        for error in shown.withLock({ $0.failures.map(\.error) }) + others
+        for error in printer.withLock({ $0.failures.map(\.error) }) + others
         where !error.isCancellation && !printed.contains(error) {
             Console.error(error)
             printed.append(error)
@@ -35,7 +38,7 @@ final class FetchProgress: Sendable {
         defer { finish() }
         do throws(VaultError) {
             let result = try await work { self.show($0) }
-            shown.withLock { $0.reportWhole() }
+            printer.withLock { $0.printSentWhole() }
             return result
         } catch {
             reportFailures(before: error)
@@ -50,6 +53,7 @@ final class FetchProgress: Sendable {
     ) async throws(VaultError) -> Value {
         let client = try VaultClient(configuration)
         let updates = client.statusUpdates
+        printer.withLock { $0.store = client.store }
         return try await whileShowing { show throws(VaultError) in
             async let all: Void = {
                 for await update in updates { show(update) }
@@ -59,7 +63,7 @@ final class FetchProgress: Sendable {
             client.endStatusUpdates()
             await all
             let skipped = await client.skippedPacks
-            shown.withLock { $0.report(skipped) }
+            printer.withLock { $0.printSkipped(skipped) }
             return try result.get()
         }
     }

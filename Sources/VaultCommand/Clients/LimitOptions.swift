@@ -2,7 +2,7 @@ import ArgumentParser
 import AssetVault
 
 /// Limits of a client.
-struct LimitOptions: ParsableArguments {
+struct ClientLimitOptions: ParsableArguments {
     @Option(help: ArgumentHelp("How many packs to work on at a time, at most.", valueName: "count"))
     var parallel = 4
 
@@ -29,7 +29,7 @@ struct LimitOptions: ParsableArguments {
 }
 
 /// Limits of a run of the downloader.
-struct BudgetOptions: ParsableArguments {
+struct DownloaderLimitOptions: ParsableArguments {
     @OptionGroup var time: TimeOption
 
     @Option(

@@ -53,7 +53,7 @@ struct NamedPacks: ParsableArguments {
     ) async throws(VaultError) {
         for text in ids {
             try await store.naming([text]) { () throws(VaultError) in
-                try await work(VaultStore(store.layout), PackID(text))
+                try await work(VaultStore(store.layout), store.packs([text])[0])
             }
             Console.note("\(done)  \(text)")
         }

@@ -23,7 +23,7 @@ struct Remove: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let packs = try ids.map { id throws(VaultError) in try PackID(id) }
+        let packs = try store.packs(ids)
         var lastError: VaultError?
         var removed: [PackID] = []
         for id in packs {

@@ -29,7 +29,7 @@ struct Repair: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let named = try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
+        let named = try ids.isEmpty ? nil : store.packs(ids)
         var configuration = try site.configuration(of: store.existingLayout())
         configuration.keys = try keys.provider()
         let progress = FetchProgress()

@@ -21,6 +21,8 @@ struct SiteOptions: ParsableArguments {
         completion: .file(extensions: ["json"]))
     var trust: String?
 
+    @OptionGroup var listing: ListingOptions
+
     @OptionGroup var device: DeviceOption
 
     @OptionGroup var connection: TransportOptions
@@ -33,6 +35,8 @@ struct SiteOptions: ParsableArguments {
             configuration.trustedRoot = try TrustedRootOption.root(at: FilePath(trust))
         }
         configuration.policy.allowedHosts = try connection.allowedHosts()
+        configuration.channel = try listing.channel.channel
+        configuration.appVersion = try listing.version
         configuration.device = try device.traits
         return configuration
     }

@@ -19,7 +19,7 @@ struct Status: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let report = try await StatusReport(of: store.begunLayout())
+        let report = try await StatusReport(of: store.existingOrEmptyLayout())
         if !json, report.packs.isEmpty { Console.note("no pack was staged in \(store.store) yet") }
         report.answer(asJSON: json)
     }

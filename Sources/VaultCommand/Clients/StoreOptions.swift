@@ -33,13 +33,20 @@ struct StoreOptions: ParsableArguments {
         return layout
     }
 
+    /// The packs of these names, as the store knows them.
+    func packs(_ names: [String]) throws(VaultError) -> [PackID] {
+        let store = VaultStore(layout)
+        return try names.map { name throws(VaultError) in store.listedID(of: try PackID(name)) }
+    }
+
     /// Runs an operation on named packs; the error for an unknown ID suggests the nearest one.
     func naming<Value>(
         _ ids: [String], _ work: () async throws(VaultError) -> Value
     ) async throws(VaultError) -> Value {
         do throws(VaultError) { return try await work() } catch {
             throw await error.suggesting(for: ids) { () throws(VaultError) in
-                try await VaultStore(layout).status().map(\.id)
+                let store = VaultStore(layout)
+                return try await store.status().map { store.name(of: $0.id) ?? $0.id }
             }
         }
     }
@@ -51,7 +58,7 @@ struct StoreOptions: ParsableArguments {
     }
 
     /// The same, also for a store without any pack yet.
-    func begunLayout() throws(VaultError) -> StoreLayout {
+    func existingOrEmptyLayout() throws(VaultError) -> StoreLayout {
         try requireFolder(among: [layout.shared, FilePath(store)])
         return layout
     }

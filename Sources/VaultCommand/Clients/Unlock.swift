@@ -31,6 +31,8 @@ struct Unlock: AsyncParsableCommand {
             valueName: "root.json"))
     var trust: String?
 
+    @OptionGroup var listing: ListingOptions
+
     @Flag(help: "Print JSON: what was loaded, and what the store holds afterwards, as 'status' does.")
     var json = false
 
@@ -42,15 +44,18 @@ struct Unlock: AsyncParsableCommand {
     }
 
     func run() async throws {
-        let named = try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
+        let named = try ids.isEmpty ? nil : store.packs(ids)
         guard let keys = try keys.source() else { throw KeyOptions.missing }
         let store = try store.existingLayout()
         let root = try trust.map { path throws(VaultError) in try TrustedRootOption.root(at: FilePath(path)) }
-        let progress = FetchProgress()
+        let (channel, version) = (try listing.channel.channel, try listing.version)
+        let progress = FetchProgress(of: VaultStore(store))
         let result = await outcome { () throws(VaultError) in
             try await self.store.naming(ids) { () throws(VaultError) in
                 try await progress.whileShowing { show throws(VaultError) in
-                    try await VaultStore(store, trustedRoot: root).unlock(
+                    try await VaultStore(
+                        store, trustedRoot: root, channel: channel, appVersion: version
+                    ).unlock(
                         named, with: keys, as: form.form, patience: .seconds(wait), onUpdate: show)
                 }
             }

@@ -27,7 +27,7 @@ struct Verify: AsyncParsableCommand {
     var json = false
 
     func run() async throws {
-        let named = try ids.isEmpty ? nil : ids.map { id throws(VaultError) in try PackID(id) }
+        let named = try ids.isEmpty ? nil : store.packs(ids)
         let reader = VaultStore(try store.existingLayout(), keys: try keys.provider())
         let found = try await store.naming(ids) { () throws(VaultError) in try await reader.verify(named) }
         let report = VerificationReport(packs: found)

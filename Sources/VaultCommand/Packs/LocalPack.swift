@@ -84,7 +84,7 @@ struct LocalPack {
     ) async throws(VaultError) -> PackManifest {
         let tree = try await TargetTree.verifying(
             site, pinnedRoot: try TrustedRootOption.root(at: root), now: .now)
-        return try PublishedPacks(of: tree).manifest(
+        return try PublishedPacks(ofAllChannelsOf: tree).manifest(
             of: try PackFile(pack, as: nil), at: pack.file.path.string)
     }
 }

@@ -1,6 +1,7 @@
 import SealedPack
 import StrictJSON
 import VaultAuthoring
+import VaultContent
 import VaultErrors
 import VaultSite
 
@@ -9,6 +10,8 @@ struct ContentPlanReport: Report {
     let plan: ContentPlan
     let contents: [DeviceContent]
     let findings: [PlanFinding]
+    /// Bytes that a client of the published version would download of each pack; nil where that was not asked.
+    var updates: [PackID: UInt64]?
 
     var lines: [String] {
         let largest = plan.packs.map(\.openedSize).max() ?? 0
@@ -17,19 +20,31 @@ struct ContentPlanReport: Report {
             line += "  \(pack.entryCount.counting("file")), opened \(pack.openedSize) bytes"
             line +=
                 pack.published.map { ", sealed \($0.length) as version \($0.version)" } ?? ", not published"
+            if let size = updates?[pack.id] { line += ", update \(size)" }
             if !pack.audiences.isEmpty { line += ", for \(pack.audiences.joined(separator: ", "))" }
             return line
         } + tagLines
             + contents.map { content in
                 let name = content.device.description
                 let sizes = Self.shares.map { "\($0.name) \(content.openedSize(of: [$0.policy]))" }
-                return "device \(name.isEmpty ? "of any kind" : name): \(sizes.joined(separator: ", ")) bytes"
+                let update = updateSize(of: content).map { "; the update \($0) bytes" } ?? ""
+                return
+                    "device \(name.isEmpty ? "of any kind" : name): \(sizes.joined(separator: ", ")) bytes\(update)"
             }
     }
 
     private static let shares: [(name: String, policy: PackPolicy)] = [
         ("essential", .essential), ("prefetched", .prefetch), ("on demand", .onDemand),
     ]
+
+    private func updateSize(of content: DeviceContent) -> UInt64? {
+        updates.map { updates in
+            content.packs.reduce(UInt64(0)) { sum, pack in
+                let (sum, overflow) = sum.addingReportingOverflow(updates[pack.id] ?? 0)
+                return overflow ? .max : sum
+            }
+        }
+    }
 
     /// Of all devices the largest size of each tag.
     private var tagSizes: [(tag: String, size: UInt64)] {
@@ -59,7 +74,11 @@ struct ContentPlanReport: Report {
 
     var json: JSONObject {
         [
-            "packs": .objects(plan.packs, \.json),
+            "packs": .objects(plan.packs) { pack in
+                var json = pack.json
+                if let size = updates?[pack.id] { json["updateLength"] = .number(size) }
+                return json
+            },
             "tags": .objects(tagSizes) { ["tag": .string($0.tag), "openedSize": .number($0.size)] },
             "devices": .objects(contents) { content in
                 var device: JSONObject = [
@@ -68,10 +87,14 @@ struct ContentPlanReport: Report {
                 for share in Self.shares {
                     device[share.policy.rawValue] = .number(content.openedSize(of: [share.policy]))
                 }
+                device["updateLength"] = updateSize(of: content).map { .number($0) }
                 return device
             },
             "untagged": .object(
                 JSONObject(lastWins: plan.untagged.map { ($0.key.description, .texts($0.value)) })),
+            "conflicts": .objects(plan.conflicts) {
+                ["path": .string($0.path.string), "packs": .texts([$0.first, $0.other])]
+            },
             "findings": .objects(findings) {
                 [
                     "severity": .string($0.severity.rawValue), "problem": .string($0.problem),

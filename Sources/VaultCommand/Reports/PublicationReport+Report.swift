@@ -8,8 +8,9 @@ extension PublicationReport: Report {
     var lines: [String] {
         packs.flatMap { pack in
             [
-                "\(pack.change.rawValue)  \(pack.id)  version \(pack.version)  \(pack.length) bytes, \(pack.pieces.counting("piece"))\(pack.remark)"
-            ] + pack.updates.map { "  from version \($0.version)  \($0.cost.text)" }
+                "\(pack.change.rawValue)  \(pack.name ?? pack.id)  version \(pack.version)  \(pack.length) bytes, \(pack.pieces.counting("piece"))\(pack.remark)"
+            ] + pack.others.map { "  version \($0.version) stays listed for apps \($0.apps)" }
+                + pack.updates.map { "  from version \($0.version)  \($0.cost.text)" }
         }
     }
 
@@ -17,10 +18,14 @@ extension PublicationReport: Report {
         [
             "packs": .objects(packs) { pack in
                 [
-                    "id": "\(pack.id)", "version": .number(pack.version),
+                    "id": "\(pack.name ?? pack.id)", "listedID": "\(pack.id)",
+                    "version": .number(pack.version),
                     "change": .string(pack.change.rawValue), "length": .number(pack.length),
                     "pieces": .number(pack.pieces), "reusedPieces": .number(pack.reusedPieces),
-                    "pinned": .bool(pack.isPinned), "updates": .objects(pack.updates, \.json),
+                    "pinned": .bool(pack.isPinned),
+                    "others": .objects(pack.others) {
+                        ["version": .number($0.version), "apps": "\($0.apps)"]
+                    }, "updates": .objects(pack.updates, \.json),
                     "droppedKeys": .texts(pack.droppedKeys),
                     "team": pack.team.map { .string($0) } ?? .null,
                 ]
@@ -37,11 +42,11 @@ extension PublicationReport: Report {
         for pack in packs {
             if pack.isPinned {
                 Console.note(
-                    "\(pack.id) was restored to version \(pack.version); 'assetvault restore' with --latest lists its source again"
+                    "\(pack.name ?? pack.id) was restored to version \(pack.version); 'assetvault restore' with --latest lists its source again"
                 )
             }
             for key in pack.droppedKeys {
-                Console.note("\(pack.id) is no longer sealed for the vault key '\(key)'")
+                Console.note("\(pack.name ?? pack.id) is no longer sealed for the vault key '\(key)'")
             }
         }
         isDryRun ? Console.note("nothing was signed or written") : Console.wrote(written)

@@ -1,14 +1,16 @@
 import SealedPack
 import StrictJSON
 import VaultKeys
+import VaultSite
 
 /// The packs of a site.
 struct SiteListing: Report {
-    let packs: [PackManifest]
+    let packs: [ListedPack]
     let isPinned: Bool
 
     var lines: [String] {
-        packs.map { pack in
+        packs.flatMap { listed in
+            let pack = listed.pack
             var line =
                 "\(pack.id)  version \(pack.version)  \(pack.offer.policy.rawValue)  \(pack.length) bytes, opened \(pack.openedSize)"
             if !pack.offer.tags.isEmpty { line += "  tags: \(pack.offer.tags.joined(separator: ", "))" }
@@ -16,23 +18,31 @@ struct SiteListing: Report {
                 let traits = JSONValue.object(pack.offer.traits).compact().dropLast()
                 line += "  traits: \(String(decoding: traits, as: UTF8.self))"
             }
-            return line + "  sealed for \(pack.slots.map(\.keyID.description).joined(separator: ", "))"
+            if pack.offer.apps != .all { line += "  for apps \(pack.offer.apps)" }
+            line += "  sealed for \(pack.slots.map(\.keyID.description).joined(separator: ", "))"
+            return [line] + listed.others.map { "  also version \($0.version), for apps \($0.offer.apps)" }
         }
     }
 
     var json: JSONObject {
-        [
-            "pinned": .bool(isPinned),
-            "packs": .objects(packs) {
-                var pack: JSONObject = [
-                    "id": "\($0.id)", "version": .number($0.version), "length": .number($0.length),
-                    "openedSize": .number($0.openedSize), "policy": .string($0.offer.policy.rawValue),
-                    "tags": .texts($0.offer.tags), "traits": .object($0.offer.traits),
-                    "order": .integer($0.offer.order), "keys": .texts($0.slots.map(\.keyID)),
-                ]
-                pack["family"] = $0.offer.family.map { .string($0.description) }
-                return pack
-            },
+        ["pinned": .bool(isPinned), "packs": .objects(packs, Self.json)]
+    }
+
+    private static func json(of listed: ListedPack) -> JSONObject {
+        let pack = listed.pack
+        var json: JSONObject = [
+            "id": "\(pack.id)", "version": .number(pack.version), "length": .number(pack.length),
+            "openedSize": .number(pack.openedSize), "policy": .string(pack.offer.policy.rawValue),
+            "tags": .texts(pack.offer.tags), "traits": .object(pack.offer.traits),
+            "order": .integer(pack.offer.order), "keys": .texts(pack.slots.map(\.keyID)),
         ]
+        json["family"] = pack.offer.family.map { .string($0.description) }
+        if pack.offer.apps != .all { json["apps"] = "\(pack.offer.apps)" }
+        if !listed.others.isEmpty {
+            json["others"] = .objects(listed.others) {
+                ["version": .number($0.version), "apps": "\($0.offer.apps)"]
+            }
+        }
+        return json
     }
 }

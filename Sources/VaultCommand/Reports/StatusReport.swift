@@ -8,9 +8,11 @@ struct StatusReport: Report {
     let packs: [PackStatus]
     /// The member of the JSON object with the packs that the command changed, and these.
     private let changed: (name: String, ids: [PackID])?
+    private let store: VaultStore
 
     init(of layout: StoreLayout, changed: (name: String, ids: [PackID])? = nil) async throws(VaultError) {
-        packs = try await VaultStore(layout).status()
+        store = VaultStore(layout)
+        packs = try await store.status()
         self.changed = changed
     }
 
@@ -20,12 +22,19 @@ struct StatusReport: Report {
                 pack.loadedVersion.map { "version \($0) \(pack.form?.rawValue ?? "")" } ?? "no version loaded"
             let waiting = pack.waitingVersion.map { ", version \($0) waits for its key" } ?? ""
             let purgeable = pack.isPurgeable ? ", purgeable" : ""
-            return "\(pack.state.name)  \(pack.id)  \(version)\(purgeable)\(waiting)\(pack.state.details)"
+            return
+                "\(pack.state.name)  \(store.name(of: pack.id) ?? pack.id)  \(version)\(purgeable)\(waiting)\(pack.state.details)"
         }
     }
 
     var json: JSONObject {
-        var json: JSONObject = ["packs": .objects(packs, \.json)]
+        var json: JSONObject = [
+            "packs": .objects(packs) { pack in
+                var json = pack.json
+                json["name"] = store.name(of: pack.id).map { .string($0.description) }
+                return json
+            }
+        ]
         if let changed { json[changed.name] = .texts(changed.ids) }
         return json
     }

@@ -1,7 +1,9 @@
 import ArgumentParser
 import SystemPackage
+import UpdateFramework
 import VaultAuthoring
 import VaultErrors
+import VaultKeys
 import VaultSite
 
 struct ContentPlanCommand: AsyncParsableCommand {
@@ -12,7 +14,8 @@ struct ContentPlanCommand: AsyncParsableCommand {
             Looks at the sources, and seals and writes nothing. Of each pack it says its category, tags, traits and files, its \
             size once opened, and the sealed size of the version that is published. Then follow the tags, and what devices \
             get: of variants only the one that fits. Sizes are held against limits: those of "limits" in vault.json, or of \
-            --limits; the exit code is 74 where one is exceeded. What an update costs is said by 'publish --dry-run'.
+            --limits; the exit code is 74 where one is exceeded. --updates also says what clients of the published versions would \
+            download: that seals the sources into scratch, and takes as long as 'publish --dry-run'.
 
             EXAMPLE
               assetvault plan my-game --device scale=2 --device language=de-AT --limits apple-2024
@@ -29,16 +32,28 @@ struct ContentPlanCommand: AsyncParsableCommand {
             valueName: "name"))
     var limits: String?
 
+    @Flag(help: "Seal into scratch, and say what the update costs each device.")
+    var updates = false
+
+    @OptionGroup var keys: KeyOptions
+
     @Flag(help: "Print JSON.")
     var json = false
 
     func run() async throws {
+        let folder = VaultFolder(FilePath(vault))
         let named = try limits.map { name throws(VaultError) in try SizeLimits(named: name) }
-        let plan = try await ContentPlan(of: VaultFolder(FilePath(vault)))
+        let plan = try await ContentPlan(of: folder)
         let devices = try device.traits.map { [$0] } ?? plan.devices
         let contents = devices.map { DeviceContent(of: plan, for: $0) }
         let findings = plan.findings(for: contents, within: named ?? plan.limits ?? SizeLimits())
-        let report = ContentPlanReport(plan: plan, contents: contents, findings: findings)
+        var report = ContentPlanReport(plan: plan, contents: contents, findings: findings)
+        if updates {
+            let keys = try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys)
+            report.updates = try await Publication.preview(
+                of: folder, PublicationRequest(keys: keys, now: .now)
+            ).downloads
+        }
         report.answer(asJSON: json)
         if !json { report.explain() }
         if let first = findings.first(where: { $0.severity == .error }) {

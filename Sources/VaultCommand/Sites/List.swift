@@ -29,6 +29,8 @@ struct List: AsyncParsableCommand {
 
     @OptionGroup var trust: TrustedRootOption
 
+    @OptionGroup var channel: ChannelOption
+
     @OptionGroup var connection: TransportOptions
 
     @Flag(help: "Print JSON.")
@@ -40,8 +42,8 @@ struct List: AsyncParsableCommand {
         let root = try trust.root()
         let tree = try await TargetTree.verifying(
             Site(location, transport: try connection.transport()), pinnedRoot: root, now: .now)
-        let published = PublishedPacks(of: tree)
-        SiteListing(packs: published.packs.map(\.pack), isPinned: root != nil).answer(asJSON: json)
+        let published = try PublishedPacks(of: tree, in: channel.channel ?? .live)
+        SiteListing(packs: published.packs, isPinned: root != nil).answer(asJSON: json)
         if root == nil { Console.note("not pinned: give --trust ROOT.json to verify whose site it is") }
         if published.packs.isEmpty { Console.note("the site lists no packs") }
         for skipped in published.skipped { Console.note("no pack: \(skipped.path): \(skipped.reason)") }

@@ -114,7 +114,7 @@ import Testing
 
     /// A pack that waited for an older site never replaces an activated version, with or without a readable record.
     @Test(
-        arguments: [StagingStep.manifestSaved, .versionNamed, .versionActivated, .activationRecorded]
+        arguments: [StagingStep.manifestSaved, .versionRenamed, .versionActivated, .activationRecorded]
             .sample(2, for: "anOlderPreloadDoesNotReplaceTheLiveVersion"))
     func anOlderPreloadDoesNotReplaceTheLiveVersion(step: StagingStep) async throws {
         let stores = try await KilledStores(.unlock, from: .loaded)
@@ -172,13 +172,13 @@ import Testing
             (
                 .opened,
                 [
-                    .downloadNamed, .openingBegan, .treeWritten, .manifestSaved, .versionNamed,
+                    .downloadNamed, .openingBegan, .treeWritten, .manifestSaved, .versionRenamed,
                     .versionActivated,
                 ]
             ),
-            (.sealed, [.manifestSaved, .versionNamed, .versionActivated]),
+            (.sealed, [.manifestSaved, .versionRenamed, .versionActivated]),
             (.downloader, [.manifestSaved, .packShared]),
-            (.unlock, [.versionNamed, .versionActivated]),
+            (.unlock, [.versionRenamed, .versionActivated]),
             (.remove, [.removalRecorded, .linkRemoved, .versionsRemoved, .waitingRemoved]),
         ] as [(KilledOperation, [StagingStep])])
     func killedDuringRecovery(operation: KilledOperation, first: [StagingStep]) async throws {

@@ -1,10 +1,11 @@
 """python-tuf as a judge of our sites.
 
-    judge.py SITE ROOT TARGET OUT [--cache DIR]
+    judge.py SITE ROOT TARGET OUT [--cache DIR] [--role NAME]
 
 Serves the folder SITE on loopback, refreshes with python-tuf from the root file ROOT, and downloads
 TARGET to the file OUT. Prints the trusted versions and the target as one line of JSON. With --cache the
-client's metadata is kept from one call to the next, as a real client's is.
+client's metadata is kept from one call to the next, as a real client's is. With --role the target is
+looked up in this delegated role alone, which python-tuf verifies as a delegation of the top-level targets.
 
 Exits with 0 when python-tuf believes the site, with 1 and python-tuf's own words when it does not.
 """
@@ -40,7 +41,14 @@ def serve(site):
             server.shutdown()
 
 
-def judge(site, root, target, out, cache):
+def find(updater, target, role):
+    if role is None:
+        return updater.get_targetinfo(target)
+    # The updater's own look-up begins at the top; this is the step that it takes for each role.
+    return updater._load_targets(role, "targets").targets.get(target)
+
+
+def judge(site, root, target, out, cache, role):
     with serve(site) as url:
         updater = Updater(
             metadata_dir=str(cache),
@@ -49,7 +57,7 @@ def judge(site, root, target, out, cache):
             bootstrap=root.read_bytes(),
         )
         updater.refresh()
-        info = updater.get_targetinfo(target)
+        info = find(updater, target, role)
         if info is None:
             raise RepositoryError(f"{target} is not listed")
         updater.download_target(info, str(out))
@@ -68,11 +76,14 @@ def main():
     parser.add_argument("target")
     parser.add_argument("out", type=pathlib.Path)
     parser.add_argument("--cache", type=pathlib.Path)
+    parser.add_argument("--role")
     arguments = parser.parse_args()
     with tempfile.TemporaryDirectory() as temporary:
         cache = arguments.cache or pathlib.Path(temporary)
         try:
-            verdict = judge(arguments.site, arguments.root, arguments.target, arguments.out, cache)
+            verdict = judge(
+                arguments.site, arguments.root, arguments.target, arguments.out, cache, arguments.role
+            )
         except (RepositoryError, DownloadError) as error:
             sys.exit(f"python-tuf refuses: {type(error).__name__}: {error}")
     print(json.dumps(verdict, sort_keys=True))

@@ -59,7 +59,7 @@ final class TestVault {
 
     /// What the metadata lists, in the order of the IDs: `levels/one`, `two`.
     func packs() async throws -> [PackManifest] {
-        PublishedPacks(of: try await tree()).packs.map(\.pack)
+        PublishedPacks(seenIn: try await tree()).packs.map(\.pack)
     }
 
     /// The hosted file of `pack`.

@@ -23,7 +23,7 @@ enum KilledOperation: CaseIterable {
         case .opened: Self.recovering + Self.downloading + Self.opening + [.downloadCleared]
         case .sealed:
             Self.recovering + Self.downloading + [
-                .manifestSaved, .versionNamed, .versionActivated, .activationRecorded,
+                .manifestSaved, .versionRenamed, .versionActivated, .activationRecorded,
             ]
         case .keyless, .downloader:
             Self.recovering + Self.downloading + [
@@ -41,7 +41,7 @@ enum KilledOperation: CaseIterable {
         .downloadRecorded, .downloadClaimed, .tailVerified, .pieceWritten, .downloadVerified, .downloadNamed,
     ]
     private static let opening: [StagingStep] = [
-        .openingBegan, .treeWritten, .manifestSaved, .tailSaved, .versionNamed, .versionActivated,
+        .openingBegan, .treeWritten, .manifestSaved, .tailSaved, .versionRenamed, .versionActivated,
         .activationRecorded,
     ]
 

@@ -38,9 +38,12 @@ extension TestSite {
         }
     }
 
-    /// Signs other content of a role's newest metadata as its next version; returns that.
-    private func forge(
-        _ role: String, version: Int64? = nil, _ change: (inout JSONObject) throws -> Void
+    /// Signs other content of a role's newest metadata as its next version, by the key of that name or the role's own; returns
+    /// the version.
+    @discardableResult
+    func forge(
+        _ role: String, version: Int64? = nil, key: String? = nil,
+        _ change: (inout JSONObject) throws -> Void
     ) async throws -> Int64 {
         let newest = try await newestFile(of: role)
         let old: JSONValue = try folder.json("vault/site/metadata/\(newest)")
@@ -49,7 +52,7 @@ extension TestSite {
         signed["version"] = .integer(version)
         try change(&signed)
         let name = role == "timestamp" ? "timestamp.json" : "\(version).\(role).json"
-        try await sign(signed, as: name, with: folder["vault/keys/\(role).pem"])
+        try await sign(signed, as: name, with: folder["vault/keys/\(key ?? role).pem"])
         return version
     }
 

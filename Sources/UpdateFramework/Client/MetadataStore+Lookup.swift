@@ -1,7 +1,7 @@
 public import VaultErrors
 
 extension MetadataStore {
-    /// Looks a path up, also in delegated roles (section 5.6.7); only the roles on the way are read.
+    /// Looks a path up, also in delegated roles (TUF section 5.6.7); only the roles on the way are read.
     ///
     /// - Parameter chain: the result of ``refresh(from:trusting:now:)``.
     /// - Returns: nil when no role that may list the path does.
@@ -9,7 +9,14 @@ extension MetadataStore {
     public func target(
         at path: String, in chain: TrustChain, from source: any MetadataSource, now: UTCTime
     ) async throws(VaultError) -> TargetRecord? {
-        try await TrustWorkflow(source: source, storage: self, now: now).target(at: path, in: chain)
+        try await TrustWorkflow(source: source, storage: self, now: now).search(for: path, in: chain).found
+    }
+
+    /// The roles that the look-up of a path visits, in order. Throws as ``target(at:in:from:now:)`` does.
+    public func rolesAsked(
+        for path: String, in chain: TrustChain, from source: any MetadataSource, now: UTCTime
+    ) async throws(VaultError) -> [VerifiedTargets] {
+        try await TrustWorkflow(source: source, storage: self, now: now).search(for: path, in: chain).visited
     }
 
     /// Reads all delegated roles of a site.

@@ -3,8 +3,8 @@ import SealedPack
 import VaultErrors
 import VaultTransport
 
-/// The updates of a client that were printed, and what of them is needed at the end.
-struct ShownUpdates: ~Copyable {
+/// Prints the updates of a client, and keeps what the command needs at the end.
+struct UpdatePrinter: ~Copyable {
     /// Failures that no later attempt made up for.
     private(set) var failures: [(id: PackID, error: VaultError)] = []
     /// Packs that were removed: by the app, or for disk space.
@@ -13,34 +13,38 @@ struct ShownUpdates: ~Copyable {
     private(set) var loaded: [PackID] = []
     /// Packs that none of the keys opens, with the error.
     private(set) var locked: [(id: PackID, error: VaultError)] = []
-    /// Whether no pack had a final update.
-    private(set) var isSilent = true
-    private var fetching = PacksUnderWay("fetching")
-    private var opening = PacksUnderWay("opening")
+    /// Whether no line was printed for any pack.
+    private(set) var hasPrintedNothing = true
+    /// Knows the names of packs whose site hides them.
+    var store: VaultStore?
+    private var fetching = CombinedProgress("fetching")
+    private var opening = CombinedProgress("opening")
     /// Packs that are being changed.
-    private var moved: Set<PackID> = []
+    private var changing: Set<PackID> = []
     /// Packs that were sent as a whole, with the URL.
-    private var whole: [PackID: SiteLocation] = [:]
+    private var sentWhole: [PackID: SiteLocation] = [:]
 
     mutating func show(_ update: StatusUpdate) {
         switch update {
         case .progress(let id, _, let bytes, let total): fetching.show(id, bytes, of: total)
         case .opening(let id, let bytes, let total):
-            moved.insert(id)
+            changing.insert(id)
             opening.show(id, bytes, of: total)
-        case .began(let id), .transferring(let id): moved.insert(id)
-        case .sentWhole(let id, let file): whole[id] = file
+        case .began(let id), .transferring(let id): changing.insert(id)
+        case .sentWhole(let id, let file): sentWhole[id] = file
         case .awaitingKey(let id, let error): noteLocked(id, error)
         case .finished(let id, let state):
             end(id)
-            reportWhole(id)
-            report(state, of: id)
+            printSentWhole(id)
+            printState(state, of: id)
         case .failed(let id, let error):
             end(id)
             failures.append((id, error))
         case .planned, .verifying: break
         }
     }
+
+    private func name(of id: PackID) -> PackID { store?.name(of: id) ?? id }
 
     /// Clears the line before other output.
     func clear() {
@@ -53,16 +57,17 @@ struct ShownUpdates: ~Copyable {
         fetching.end(id)
         opening.end(id)
         failures.removeAll { $0.id == id }
-        isSilent = false
+        hasPrintedNothing = false
     }
 
-    private mutating func report(_ state: PackState, of id: PackID) {
+    private mutating func printState(_ state: PackState, of id: PackID) {
         let missingKey = locked.first { $0.id == id }?.error.problem
         switch state {
         case .toBeTransferred:
             let reason = "it waits in shared storage"
             Console.note(
-                "verified  \(id): \(missingKey.map { "\(reason): \($0)" } ?? "\(reason) for its key")")
+                "verified  \(name(of: id)): \(missingKey.map { "\(reason): \($0)" } ?? "\(reason) for its key")"
+            )
             guard missingKey == nil else { return }
             noteLocked(
                 id,
@@ -71,15 +76,15 @@ struct ShownUpdates: ~Copyable {
                     remedy: "give a source of keys, such as --keys file:vault.jwks"))
         case _ where missingKey != nil:
             let what = state == .loaded ? "what is loaded stays" : "not downloaded"
-            Console.note("locked  \(id): \(what): \(missingKey ?? "")")
+            Console.note("locked  \(name(of: id)): \(what): \(missingKey ?? "")")
         case .loaded:
-            let isNew = moved.remove(id) != nil
+            let isNew = changing.remove(id) != nil
             if isNew { loaded.append(id) }
-            Console.note("\(isNew ? "loaded" : "up to date")  \(id)")
+            Console.note("\(isNew ? "loaded" : "up to date")  \(name(of: id))")
         case .absent:
             removed.append(id)
-            Console.note("removed  \(id)")
-        case .downloading: Console.note("left  \(id): the app downloads it")
+            Console.note("removed  \(name(of: id))")
+        case .downloading: Console.note("left  \(name(of: id)): the app downloads it")
         default: break
         }
     }
@@ -90,23 +95,24 @@ struct ShownUpdates: ~Copyable {
     }
 
     /// Without Range requests updates are large.
-    private mutating func reportWhole(_ id: PackID) {
-        guard let file = whole.removeValue(forKey: id) else { return }
-        Console.note("whole  \(id): the host sends no parts of files, so all of it is sent: \(file)")
+    private mutating func printSentWhole(_ id: PackID) {
+        guard let file = sentWhole.removeValue(forKey: id) else { return }
+        Console.note(
+            "whole  \(name(of: id)): the host sends no parts of files, so all of it is sent: \(file)")
     }
 
     /// The same for packs without a final update.
-    mutating func reportWhole() {
-        for id in whole.keys.sorted() { reportWhole(id) }
+    mutating func printSentWhole() {
+        for id in sentWhole.keys.sorted() { printSentWhole(id) }
     }
 
     private static let skippedLimit = 4
 
     /// Prints the first packs that this release can't read, and the number of the others.
-    mutating func report(_ skipped: [SkippedPack]) {
+    mutating func printSkipped(_ skipped: [SkippedPack]) {
         guard !skipped.isEmpty else { return }
         clear()
-        isSilent = false
+        hasPrintedNothing = false
         for pack in skipped.prefix(Self.skippedLimit) {
             Console.note("skipped  \(pack.path): \(pack.reason)")
         }

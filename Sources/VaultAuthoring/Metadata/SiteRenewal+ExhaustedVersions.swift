@@ -7,9 +7,9 @@ extension SiteRenewal {
     /// Whether clients of the new root forget the versions that they have seen.
     var resetsVersions: Bool { successor?.resetsVersions(since: root) ?? false }
 
-    /// Whether metadata has the last number of all: only under the new root clients accept a lower one.
-    func beginsAgain(after old: some VerifiedMetadata) -> Bool {
-        resetsVersions && old.version == NextVersions.last
+    /// Whether metadata has the highest possible number: only under the new root clients accept a lower one.
+    func restartsNumbering(after old: some VerifiedMetadata) -> Bool {
+        resetsVersions && old.version == NextVersions.highestPossible
     }
 
     /// Throws `untrusted` where clients would refuse the next version of a role.
@@ -20,7 +20,7 @@ extension SiteRenewal {
         func refusal(_ remedy: String, _ hint: Hint? = nil) -> VaultError {
             VaultError(
                 .untrusted,
-                "version \(published) is the last one that there can be: a thief of keys has published it",
+                "version \(published) is the highest possible one: a thief of keys has published it",
                 at: "role \(role)", remedy: remedy, hint: hint)
         }
         let vault = signing.pending.vault

@@ -1,0 +1,80 @@
+import SealedPack
+import UpdateFramework
+import VaultErrors
+import VaultSite
+
+/// The packs of a site that a selection may be made of: of a large site with a tag index only those with the tags.
+struct SeenPacks {
+    private(set) var packs: [ListedPack] = []
+    /// Listed packs that this release can't read.
+    private(set) var skipped: [SkippedPack] = []
+    /// Delegated roles that could not be verified: the packs that they list are unknown.
+    private(set) var refusals: [VaultError] = []
+
+    init(
+        _ selection: PackSelection, of access: SiteAccess, in listing: SiteAccess.Listing
+    ) async throws(VaultError) {
+        if case .tagged(let tags) = selection,
+            let paths = try await Self.paths(of: tags, of: access, in: listing)
+        {
+            try await add(paths, of: access, in: listing)
+            // Teams list their packs themselves, without an index.
+            add(try await Self.tree(of: listing.chain.ignoring(OwnRoles.contains), access, listing))
+        } else {
+            add(try await Self.tree(of: listing.chain, access, listing))
+        }
+    }
+
+    private static func tree(
+        of chain: TrustChain, _ access: SiteAccess, _ listing: SiteAccess.Listing
+    ) async throws(VaultError) -> TargetTree {
+        try await access.trust.tree(of: chain, from: listing.site, now: listing.now)
+    }
+
+    /// Nil where the site has no index, or one of the tags is not in it: all packs are looked at then.
+    private static func paths(
+        of tags: Set<String>, of access: SiteAccess, in listing: SiteAccess.Listing
+    ) async throws(VaultError) -> Set<String>? {
+        var found: Set<String> = []
+        for tag in tags.sorted() {
+            let roles: [VerifiedTargets]
+            do throws(VaultError) {
+                roles = try await access.trust.rolesAsked(
+                    for: TagIndex.path(of: tag), in: listing.chain, from: listing.site, now: listing.now)
+            } catch {
+                guard error.category == .untrusted else { throw error }
+                return nil
+            }
+            guard let paths = TagIndex.paths(of: tag, in: roles), !paths.isEmpty else { return nil }
+            found.formUnion(paths)
+        }
+        return found
+    }
+
+    private mutating func add(
+        _ paths: Set<String>, of access: SiteAccess, in listing: SiteAccess.Listing
+    ) async throws(VaultError) {
+        for path in paths.sorted() {
+            do throws(VaultError) {
+                let record = try await access.trust.target(
+                    at: path, in: listing.chain, from: listing.site, now: listing.now)
+                if let record { add([record]) }
+            } catch {
+                guard error.category == .untrusted else { throw error }
+                refusals.append(error)
+            }
+        }
+    }
+
+    private mutating func add(_ tree: TargetTree) {
+        refusals += tree.refusals.map(\.error)
+        add(tree.records)
+    }
+
+    private mutating func add(_ records: [TargetRecord]) {
+        let published = PublishedPacks(of: records)
+        packs += published.packs
+        skipped += published.skipped.filter { PackID(targetPath: $0.path) != nil }
+            .map { SkippedPack(path: $0.path, reason: $0.reason) }
+    }
+}

@@ -1,0 +1,71 @@
+import SealedPack
+import StrictJSON
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+
+/// Which list of a site a client follows, and for which version of the app. Nil goes on with what the store has.
+struct ListingChoice: Sendable, Equatable {
+    var channel: Channel?
+    var appVersion: AppVersion?
+
+    /// What is seen of a site without any choice.
+    static let none = ListingChoice()
+
+    var isComplete: Bool { channel != nil && appVersion != nil }
+
+    func completed(by other: ListingChoice) -> ListingChoice {
+        ListingChoice(channel: channel ?? other.channel, appVersion: appVersion ?? other.appVersion)
+    }
+}
+
+/// The app's choice, kept for work without a site, and for downloaders, which read it and never write it.
+struct StoredListingChoice {
+    private let path: FilePath
+    private let role: StoreRole
+    private static let limit = 1024
+
+    init(of store: StoreAccess) { (path, role) = (store.layout.listingChoice, store.role) }
+
+    /// Empty before the first choice, and for a downloader that can't read the app's. Throws `.corrupt` for a damaged file.
+    func choice() throws(VaultError) -> ListingChoice {
+        switch role {
+        case .app: try recorded()
+        case .downloader: (try? recorded()) ?? .none
+        }
+    }
+
+    private func recorded() throws(VaultError) -> ListingChoice {
+        guard let bytes = try optional(DurableFile.read(path, limit: Self.limit), ignoring: .missing) else {
+            return .none
+        }
+        do throws(VaultError) {
+            let json = try JSONValue(parsing: bytes.span, place: path.string).asObject(at: path.string)
+            return ListingChoice(
+                channel: try json.optionalString("channel", at: path.string).map { name throws(VaultError) in
+                    try Channel(named: name)
+                },
+                appVersion: try json.optionalString("appVersion", at: path.string).map {
+                    text throws(VaultError) in
+                    try AppVersion(text)
+                })
+        } catch {
+            throw VaultError(
+                .corrupt, "the choice of a channel and an app version is damaged", at: path.string,
+                remedy: "remove it, and name them again")
+        }
+    }
+
+    func record(_ choice: ListingChoice) throws(VaultError) {
+        guard role == .app, (try? recorded()) != choice else { return }
+        var json = JSONObject()
+        json["channel"] = choice.channel.map { .string($0.name) }
+        json["appVersion"] = choice.appVersion.map { .string($0.description) }
+        let permissions = AreaPermissions.permanent
+        try FileSystem.createFolders(path.removingLastComponent(), permissions: permissions.folders)
+        try DurableFile.write(
+            JSONValue.object(json).canonical().span, to: path, permissions: permissions.files, replacing: true
+        )
+    }
+}

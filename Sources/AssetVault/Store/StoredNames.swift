@@ -1,0 +1,56 @@
+import SealedPack
+import StrictJSON
+import SystemPackage
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+
+/// The names of a site with quiet names, as the app opened them: kept in its own area for work without a key or a site, and
+/// for downloaders, which know by them what to download.
+struct StoredNames: Sendable {
+    let names: PackNames
+    /// Of the pack with the map.
+    let digest: SHA256Digest
+
+    private static let limit = 64 << 20
+
+    init(_ names: PackNames, of pack: PackManifest) { (self.names, digest) = (names, pack.sha256) }
+
+    /// Nil where there are none, and for a downloader that can't read the app's. Throws `.corrupt` for a damaged file.
+    init?(of store: StoreAccess) throws(VaultError) {
+        let path = store.layout.names
+        let stored: Self?
+        switch store.role {
+        case .app: stored = try Self.read(path)
+        case .downloader: stored = try? Self.read(path)
+        }
+        guard let stored else { return nil }
+        self = stored
+    }
+
+    private static func read(_ path: FilePath) throws(VaultError) -> Self? {
+        guard let bytes = try optional(DurableFile.read(path, limit: limit), ignoring: .missing) else {
+            return nil
+        }
+        let json = try JSONValue(parsing: bytes.span, place: path.string).asObject(at: path.string)
+        guard let digest = SHA256Digest(hex: try json.string("sha256", at: path.string)) else {
+            throw VaultError(
+                .corrupt, "it has no digest", at: path.string, remedy: "remove it, and fetch again")
+        }
+        return Self(
+            names: try PackNames(parsing: json.object("names", at: path.string), place: path.string),
+            digest: digest)
+    }
+
+    private init(names: PackNames, digest: SHA256Digest) { (self.names, self.digest) = (names, digest) }
+
+    func save(in layout: StoreLayout) throws(VaultError) {
+        let json: JSONObject = ["sha256": .string(digest.hex), "names": .object(names.json)]
+        let permissions = AreaPermissions.permanent
+        try FileSystem.createFolders(layout.permanent, permissions: permissions.folders)
+        try DurableFile.write(
+            JSONValue.object(json).canonical().span, to: layout.names, permissions: permissions.files,
+            replacing: true)
+    }
+}

@@ -1,0 +1,53 @@
+import UpdateFramework
+import VaultSite
+
+/// The list of one channel's packs as a delegated role, or divided into bins by the hash of their paths: the role `packs`
+/// delegates each path to one of `packs-00`, `packs-01`, … A client reads only the bins that it needs, and again only those
+/// that changed.
+struct ChannelListing {
+    let channel: Channel
+    /// Nil for one list.
+    private let bins: HashBins?
+    /// The keys of the roles.
+    private let trust: RoleTrust
+
+    init(of channel: Channel, binBits: Int, trust: RoleTrust) {
+        self.channel = channel
+        self.trust = trust
+        bins = HashBins(bitLength: binBits, namePrefix: channel.binPrefix, trust: trust)
+    }
+
+    /// Delegates every path by the first digit of its hash. (Delegation by bins alone would exclude other roles.)
+    ///
+    /// - Parameter isTerminating: whether the search for a path ends here, and never reaches other channels.
+    func delegation(isTerminating: Bool) -> Delegation {
+        Delegation(
+            to: channel.role, of: .hashPrefixes((0..<16).map { String($0, radix: 16) }), trust: trust,
+            isTerminating: isTerminating)
+    }
+
+    func listings(of records: [TargetRecord]) -> [SiteRenewal.Listing] {
+        let trusts = [trust]
+        guard let bins else {
+            return [
+                SiteRenewal.Listing(role: channel.role, records: records, delegations: nil, trusts: trusts)
+            ]
+        }
+        var contents: [[TargetRecord]] = Array(repeating: [], count: bins.count)
+        for record in records { contents[bins.index(of: record.path)].append(record) }
+        var tags: [[(tag: String, paths: [String])]] = Array(repeating: [], count: bins.count)
+        for entry in TagIndex.tags(of: records) {
+            tags[bins.index(of: TagIndex.path(of: entry.tag))].append(entry)
+        }
+        let parent = SiteRenewal.Listing(
+            role: channel.role, records: [], delegations: .bins(bins), trusts: trusts)
+        return [parent]
+            + contents.enumerated().compactMap { index, records in
+                bins.role(at: index).map {
+                    SiteRenewal.Listing(
+                        role: $0, records: records, delegations: nil, trusts: trusts,
+                        tags: TagIndex.json(of: tags[index]))
+                }
+            }
+    }
+}

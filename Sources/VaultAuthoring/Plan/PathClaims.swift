@@ -1,0 +1,67 @@
+public import SealedPack
+import StrictJSON
+import VaultArchive
+public import VaultContent
+import VaultCrypto
+import VaultErrors
+import VaultFileSystem
+
+/// Which source has each path first. Within a source a path is in one pack; of several sources an app that reads all packs as one
+/// tree sees only one file of each path.
+struct PathClaims {
+    struct Claim {
+        /// The position of the source among all.
+        let source: Int
+        let pack: PackID
+        let traits: JSONObject
+        let size: UInt64
+    }
+
+    /// A path of two sources whose files have one size: the first one's is still to be compared.
+    struct Undecided {
+        let path: EntryPath
+        let first: Claim
+        let other: PackID
+        /// Of the other file.
+        let digest: SHA256Digest
+    }
+
+    private var first: [EntryPath: Claim] = [:]
+    private(set) var conflicts: [ContentPlan.Conflict] = []
+    private(set) var undecided: [Undecided] = []
+
+    /// - Parameter digest: of the claimed file, which is read only for this.
+    mutating func add(
+        _ path: EntryPath, _ claim: Claim, digest: () throws(VaultError) -> SHA256Digest
+    ) throws(VaultError) {
+        guard let known = first[path] else {
+            first[path] = claim
+            return
+        }
+        guard known.source != claim.source, !Self.areVariants(known.traits, claim.traits) else { return }
+        if known.size != claim.size {
+            conflicts.append(ContentPlan.Conflict(path: path, first: known.pack, other: claim.pack))
+        } else {
+            undecided.append(Undecided(path: path, first: known, other: claim.pack, digest: try digest()))
+        }
+    }
+
+    mutating func decide(_ claim: Undecided, digest: SHA256Digest) {
+        guard digest != claim.digest else { return }
+        conflicts.append(ContentPlan.Conflict(path: claim.path, first: claim.first.pack, other: claim.other))
+    }
+
+    /// Whether an app uses only one of two packs: they have other values of a trait.
+    private static func areVariants(_ one: JSONObject, _ other: JSONObject) -> Bool {
+        one.contains { name, value in other[name].map { $0 != value } ?? false }
+    }
+}
+
+extension ContentPlan {
+    /// A path that two packs have with different content.
+    public struct Conflict: Sendable {
+        public let path: EntryPath
+        public let first: PackID
+        public let other: PackID
+    }
+}

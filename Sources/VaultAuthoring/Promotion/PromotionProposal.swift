@@ -1,0 +1,79 @@
+import SealedPack
+import UpdateFramework
+import VaultErrors
+import VaultSite
+
+/// The next listing of a channel: what it lists now, and packs of another channel.
+struct PromotionProposal {
+    private let origin: [PackID: ListedPack]
+    private let present: [PackID: ListedPack]
+    /// Targets that are no packs; they stay listed.
+    private let foreign: [TargetRecord]
+    private var next: [PackID: ListedPack]
+    private var chosen: Set<PackID> = []
+
+    init(from origin: OwnListing, to destination: OwnListing) {
+        self.origin = Dictionary(origin.packs.map { ($0.pack.id, $0) }) { first, _ in first }
+        present = Dictionary(destination.packs.map { ($0.pack.id, $0) }) { first, _ in first }
+        foreign = destination.foreign
+        next = present
+    }
+
+    mutating func takeAll() {
+        next = origin
+        chosen = Set(origin.keys).union(present.keys)
+    }
+
+    /// Takes a pack, or all packs of a resource tree: of those the channel lists exactly these then. Throws `.missing`.
+    mutating func take(_ id: PackID, from channel: Channel) throws(VaultError) {
+        func isChosen(_ listed: ListedPack) -> Bool { listed.pack.id == id || listed.pack.offer.family == id }
+        let taken = origin.values.filter(isChosen)
+        guard !taken.isEmpty else {
+            throw VaultError(
+                .missing, "the channel '\(channel)' lists no pack '\(id)'", at: id.description,
+                remedy: "publish it first, or choose one that is listed there"
+            ).suggesting(id.description, among: origin.keys.map(\.description))
+        }
+        for listed in next.values where isChosen(listed) {
+            next[listed.pack.id] = nil
+            chosen.insert(listed.pack.id)
+        }
+        for listed in taken {
+            next[listed.pack.id] = listed
+            chosen.insert(listed.pack.id)
+        }
+    }
+
+    /// Checks that each pack continues what clients of the channel have: `.usage` for a lower version, `.untrusted` for other
+    /// content under the same one.
+    func requireLine(allowingOlder: Bool, in channel: Channel) throws(VaultError) {
+        for id in chosen.sorted() {
+            guard let old = present[id]?.pack, let new = next[id]?.pack else { continue }
+            guard old.version != new.version || old.sha256 == new.sha256 else {
+                throw VaultError(
+                    .untrusted,
+                    "the channel '\(channel)' lists other content as version \(old.version): \(old.sha256), not \(new.sha256)",
+                    at: id.description,
+                    remedy: "publish the source again for a higher version, and find out who signed the other"
+                )
+            }
+            guard old.version <= new.version || allowingOlder else {
+                throw VaultError(
+                    .usage,
+                    "the channel '\(channel)' lists version \(old.version), and version \(new.version) is older",
+                    at: id.description, remedy: "promote a newer version", hint: .allowingOlder)
+            }
+        }
+    }
+
+    var records: [TargetRecord] { foreign + next.values.map(\.target) }
+
+    /// What changes for the chosen packs, sorted by ID.
+    var changes: [PromotionReport.Pack] {
+        chosen.sorted().map { id in
+            PromotionReport.Pack(
+                id, from: present[id]?.pack, to: next[id]?.pack,
+                isSame: present[id]?.target == next[id]?.target)
+        }
+    }
+}

@@ -1,0 +1,48 @@
+public import SealedPack
+import VaultErrors
+
+/// What a promotion changes in a channel, and the metadata that it wrote.
+public struct PromotionReport: Sendable {
+    public struct Pack: Sendable {
+        public enum Change: String, Sendable {
+            /// Clients of the channel see its name for the first time.
+            case added
+            case updated
+            /// It goes back to a lower version.
+            case older
+            /// The same version, for other vault keys, or with other tags, traits or policy.
+            case relabelled
+            case removed
+            case unchanged
+        }
+
+        public let id: PackID
+        public let change: Change
+        /// The version that is listed now; nil where none was.
+        public let earlier: UInt64?
+        /// The version that is to be listed; nil for a removed pack.
+        public let version: UInt64?
+    }
+
+    /// All packs that were chosen, and those that go because of it; sorted by ID.
+    public let packs: [Pack]
+    /// The names of the files, below `metadata/`.
+    public internal(set) var written: [String] = []
+    public internal(set) var warnings: [Warning] = []
+}
+
+extension PromotionReport.Pack {
+    init(_ id: PackID, from earlier: PackManifest?, to manifest: PackManifest?, isSame: Bool) {
+        self.id = id
+        self.earlier = earlier?.version
+        version = manifest?.version
+        change =
+            switch (earlier?.version, manifest?.version) {
+            case (nil, _): .added
+            case (_, nil): .removed
+            case (let earlier?, let version?):
+                earlier == version
+                    ? (isSame ? .unchanged : .relabelled) : earlier < version ? .updated : .older
+            }
+    }
+}

@@ -1,0 +1,39 @@
+import SealedPack
+import StrictJSON
+import VaultAuthoring
+import VaultErrors
+
+extension PromotionReport: Report {
+    var lines: [String] {
+        let changed = packs.filter { $0.change != .unchanged }
+        let rest = packs.count - changed.count
+        return changed.map(\.line) + (rest > 0 ? ["unchanged  \(rest.counting("pack"))"] : [])
+    }
+
+    var json: JSONObject {
+        [
+            "packs": .objects(packs) { pack in
+                [
+                    "id": "\(pack.id)", "change": .string(pack.change.rawValue),
+                    "from": pack.earlier.map { .number($0) } ?? .null,
+                    "version": pack.version.map { .number($0) } ?? .null,
+                ]
+            },
+            "written": .texts(written), "warnings": .texts(warnings.map(\.worded)),
+        ]
+    }
+}
+
+extension PromotionReport.Pack {
+    fileprivate var line: String {
+        let versions =
+            switch change {
+            case .added: "version \(version ?? 0), a new name for clients"
+            case .updated, .older: "version \(earlier ?? 0) to \(version ?? 0)"
+            case .relabelled: "version \(version ?? 0), for other keys or with other labels"
+            case .removed: "version \(earlier ?? 0), clients see it no more"
+            case .unchanged: "version \(version ?? 0)"
+            }
+        return "\(change.rawValue)  \(id)  \(versions)"
+    }
+}

@@ -1,0 +1,83 @@
+import ArgumentParser
+import SealedPack
+import SystemPackage
+import UpdateFramework
+import VaultAuthoring
+import VaultErrors
+import VaultSite
+import VaultTransport
+
+struct Promote: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "promote",
+        abstract: "List packs of one channel in another one.",
+        discussion: """
+            vault.json names the channels of a site, such as "channels": ["dev", "beta", "live"]. 'publish' lists what it seals \
+            in the first one; 'promote' lists the same packs in another one. It signs and writes metadata only: the packs are at \
+            the host already. Clients without --channel follow 'live'.
+
+            An ID names a pack, or a resource tree with all its packs. --all lists exactly the packs of the first channel, so \
+            that others go. A lower version than the one that is listed is refused, unless --allow-older puts it back; other \
+            content under the same version is refused always. --dry-run says which names become visible.
+
+            EXAMPLE
+              assetvault promote my-game --all --from beta --to live --dry-run
+              assetvault promote my-game levels/one --from dev --to beta
+            """)
+
+    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
+    var vault: String
+
+    @Argument(help: ArgumentHelp("The packs, or resource trees.", valueName: "id"))
+    var ids: [String] = []
+
+    @Flag(help: "All packs: the second channel lists exactly what the first one does.")
+    var all = false
+
+    @Option(name: .customLong("from"), help: ArgumentHelp("The channel that lists them.", valueName: "name"))
+    var origin: String
+
+    @Option(name: .customLong("to"), help: ArgumentHelp("The channel to list them in.", valueName: "name"))
+    var destination: String
+
+    @Flag(help: "Accept lower versions than those that are listed.")
+    var allowOlder = false
+
+    @OptionGroup var signing: SigningOptions
+
+    @Option(
+        name: .customLong("against"),
+        help: ArgumentHelp(
+            "Go on from the site at this https, http or file URL, and write only what is new into site/.",
+            valueName: "url"))
+    var host: String?
+
+    @OptionGroup var connection: TransportOptions
+
+    @Flag(help: "Report, and change nothing.")
+    var dryRun = false
+
+    @Flag(help: "Print a report as JSON.")
+    var json = false
+
+    func run() async throws {
+        guard ids.isEmpty == all else {
+            throw VaultError(
+                .usage, all ? "IDs and --all are given" : "no pack is named", at: "promote",
+                remedy: "name packs, or write --all")
+        }
+        let packs = try ids.map { id throws(VaultError) in try PackID(id) }
+        var promotion = Promotion(
+            all ? .all : .only(packs), from: try Channel(named: origin), to: try Channel(named: destination),
+            now: .now)
+        promotion.allowsOlder = allowOlder
+        promotion.passphrase = try signing.passphrase()
+        if let host { promotion.host = Site(try SiteLocation(host), transport: try connection.transport()) }
+        let folder = VaultFolder(FilePath(vault))
+        let report = try await dryRun ? promotion.preview(in: folder) : promotion.run(in: folder)
+        for warning in report.warnings { Console.note("warning: \(warning.worded)") }
+        report.answer(asJSON: json)
+        if json { return }
+        dryRun ? Console.note("nothing was signed or written") : Console.wrote(report.written)
+    }
+}

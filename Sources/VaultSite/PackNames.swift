@@ -1,0 +1,91 @@
+public import SealedPack
+package import StrictJSON
+public import UpdateFramework
+public import VaultErrors
+
+/// What the packs of a site with quiet names are called, and their tags, traits and categories. Publicly each has a keyed digest
+/// for a name and none of the others; a pack of its own holds this map, sealed and signed as any pack.
+public struct PackNames: Sendable, Equatable {
+    /// What the site says of one pack to those with the key.
+    public struct Entry: Sendable, Equatable {
+        public let name: PackID
+        public let offer: PackOffer
+
+        public init(name: PackID, offer: PackOffer) { (self.name, self.offer) = (name, offer) }
+    }
+
+    /// The pack with the map. No other pack may have this ID.
+    public static let packID = "assetvault.names"
+    /// The member of the signed part of the top-level targets that says so: true where names are quiet.
+    public static let member = "x-quiet-names"
+    /// The map's path in its pack.
+    public static let path = "names.json"
+
+    private var entries: [PackID: Entry] = [:]
+    private var listedIDs: [PackID: PackID] = [:]
+
+    public init() {}
+
+    public subscript(listed id: PackID) -> Entry? { entries[id] }
+
+    /// The ID that the site lists a pack by; nil for an unknown name.
+    public func listedID(of name: PackID) -> PackID? { listedIDs[name] }
+
+    public mutating func add(_ entry: Entry, listedAs id: PackID) {
+        entries[id] = entry
+        listedIDs[entry.name] = id
+    }
+
+    /// A manifest with the offer that the map has for it; as it is where the map has none.
+    public func completing(_ pack: PackManifest) -> PackManifest {
+        guard let entry = entries[pack.id] else { return pack }
+        var pack = pack
+        let (family, apps) = (pack.offer.family, pack.offer.apps)
+        pack.offer = entry.offer
+        (pack.offer.family, pack.offer.apps) = (family, apps)
+        return pack
+    }
+}
+
+extension TrustChain {
+    /// Whether the names of the site's packs are keyed digests.
+    public var hasQuietNames: Bool { targets.document.signed[PackNames.member] == .bool(true) }
+}
+
+extension PackNames {
+    /// Canonical JSON: `{"format": 1, "packs": {LISTED-ID: {"name": ID, …}}}`, the rest as in a manifest.
+    public var bytes: [UInt8] { JSONValue.object(json).canonical() }
+
+    package var json: JSONObject {
+        let packs = entries.map { id, entry in
+            var json = entry.offer.json
+            json["name"] = .string(entry.name.description)
+            return (id.description, JSONValue.object(json))
+        }
+        return ["format": 1, "packs": .object(JSONObject(lastWins: packs))]
+    }
+
+    /// Throws `.corrupt`, also for an unknown format.
+    public init(parsing bytes: [UInt8], place: String) throws(VaultError) {
+        try self.init(parsing: JSONValue(parsing: bytes.span, place: place).asObject(at: place), place: place)
+    }
+
+    package init(parsing json: JSONObject, place: String) throws(VaultError) {
+        guard try json.integer("format", at: place) == 1 else {
+            throw VaultError(
+                .corrupt, "the format of the names is unknown", at: place,
+                remedy: "use a newer release of this program")
+        }
+        for (id, value) in try json.object("packs", at: place) {
+            let entry = try value.asObject(at: place)
+            do throws(VaultError) {
+                let name = try PackID(try entry.string("name", at: place))
+                add(
+                    Entry(name: name, offer: try PackOffer(of: name, parsing: entry, place: place)),
+                    listedAs: try PackID(id))
+            } catch {
+                throw VaultError(.corrupt, error.problem, at: place, remedy: "report it to the publisher")
+            }
+        }
+    }
+}

@@ -1,0 +1,181 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// Sites whose public metadata hold no readable names.
+@Suite(.timeLimit(.minutes(5))) struct QuietNameTests {
+    let testSite: TestSite
+    private var folder: TemporaryFolder { testSite.folder }
+
+    /// Two packs, and a resource tree of three: all words that must not be read begin with `hush`.
+    init() async throws {
+        testSite = try await TestSite()
+        for name in ["one", "two"] { try folder.write("\(name)/file", "content of \(name)") }
+        for name in ["a", "b1", "b2"] { try folder.write("tree/\(name)", "content of \(name)") }
+        try declare(isQuiet: true)
+        try await testSite.publish()
+    }
+
+    private func declare(isQuiet: Bool, _ change: (inout JSONObject) -> Void = { _ in }) throws {
+        try testSite.settings {
+            $0["quietNames"] = .bool(isQuiet)
+            $0["packs"] = [
+                "hush/one": [
+                    "source": .string(folder["one"]), "policy": "essential", "tags": ["hush-tag"],
+                    "traits": ["hush-trait": "hush-value"],
+                ],
+                "hush-two": ["source": .string(folder["two"]), "policy": "onDemand"],
+            ]
+            $0["resources"] = [
+                "hushgame": [
+                    "source": .string(folder["tree"]), "traits": ["hushscale": ["match": "nearest"]],
+                    "rules": [
+                        ["paths": "a", "tags": ["husha"]],
+                        ["paths": "b1", "tags": ["hushb"], "traits": ["hushscale": 1]],
+                        ["paths": "b2", "tags": ["hushb"], "traits": ["hushscale": 2]],
+                    ],
+                ]
+            ]
+            change(&$0)
+        }
+    }
+
+    /// What has a version in a store, by name.
+    private func loaded(_ store: String? = nil) async throws -> Set<String> {
+        let answer = try await Command.run("status", "--store", store ?? testSite.store, "--json").succeeded()
+        let packs = try #require(try answer.json()["packs"]?.elements).filter { $0["version"] != nil }
+        return Set(packs.compactMap { ($0["name"] ?? $0["id"])?.text }).subtracting(["assetvault.names"])
+    }
+
+    @Test func nothingIsReadable() async throws {
+        for file in try Tree(testSite.site).files {
+            let bytes = try folder.bytes("vault/site/\(file)")
+            let text = String(decoding: bytes, as: UTF8.self) + file
+            #expect(!text.contains("hush"), "\(file)")
+            if file.hasSuffix(".json"), file.contains("targets") {
+                #expect(!text.contains("prefetch"), "\(file)")
+            }
+        }
+        let audit = try await Command.run(["audit", testSite.site] + testSite.keys).succeeded()
+        #expect(audit.text.contains("ok: 6 packs"), "\(audit.text)")
+        let before = try Tree(testSite.site)
+        let again = try await testSite.publish()
+        #expect(again.text.contains("unchanged  hush/one"), "\(again.text)")
+        #expect(try Tree(testSite.site) == before)
+    }
+
+    @Test func whoHasTheKeySeesNames() async throws {
+        try await testSite.fetch().succeeded()
+        #expect(try await loaded() == ["hush/one"])
+        #expect(try await testSite.tree(of: "hush/one") == Tree(folder["one"]))
+        try await testSite.fetch(nil, "hush-two").succeeded()
+        try await testSite.fetch(nil, "--tag", "hushb", "--device", "hushscale=2").succeeded()
+        #expect(
+            try await loaded() == ["hush/one", "hush-two", "hushgame/hushb/hushscale-2"])
+        let unknown = try await testSite.fetch(nil, "hush-tow")
+        #expect(unknown.errorText.contains("did you mean 'hush-two'"), "\(unknown.errorText)")
+        try await Command.run("remove", "hush-two", "--store", testSite.store).succeeded()
+        #expect(try await loaded().contains("hush-two") == false)
+        try folder.write("fresh/file", "new")
+        try declare(isQuiet: true) {
+            $0["packs"] = ["hush/new": ["source": .string(folder["fresh"]), "policy": "essential"]]
+        }
+        try await testSite.publish()
+        try await testSite.fetch().succeeded()
+        #expect(try await loaded().contains("hush/new"))
+    }
+
+    /// Without a key there are no names; a downloader downloads what the app's names say.
+    @Test func aDownloaderWithoutKeys() async throws {
+        let keyless = try await testSite.fetch(into: folder["keyless"], withKeys: false)
+        #expect(keyless.exitCode == 0, "\(keyless.errorText)")
+        #expect(try await loaded(folder["keyless"]).isEmpty)
+        try await testSite.fetch().succeeded()
+        try folder.write("one/file", "a newer content")
+        try await testSite.publish()
+        let downloaded = try await Command.run(
+            "downloader", testSite.site, "--store", testSite.store, "--request", "periodic")
+        #expect(downloaded.exitCode == 0, "\(downloaded.errorText)")
+        #expect(!downloaded.errorText.contains("hush-two"), "\(downloaded.errorText)")
+        try await Command.run(["unlock", "hush/one", "--store", testSite.store] + testSite.keys).succeeded()
+        #expect(try await testSite.tree(of: "hush/one") == Tree(folder["one"]))
+    }
+
+    /// The same names for other vault keys, other ones in another vault.
+    @Test func namesStay() async throws {
+        let before = Set(try Tree("\(testSite.site)/targets").files)
+        try await Command.run("keygen", "-o", folder["new.jwks"]).succeeded()
+        let both = try JSONValue.object([
+            "keys": .array(
+                ["vault/keys/vault.jwks", "new.jwks"].flatMap { name -> [JSONValue] in
+                    (try? folder.json(name)["keys"]?.elements) ?? []
+                })
+        ])
+        try folder.write("vault/keys/vault.jwks", both.pretty())
+        try folder.setPermissions("vault/keys/vault.jwks", 0o600)
+        try await testSite.publish()
+        #expect(Set(try Tree("\(testSite.site)/targets").files) == before)
+        let other = try await QuietNameTests()
+        let names = Set(try Tree("\(other.testSite.site)/targets").files.map { $0.suffix(40) })
+        #expect(names.intersection(before.map { $0.suffix(40) }).count <= 1)
+    }
+
+    /// Names become public, and quiet again: clients follow.
+    @Test func quietOnAndOff() async throws {
+        try await testSite.fetch().succeeded()
+        for (isQuiet, content) in [(false, "public"), (true, "quiet again")] {
+            try declare(isQuiet: isQuiet)
+            try folder.write("one/file", content)
+            try await testSite.publish()
+            try await testSite.fetch().succeeded()
+            #expect(try await testSite.tree(of: "hush/one") == Tree(folder["one"]))
+        }
+        let audit = try await Command.run(["audit", testSite.site] + testSite.keys)
+        #expect(audit.exitCode == 0, "\(audit.text) \(audit.errorText)")
+    }
+
+    /// A host that serves another version of the map, or a damaged one.
+    @Test func aMapOfAnotherVersion() async throws {
+        func map() throws -> [String] {
+            try Tree(testSite.site).files.filter { $0.hasSuffix(".assetvault.names.avpack") }
+        }
+        let old = try #require(try map().first)
+        try declare(isQuiet: true) { $0["resources"] = nil }
+        try await testSite.publish()
+        let new = try #require(try map().first { $0 != old })
+        let honest = try folder.bytes("vault/site/\(new)")
+        try folder.write("vault/site/\(new)", folder.bytes("vault/site/\(old)"))
+        let result = try await testSite.fetch()
+        #expect([65, 76].contains(result.exitCode), "\(result.errorText)")
+        #expect(try await loaded().isEmpty)
+        try folder.write("vault/site/\(new)", honest)
+        try await testSite.fetch().succeeded()
+        #expect(try await loaded() == ["hush/one"])
+    }
+
+    @Test func channels() async throws {
+        try declare(isQuiet: true) { $0["channels"] = ["beta", "live"] }
+        try await testSite.publish()
+        try await Command.run(
+            "promote", testSite.vault, "--from", "beta", "--to", "live", "hush/one"
+        ).failed(64, naming: "map of all")
+        try await Command.run("promote", testSite.vault, "--from", "beta", "--to", "live", "--all")
+            .succeeded()
+        for channel in ["beta", "live"] {
+            let store = folder["store-\(channel)"]
+            try await testSite.fetch(nil, "--channel", channel, into: store).succeeded()
+            #expect(try await loaded(store) == ["hush/one"])
+        }
+    }
+
+    @Test func refusals() async throws {
+        try declare(isQuiet: true) { $0["packs"] = ["assetvault.names": ["source": .string(folder["one"])]] }
+        try await Command.run("publish", testSite.vault).failed(64, naming: "map of quiet names")
+        try declare(isQuiet: true) {
+            var tree = $0["resources"]?["hushgame"]?.members ?? [:]
+            tree["apps"] = ["from": "2"]
+            $0["resources"] = ["hushgame": .object(tree)]
+        }
+        try await Command.run("publish", testSite.vault).failed(64, naming: "made no more")
+    }
+}

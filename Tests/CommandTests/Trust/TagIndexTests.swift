@@ -1,0 +1,112 @@
+import FaultServer
+import Foundation
+import StrictJSON
+import Testing
+
+/// The signed tag index of a listing in bins: which files a request for one tag reads.
+@Suite(.timeLimit(.minutes(5))) struct TagIndexTests {
+    let testSite: TestSite
+    private var folder: TemporaryFolder { testSite.folder }
+
+    /// Forty packs in 64 bins: each has a tag of its own, and `odd` or `even`.
+    init() async throws {
+        testSite = try await TestSite()
+        try declare(Array(0..<40))
+        try await testSite.publish()
+    }
+
+    private func declare(_ numbers: [Int], bins: Int64? = 64) throws {
+        var packs: JSONObject = [:]
+        for number in numbers {
+            try folder.write("source/\(number)/file", "pack \(number)")
+            packs["p\(number)"] = .object([
+                "source": .string(folder["source/\(number)"]), "policy": "onDemand",
+                "tags": [.string("tag \(number)"), number.isMultiple(of: 2) ? "even" : "odd"],
+            ])
+        }
+        try testSite.settings {
+            $0["packs"] = .object(packs)
+            $0["bins"] = bins.map { .integer($0) }
+        }
+    }
+
+    private func loaded(_ store: String) async throws -> Set<String> {
+        Set(try await testSite.status(of: store).filter { $0.value.version != nil }.keys)
+    }
+
+    @Test func aRequestReadsAFewBins() async throws {
+        let server = try FaultServer(testSite.site)
+        try await testSite.fetch(server.url, "--tag", "tag 7", into: folder["one"]).succeeded()
+        #expect(try await loaded(folder["one"]) == ["p7"])
+        let bins = server.found.filter { $0.hasPrefix("metadata/1.packs-") }
+        #expect((1...2).contains(bins.count), "\(bins)")
+        try await testSite.fetch(nil, "--tag", "even", "--tag", "tag 7", into: folder["many"]).succeeded()
+        #expect(try await loaded(folder["many"]).count == 21)
+    }
+
+    /// The index follows the packs; an unknown tag is told with the nearest one.
+    @Test func changes() async throws {
+        try declare(Array(1..<41))
+        try await testSite.publish()
+        try await testSite.fetch(nil, "--tag", "tag 40").succeeded()
+        #expect(try await loaded(testSite.store) == ["p40"])
+        let unknown = try await testSite.fetch(nil, "--tag", "tag 0")
+        #expect(unknown.exitCode == 66, "\(unknown.errorText)")
+        #expect(unknown.errorText.contains("no pack of the site has the tag 'tag 0'; did you mean"))
+        let before = try Tree(testSite.site)
+        try await testSite.publish()
+        #expect(try Tree(testSite.site) == before)
+        // Without bins there is no index, and requests work as well.
+        for (bins, name) in [(nil, "list"), (4, "bins")] as [(Int64?, String)] {
+            try declare(Array(1..<41), bins: bins)
+            try await testSite.publish()
+            try await testSite.fetch(nil, "--tag", "tag 9", into: folder[name]).succeeded()
+            #expect(try await loaded(folder[name]) == ["p9"])
+        }
+    }
+
+    /// A team's packs stand in no index, and are found.
+    @Test func aTeamsTags() async throws {
+        let studio = try await Studio(bins: 16)
+        var settings: JSONObject = try studio.folder.json("team/vault.json")
+        settings["packs"] = [
+            "dlc1/one": .object(["source": .string(studio.folder["one"]), "tags": ["both"]])
+        ]
+        try studio.folder.write("team/vault.json", JSONValue.object(settings).pretty())
+        try await studio.publishTeam()
+        try studio.testSite.settings {
+            $0["packs"] = [
+                "level": .object(["source": .string(studio.folder["level"]), "tags": ["both", "own"]])
+            ]
+        }
+        try await studio.testSite.publish()
+        for (tag, count) in [("both", 2), ("own", 1)] {
+            let store = studio.folder["store-\(tag)"]
+            try await studio.testSite.fetch(nil, "--tag", tag, into: store).succeeded()
+            #expect(try await studio.testSite.status(of: store).count { $0.value.version != nil } == count)
+        }
+    }
+
+    /// Which variant replaced which is not forgotten by a request for another tag.
+    @Test func replacedVariantsStayReplaced() async throws {
+        for name in ["s1", "s2", "other"] { try folder.write("tree/\(name)", name) }
+        try testSite.settings {
+            $0["resources"] = [
+                "game": .object([
+                    "source": .string(folder["tree"]), "traits": ["scale": ["match": "nearest"]],
+                    "rules": [
+                        ["paths": "s1", "tags": ["a"], "traits": ["scale": 1]],
+                        ["paths": "s2", "tags": ["a"], "traits": ["scale": 2]],
+                        ["paths": "other", "tags": ["b"]],
+                    ],
+                ])
+            ]
+        }
+        try await testSite.publish()
+        try await testSite.fetch(nil, "--tag", "a", "--device", "scale=1").succeeded()
+        try await testSite.fetch(nil, "--tag", "a", "--device", "scale=2").succeeded()
+        #expect(try await testSite.status()["game/a/scale-1"]?.isPurgeable == true)
+        try await testSite.fetch(nil, "--tag", "b", "--device", "scale=2").succeeded()
+        #expect(try await testSite.status()["game/a/scale-1"]?.isPurgeable == true)
+    }
+}
