@@ -117,7 +117,7 @@ import Testing
         try await Command.run("keygen", "-o", folder["new.jwks"]).succeeded()
         let keys = ["--keys", "exec:cat \(folder["new.jwks"])"]
         try await Tool.run("cp", folder["vault/keys/vault.jwks"], folder["old.jwks"])
-        let both = try JSONValue.object([
+        let both = JSONValue.object([
             "keys": .array(
                 ["old.jwks", "new.jwks"].flatMap { name -> [JSONValue] in
                     (try? folder.json(name)["keys"]?.elements) ?? []

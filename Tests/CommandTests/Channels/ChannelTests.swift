@@ -54,7 +54,7 @@ import Testing
         let unknown = try await Command.run(
             ["fetch", site.testSite.site, "--store", site.testSite.store, "--channel", "alpha"]
                 + site.testSite.keys)
-        try unknown.failed(66, naming: "choose among live, beta, dev")
+        unknown.failed(66, naming: "choose among live, beta, dev")
         #expect(try await site.level() == "version 2")
         #expect(try await site.level("--channel", "live") == "version 1")
         #expect(try await site.level("--channel", "dev") == "version 3")

@@ -105,7 +105,7 @@ import Testing
     @Test func namesStay() async throws {
         let before = Set(try Tree("\(testSite.site)/targets").files)
         try await Command.run("keygen", "-o", folder["new.jwks"]).succeeded()
-        let both = try JSONValue.object([
+        let both = JSONValue.object([
             "keys": .array(
                 ["vault/keys/vault.jwks", "new.jwks"].flatMap { name -> [JSONValue] in
                     (try? folder.json(name)["keys"]?.elements) ?? []
