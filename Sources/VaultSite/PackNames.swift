@@ -20,6 +20,8 @@ public struct PackNames: Sendable, Equatable {
     public static let member = "x-quiet-names"
     /// The map's path in its pack.
     public static let path = "names.json"
+    /// In bytes.
+    public static let sizeLimit = 64 << 20
 
     private var entries: [PackID: Entry] = [:]
     private var listedIDs: [PackID: PackID] = [:]

@@ -13,8 +13,6 @@ struct StoredNames: Sendable {
     /// Of the pack with the map.
     let digest: SHA256Digest
 
-    private static let limit = 64 << 20
-
     init(_ names: PackNames, of pack: PackManifest) { (self.names, digest) = (names, pack.sha256) }
 
     /// Nil where there are none, and for a downloader that can't read the app's. Throws `.corrupt` for a damaged file.
@@ -30,7 +28,8 @@ struct StoredNames: Sendable {
     }
 
     private static func read(_ path: FilePath) throws(VaultError) -> Self? {
-        guard let bytes = try optional(DurableFile.read(path, limit: limit), ignoring: .missing) else {
+        guard let bytes = try optional(DurableFile.read(path, limit: PackNames.sizeLimit), ignoring: .missing)
+        else {
             return nil
         }
         let json = try JSONValue(parsing: bytes.span, place: path.string).asObject(at: path.string)

@@ -20,11 +20,13 @@ struct PackHistory {
 
     /// The manifest of one kept version.
     ///
-    /// - Parameter acceptsRemovedKeys: whether a version counts that only keys removed from the root have signed.
+    /// - Parameters:
+    ///   - name: the declared ID, for errors; `id` is the listed one.
+    ///   - acceptsRemovedKeys: whether a version counts that only keys removed from the root have signed.
     /// - Throws: `untrusted` for such a version otherwise, and for two packs of one version; `missing`.
-    func pack(_ id: PackID, version: UInt64, acceptingRemovedKeys acceptsRemovedKeys: Bool)
-        throws(VaultError) -> PackManifest
-    {
+    func pack(
+        _ id: PackID, named name: PackID, version: UInt64, acceptingRemovedKeys acceptsRemovedKeys: Bool
+    ) throws(VaultError) -> PackManifest {
         var found: PackManifest?
         var refused: (file: MetadataVersion, root: Int64)?
         for file in try targetsFiles() {
@@ -38,7 +40,7 @@ struct PackHistory {
             if let found, found.sha256 != listing.sha256 {
                 throw VaultError(
                     .untrusted,
-                    "two packs were signed as version \(version) of '\(id)': \(found.sha256) and"
+                    "two packs were signed as version \(version) of '\(name)': \(found.sha256) and"
                         + " \(listing.sha256)", at: folder.place(of: file.hostedName),
                     remedy: "remove the file that is not yours, and find out who signed it")
             }
@@ -48,7 +50,7 @@ struct PackHistory {
         if let refused {
             throw VaultError(
                 .untrusted,
-                "version \(version) of '\(id)' was signed only by keys that root version \(refused.root) named for the targets and the newest root does not",
+                "version \(version) of '\(name)' was signed only by keys that root version \(refused.root) named for the targets and the newest root does not",
                 at: folder.place(of: refused.file.hostedName),
                 remedy:
                     "if these keys were not stolen, accept what they signed", hint: .acceptingRemovedKeys
@@ -56,7 +58,7 @@ struct PackHistory {
         }
         let kept = try versions(of: id)
         throw VaultError(
-            .missing, "no metadata that is kept lists version \(version) of '\(id)'",
+            .missing, "no metadata that is kept lists version \(version) of '\(name)'",
             at: vault.metadata.string,
             remedy: kept.isEmpty
                 ? "restore a backup of site/"

@@ -4,7 +4,7 @@ import UpdateFramework
 import VaultArchive
 public import VaultContent
 public import VaultErrors
-import VaultFileSystem
+public import VaultKeys
 import VaultSite
 
 /// The packs that the sources of a vault make now. Sources are looked at, and nothing is sealed or written.
@@ -42,18 +42,25 @@ public struct ContentPlan: Sendable {
     /// Resource trees all of whose tags have the highest preservation.
     public private(set) var fullyPreserved: [PackID] = []
 
+    /// Whether published versions are unknown because no key opens the map of quiet names.
+    public let isPublishedUnknown: Bool
+
     /// Throws `.usage` for settings that can't be published, `.missing` for a source that does not exist.
-    public init(of vault: VaultFolder) async throws(VaultError) {
+    ///
+    /// - Parameter keys: open the map of quiet names, for the published versions.
+    public init(of vault: VaultFolder, keys: any KeyProvider) async throws(VaultError) {
         let settings = try VaultSettings(reading: vault.settings)
         limits = settings.limits
-        let published = try await Self.published(by: vault, in: settings.structure.sourceChannel)
+        let published = try await PublishedVersions(
+            of: vault, in: settings.structure.sourceChannel, keys: keys)
+        isPublishedUnknown = published.areUnknown
         let sources = PlannedSources(of: settings, in: vault)
         var claims = PathClaims()
         for (number, pack) in settings.packs.enumerated() {
             let source = try sources.open(number)
             try add(
                 pack.id, pack.offer, for: pack.audiences, source.folder, Array(source.folder.entries.indices),
-                number, &claims, published: published[pack.id])
+                number, &claims, published: published.version(of: pack.id, family: nil))
         }
         for (number, tree) in settings.resources.enumerated() {
             let source = try sources.open(settings.packs.count + number)
@@ -61,7 +68,8 @@ public struct ContentPlan: Sendable {
             for pack in found.packs {
                 try add(
                     pack.id, tree.offer(of: pack.labels), for: tree.audiences, source.folder, pack.entries,
-                    settings.packs.count + number, &claims, published: published[pack.id])
+                    settings.packs.count + number, &claims,
+                    published: published.version(of: pack.id, family: tree.family))
             }
             let paths = found.untagged.map { source.folder.entries[$0].path }
             if !paths.isEmpty { untagged[tree.family] = paths }
@@ -107,25 +115,6 @@ public struct ContentPlan: Sendable {
                 let digest = try reader.open(entry).sha256()
                 for claim in claimed { claims.decide(claim, digest: digest) }
             }
-        }
-    }
-
-    /// What the vault's own site lists, however old it is; empty before the first publication, and for a team, which has no
-    /// root.
-    private static func published(
-        by vault: VaultFolder, in channel: Channel
-    ) async throws(VaultError) -> [PackID: PackManifest] {
-        guard try FileSystem.exists(vault.trustedRoot) else { return [:] }
-        let root = try DurableFile.read(vault.trustedRoot, limit: MetadataRole.root.sizeLimit)
-        do throws(VaultError) {
-            let tree = try await TargetTree.verifying(
-                MetadataFolder(vault.metadata), pinnedRoot: root, now: .earliest)
-            guard tree.chain.channels.contains(channel) else { return [:] }
-            let packs = try PublishedPacks(of: tree, in: channel).packs.map { ($0.pack.id, $0.pack) }
-            return Dictionary(packs) { first, _ in first }
-        } catch {
-            guard error.category == .unavailable else { throw error }
-            return [:]
         }
     }
 }

@@ -73,6 +73,12 @@ extension ContentPlan {
                         "\(conflicts.count - Self.conflictLimit) more paths have different content in two packs",
                     remedy: "rename one of each"))
         }
+        if isPublishedUnknown {
+            findings.append(
+                PlanFinding(
+                    severity: .warning, problem: "no key opens the names of the published packs",
+                    remedy: "give the vault key, to see which versions are published"))
+        }
         for family in fullyPreserved {
             findings.append(
                 PlanFinding(

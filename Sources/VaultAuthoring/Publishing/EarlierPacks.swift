@@ -39,10 +39,10 @@ struct EarlierPacks {
 
     /// An earlier version that is to be listed again. Versions that are listed, or wait for signatures, were accepted before.
     func version(
-        _ version: UInt64, of id: PackID, acceptingRemovedKeys acceptsRemovedKeys: Bool
+        _ version: UInt64, of id: PackID, named name: PackID, acceptingRemovedKeys acceptsRemovedKeys: Bool
     ) throws(VaultError) -> PackManifest {
         if let pack = candidates(for: id).first(where: { $0.version == version }) { return pack }
-        return try history.pack(id, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
+        return try history.pack(id, named: name, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
     }
 
     /// The highest versions of packs that the channel of the sources does not list now: clients may have them, so their

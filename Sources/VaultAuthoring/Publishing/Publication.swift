@@ -59,7 +59,7 @@ public struct Publication: Sendable {
     ) async throws(VaultError) -> PublicationReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             var session = try await session(of: vault, settings, order)
-            let highest = try await session.history().versions(of: id).first ?? 0
+            let highest = try await Publication(order, session).highestVersion(of: id)
             try session.settings.pin(id, to: version, above: highest)
             return try await Publication(order, session).run(savingSettings: true) { _, _ in }
         }
@@ -113,14 +113,24 @@ public struct Publication: Sendable {
     private func proposal(
         sealingInto output: FilePath, _ onPack: (PackID, UInt64) -> Void
     ) async throws(VaultError) -> PublicationProposal {
-        let files = PublishedPackFiles(
-            targets: session.vault.targets, output: output, host: session.host)
-        let publisher = PackPublisher(
+        try await PublicationProposal(
+            for: session, deliveries, by: publisher(sealingInto: output),
+            acceptingRemovedKeys: order.acceptsRemovedKeys, onPack: onPack)
+    }
+
+    private func publisher(sealingInto output: FilePath) -> PackPublisher {
+        PackPublisher(
             vault: session.vault, keys: order.keys, audiences: session.settings.audiences,
-            compression: order.compression, unpackingLimit: order.unpackingLimit, files: files)
-        return try await PublicationProposal(
-            for: session, deliveries, by: publisher, acceptingRemovedKeys: order.acceptsRemovedKeys,
-            onPack: onPack)
+            compression: order.compression, unpackingLimit: order.unpackingLimit,
+            files: PublishedPackFiles(targets: session.vault.targets, output: output, host: session.host))
+    }
+
+    /// Of a declared pack in any kept metadata; 0 for one that was never published.
+    private func highestVersion(of id: PackID) async throws(VaultError) -> UInt64 {
+        let publisher = publisher(sealingInto: session.vault.targets)
+        let earlier = try await EarlierPacks(of: session, by: publisher)
+        let names = try await QuietNames(for: session.settings, after: earlier, by: publisher)
+        return try earlier.history.versions(of: names.listedID(of: id, family: nil)).first ?? 0
     }
 }
 

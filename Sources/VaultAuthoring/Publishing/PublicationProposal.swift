@@ -31,10 +31,7 @@ struct PublicationProposal {
         try Self.checkSources(of: settings, in: vault)
         records = listing.foreign
         compatible = CompatibleVersions(supported: settings.supportedApps)
-        let namesKey =
-            settings.hasQuietNames
-            ? try await publisher.namesKey(after: earlier, for: settings.usedAudiences) : nil
-        var names = QuietNames(key: namesKey?.key)
+        var names = try await QuietNames(for: settings, after: earlier, by: publisher)
         var declared: [(name: PackID, pack: VaultSettings.Pack)] = []
         for pack in settings.packs {
             var listed = pack
@@ -47,7 +44,8 @@ struct PublicationProposal {
             let result =
                 if let version = pack.pin {
                     try await publisher.restore(
-                        earlier.version(version, of: pack.id, acceptingRemovedKeys: acceptsRemovedKeys),
+                        earlier.version(
+                            version, of: pack.id, named: name, acceptingRemovedKeys: acceptsRemovedKeys),
                         as: pack, newest: earlier.published[pack.id])
                 } else {
                     try await publisher.seal(pack, after: earlier, withdrawn: withdrawn[pack.id]) { done in
@@ -74,8 +72,8 @@ struct PublicationProposal {
                 )
             }
         }
-        if let namesKey {
-            let map = try await publisher.seal(names.names, as: namesKey, after: earlier)
+        if let choice = names.keyChoice {
+            let map = try await publisher.seal(names.names, as: choice, after: earlier)
             try await add(map, after: earlier, for: settings.usedAudiences, by: publisher)
         }
         for index in packs.indices { packs[index].name = names.names[listed: packs[index].id]?.name }

@@ -4,28 +4,29 @@ import VaultSite
 
 /// Gives packs the IDs and offers that a site lists: as declared, or keyed digests and nothing else.
 struct QuietNames {
-    /// Nil where names are public.
-    private let key: ContentKey?
+    /// The key of the map, which also makes the names; nil where names are public.
+    let keyChoice: ContentKeyChoice?
     /// All packs that got an ID.
     private(set) var names = PackNames()
 
-    init(key: ContentKey?) { self.key = key }
+    private var key: ContentKey? { keyChoice?.key }
 
-    var areQuiet: Bool { key != nil }
-
-    /// An ID has a digest for the resource tree, if there is one, and one for the pack. The lengths of names don't show.
-    func listedID(of id: PackID, family: PackID?) throws(VaultError) -> PackID {
-        guard key != nil else { return id }
-        guard let family else { return try digest(of: id) }
-        return try PackID("\(digest(of: family))/\(digest(of: id))")
+    init(
+        for settings: VaultSettings, after earlier: EarlierPacks, by publisher: PackPublisher
+    ) async throws(VaultError) {
+        guard settings.hasQuietNames else {
+            keyChoice = nil
+            return
+        }
+        keyChoice = try await publisher.namesKey(after: earlier, for: settings.usedAudiences)
     }
 
-    private func digest(of id: PackID) throws(VaultError) -> PackID {
-        try PackID("q\(key?.quietName(of: id.description) ?? "")")
+    func listedID(of id: PackID, family: PackID?) throws(VaultError) -> PackID {
+        if let key { try key.quietID(of: id, family: family) } else { id }
     }
 
     func listedFamily(_ family: PackID) throws(VaultError) -> PackID {
-        key == nil ? family : try digest(of: family)
+        if let key { try key.quietID(of: family, family: nil) } else { family }
     }
 
     /// The ID and the offer that are listed; the declared ones go into the map.
@@ -35,5 +36,15 @@ struct QuietNames {
         names.add(PackNames.Entry(name: id, offer: offer), listedAs: listed)
         let family = try offer.family.map { family throws(VaultError) in try listedFamily(family) }
         return (listed, PackOffer(policy: .onDemand, family: family, apps: offer.apps))
+    }
+}
+
+extension ContentKey {
+    /// The listed ID of a pack, by the key of the map: a digest for its resource tree, if there is one, and one for the pack. The
+    /// lengths of names don't show.
+    func quietID(of id: PackID, family: PackID?) throws(VaultError) -> PackID {
+        let digest = "q\(quietName(of: id.description))"
+        guard let family else { return try PackID(digest) }
+        return try PackID("q\(quietName(of: family.description))/\(digest)")
     }
 }

@@ -159,6 +159,12 @@ public struct VaultSettings: Sendable {
     /// - Parameter highest: no later version may be lower.
     mutating func pin(_ id: PackID, to version: UInt64?, above highest: UInt64) throws(VaultError) {
         guard let pack = packs.first(where: { $0.id == id }) else {
+            if let tree = resources.first(where: { id.isMember(of: $0.family) }) {
+                throw VaultError(
+                    .usage,
+                    "'\(id)' is a part of the resource tree '\(tree.family)', whose packs share files",
+                    at: "vault.json", remedy: "put the tree's earlier files into its source, and publish")
+            }
             throw VaultError(
                 .missing, "the vault declares no pack '\(id)'", at: "vault.json",
                 remedy: packs.isEmpty

@@ -18,7 +18,7 @@ extension PublicationReport: Report {
         [
             "packs": .objects(packs) { pack in
                 [
-                    "id": "\(pack.name ?? pack.id)", "listedID": "\(pack.id)",
+                    "id": "\(pack.id)", "name": pack.name.map { .string($0.description) } ?? .null,
                     "version": .number(pack.version),
                     "change": .string(pack.change.rawValue), "length": .number(pack.length),
                     "pieces": .number(pack.pieces), "reusedPieces": .number(pack.reusedPieces),

@@ -6,13 +6,15 @@ import VaultSite
 /// The packs of a site.
 struct SiteListing: Report {
     let packs: [ListedPack]
+    /// Empty where the listed IDs are the names.
+    let names: PackNames
     let isPinned: Bool
 
     var lines: [String] {
         packs.flatMap { listed in
-            let pack = listed.pack
+            let pack = names.completing(listed.pack)
             var line =
-                "\(pack.id)  version \(pack.version)  \(pack.offer.policy.rawValue)  \(pack.length) bytes, opened \(pack.openedSize)"
+                "\(names[listed: pack.id]?.name ?? pack.id)  version \(pack.version)  \(pack.offer.policy.rawValue)  \(pack.length) bytes, opened \(pack.openedSize)"
             if !pack.offer.tags.isEmpty { line += "  tags: \(pack.offer.tags.joined(separator: ", "))" }
             if !pack.offer.traits.isEmpty {
                 let traits = JSONValue.object(pack.offer.traits).compact().dropLast()
@@ -25,17 +27,18 @@ struct SiteListing: Report {
     }
 
     var json: JSONObject {
-        ["pinned": .bool(isPinned), "packs": .objects(packs, Self.json)]
+        ["pinned": .bool(isPinned), "packs": .objects(packs, json)]
     }
 
-    private static func json(of listed: ListedPack) -> JSONObject {
-        let pack = listed.pack
+    private func json(of listed: ListedPack) -> JSONObject {
+        let pack = names.completing(listed.pack)
         var json: JSONObject = [
             "id": "\(pack.id)", "version": .number(pack.version), "length": .number(pack.length),
             "openedSize": .number(pack.openedSize), "policy": .string(pack.offer.policy.rawValue),
             "tags": .texts(pack.offer.tags), "traits": .object(pack.offer.traits),
             "order": .integer(pack.offer.order), "keys": .texts(pack.slots.map(\.keyID)),
         ]
+        if let name = names[listed: pack.id]?.name { json["name"] = .string(name.description) }
         json["family"] = pack.offer.family.map { .string($0.description) }
         if pack.offer.apps != .all { json["apps"] = "\(pack.offer.apps)" }
         if !listed.others.isEmpty {

@@ -93,13 +93,6 @@ extension SiteLocation {
     }
 }
 
-extension FilePath {
-    /// `TMPDIR`, else `/tmp`.
-    fileprivate static var temporaryFolder: FilePath {
-        FilePath(ProcessEnvironment.text(of: "TMPDIR") ?? "/tmp")
-    }
-}
-
 /// One bar for each step of each pack.
 private final class AuditBar {
     private var label = ""

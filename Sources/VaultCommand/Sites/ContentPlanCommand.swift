@@ -43,13 +43,13 @@ struct ContentPlanCommand: AsyncParsableCommand {
     func run() async throws {
         let folder = VaultFolder(FilePath(vault))
         let named = try limits.map { name throws(VaultError) in try SizeLimits(named: name) }
-        let plan = try await ContentPlan(of: folder)
+        let keys = try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys)
+        let plan = try await ContentPlan(of: folder, keys: keys)
         let devices = try device.traits.map { [$0] } ?? plan.devices
         let contents = devices.map { DeviceContent(of: plan, for: $0) }
         let findings = plan.findings(for: contents, within: named ?? plan.limits ?? SizeLimits())
         var report = ContentPlanReport(plan: plan, contents: contents, findings: findings)
         if updates {
-            let keys = try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys)
             report.updates = try await Publication.preview(
                 of: folder, PublicationRequest(keys: keys, now: .now)
             ).downloads

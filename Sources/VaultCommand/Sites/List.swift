@@ -2,6 +2,7 @@ import ArgumentParser
 import SealedPack
 import StrictJSON
 import UpdateFramework
+import VaultAudit
 import VaultErrors
 import VaultFileSystem
 import VaultKeys
@@ -15,7 +16,7 @@ struct List: AsyncParsableCommand {
         discussion: """
             Reads the site's metadata, and needs neither a store nor a key. Of each pack it says ID, version, size, opened size, \
             policy, tags, traits, and the vault keys that it is sealed for. Without --trust the metadata is verified from \
-            the site's own first root: then nobody says whose site it is.
+            the site's own first root: then nobody says whose site it is. Of a site with quiet names --keys shows the names.
 
             EXAMPLE
               assetvault list https://cdn.example.com/game --trust trusted-root.json
@@ -31,6 +32,8 @@ struct List: AsyncParsableCommand {
 
     @OptionGroup var channel: ChannelOption
 
+    @OptionGroup var keys: KeyOptions
+
     @OptionGroup var connection: TransportOptions
 
     @Flag(help: "Print JSON.")
@@ -40,10 +43,19 @@ struct List: AsyncParsableCommand {
         let location = try SiteLocation(site)
         if let folder = location.path { try folder.requireSite() }
         let root = try trust.root()
-        let tree = try await TargetTree.verifying(
-            Site(location, transport: try connection.transport()), pinnedRoot: root, now: .now)
+        let source = Site(location, transport: try connection.transport())
+        let tree = try await TargetTree.verifying(source, pinnedRoot: root, now: .now)
         let published = try PublishedPacks(of: tree, in: channel.channel ?? .live)
-        SiteListing(packs: published.packs, isPinned: root != nil).answer(asJSON: json)
+        var names: PackNames?
+        if let keys = try keys.provider() {
+            names = try await PackNames.open(
+                listedBy: tree, in: published, at: source, keys: keys, scratch: .temporaryFolder)
+        }
+        SiteListing(packs: published.packs, names: names ?? PackNames(), isPinned: root != nil)
+            .answer(asJSON: json)
+        if tree.chain.hasQuietNames, names == nil {
+            Console.note("the names are quiet: give --keys to see them")
+        }
         if root == nil { Console.note("not pinned: give --trust ROOT.json to verify whose site it is") }
         if published.packs.isEmpty { Console.note("the site lists no packs") }
         for skipped in published.skipped { Console.note("no pack: \(skipped.path): \(skipped.reason)") }

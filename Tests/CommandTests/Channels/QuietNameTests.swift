@@ -153,6 +153,45 @@ import Testing
         #expect(try await loaded() == ["hush/one"])
     }
 
+    /// The author's commands take and show the declared names.
+    @Test func anAuthorSeesNames() async throws {
+        let listing = try await Command.run(["list", testSite.site] + testSite.keys).succeeded()
+        #expect(listing.text.contains("hush/one  version 1  essential"), "\(listing.text)")
+        #expect(listing.text.contains("tags: hushb"))
+        let keyless = try await Command.run("list", testSite.site).succeeded()
+        #expect(!keyless.text.contains("hush"))
+        #expect(keyless.errorText.contains("give --keys"))
+        let plan = try await Command.run("plan", testSite.vault).succeeded()
+        #expect(!plan.text.contains("not published"), "\(plan.text)")
+        try await Command.run("keygen", "-o", folder["other.jwks"]).succeeded()
+        let unknown = try await Command.run(
+            "plan", testSite.vault, "--keys", "file:\(folder["other.jwks"])"
+        ).succeeded()
+        #expect(unknown.errorText.contains("no key opens the names"), "\(unknown.errorText)")
+    }
+
+    @Test func anEarlierVersionIsRestored() async throws {
+        let first = try Tree(folder["one"])
+        for content in ["second", "third"] {
+            try folder.write("one/file", content)
+            try await testSite.publish()
+        }
+        try await Command.run("restore", testSite.vault, "hush/one", "--version", "4")
+            .failed(66, naming: "version 4 of 'hush/one'")
+        try await Command.run("restore", testSite.vault, "hush/one", "--version", "1").succeeded()
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "hush/one") == first)
+        let latest = try await Command.run("restore", testSite.vault, "hush/one", "--latest", "--json")
+            .succeeded()
+        let pack = try #require(
+            try latest.json()["packs"]?.elements?.first { $0["name"]?.text == "hush/one" })
+        #expect(pack["version"] == 4, "\(latest.text)")
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "hush/one") == Tree(folder["one"]))
+        try await Command.run("restore", testSite.vault, "hushgame/husha", "--version", "1")
+            .failed(64, naming: "resource tree 'hushgame'")
+    }
+
     @Test func channels() async throws {
         try declare(isQuiet: true) { $0["channels"] = ["beta", "live"] }
         try await testSite.publish()

@@ -1,0 +1,48 @@
+import SealedPack
+import UpdateFramework
+import VaultErrors
+import VaultFileSystem
+import VaultKeys
+import VaultSite
+
+/// What a vault's own site lists, however old it is, by declared IDs. Nothing before the first publication, and for a team,
+/// which has no root.
+struct PublishedVersions {
+    private var packs: [PackID: PackManifest] = [:]
+    /// Of the map of quiet names; nil where names are public.
+    private var namesKey: ContentKey?
+    /// Whether names are quiet, and no key opens their map.
+    private(set) var areUnknown = false
+
+    init(of vault: VaultFolder, in channel: Channel, keys: any KeyProvider) async throws(VaultError) {
+        guard try FileSystem.exists(vault.trustedRoot) else { return }
+        let root = try DurableFile.read(vault.trustedRoot, limit: MetadataRole.root.sizeLimit)
+        let tree: TargetTree
+        do throws(VaultError) {
+            tree = try await TargetTree.verifying(
+                MetadataFolder(vault.metadata), pinnedRoot: root, now: .earliest)
+        } catch {
+            guard error.category == .unavailable else { throw error }
+            return
+        }
+        guard tree.chain.channels.contains(channel) else { return }
+        let listed = try PublishedPacks(of: tree, in: channel).packs.map { ($0.pack.id, $0.pack) }
+        packs = Dictionary(listed) { first, _ in first }
+        if tree.chain.hasQuietNames { try await openNames(with: keys) }
+    }
+
+    private mutating func openNames(with keys: any KeyProvider) async throws(VaultError) {
+        guard let map = packs[try PackID(PackNames.packID)] else { return }
+        do throws(VaultError) {
+            namesKey = try await keys.contentKey(
+                map.contentKeyID, slots: map.slots, place: map.id.description)
+        } catch {
+            guard error.category == .key || error.category == .missing else { throw error }
+            areUnknown = true
+        }
+    }
+
+    func version(of id: PackID, family: PackID?) throws(VaultError) -> PackManifest? {
+        packs[try namesKey?.quietID(of: id, family: family) ?? id]
+    }
+}

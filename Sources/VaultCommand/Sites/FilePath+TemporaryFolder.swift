@@ -1,0 +1,9 @@
+import SystemPackage
+import VaultFileSystem
+
+extension FilePath {
+    /// `TMPDIR`, else `/tmp`.
+    static var temporaryFolder: FilePath {
+        FilePath(ProcessEnvironment.text(of: "TMPDIR") ?? "/tmp")
+    }
+}
