@@ -42,6 +42,9 @@ struct SigningKeys {
         return keys[path]?.publicKey
     }
 
+    /// Of all files that could be read.
+    var publicKeys: [VerifyingKey] { keys.values.map(\.publicKey) }
+
     /// The key in the role's own file.
     func ownKey(of role: MetadataRole) throws(VaultError) -> VerifyingKey {
         guard let key = try publicKey(at: vault.signingKey(of: role)) else {

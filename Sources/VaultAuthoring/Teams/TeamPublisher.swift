@@ -60,7 +60,9 @@ struct TeamPublisher {
                     "put a new key into \(vault.signingKey(of: role)), publish again, and give its public key to those"
                     + " who list your packs")
         }
-        let file = try signing.sign(role, for: [part.trust], namedBy: "the team's vault") {
+        // The other vault may ask for signatures of several keys, which this one does not know.
+        let trusts = [part.trust] + part.keys.publicKeys.map { RoleTrust([MetadataKey($0)]) }
+        let file = try signing.sign(role, for: trusts, namedBy: "the team's vault") {
             version, expires throws(VaultError) in
             try .targets(
                 role, version: version, expires: expires, records: records, carrying: old?.json ?? [:])

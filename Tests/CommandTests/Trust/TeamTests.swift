@@ -106,6 +106,38 @@ struct TeamTests {
         #expect(try await studio.testSite.status(of: studio.folder["fresh"]).keys.sorted() == ["level"])
     }
 
+    /// Two keys of a team must sign: both here, or one of them elsewhere.
+    @Test func aTeamHasTwoKeys() async throws {
+        let studio = try await Studio()
+        let (testSite, folder) = (studio.testSite, studio.folder)
+        let second = folder["second.pem"]
+        try await Tool.run("openssl", "genpkey", "-algorithm", "ed25519", "-out", second)
+        try await Tool.run("openssl", "pkey", "-in", second, "-pubout", "-out", folder["second.pub.pem"])
+        try testSite.settings { settings in
+            var team = settings["teams"]?["dlc1"]?.members ?? [:]
+            team["keys"] = ["../team/dlc1.pub.pem", "../second.pub.pem"]
+            team["threshold"] = 2
+            settings["teams"] = ["dlc1": .object(team)]
+        }
+        try folder.write("one/file", "signed here and elsewhere")
+        try await studio.publishTeam()
+        let refused = try await testSite.publish()
+        #expect(refused.errorText.contains("warning") && refused.errorText.contains("dlc1"))
+        try await studio.keepsTheLast(naming: "dlc1")
+        try await Command.run("trust", "sign", "\(studio.team)/site/metadata/2.dlc1.json", "--key", second)
+            .succeeded()
+        try await testSite.publish()
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "dlc1/one") == Tree(folder["one"]))
+        try await Tool.run("mv", second, "\(studio.team)/keys/second.pem")
+        try folder.write("one/file", "signed by both here")
+        try await studio.publishTeam()
+        try await testSite.publish()
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "dlc1/one") == Tree(folder["one"]))
+        #expect(try await testSite.roles()["dlc1"]?.threshold == 2)
+    }
+
     /// A pack that moves to a team is not reported as removed.
     @Test func aPackMovesToTheTeam() async throws {
         let studio = try await Studio()
