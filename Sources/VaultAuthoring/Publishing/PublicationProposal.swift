@@ -1,10 +1,8 @@
 import PackSealing
 import SealedPack
-import StrictJSON
 import SystemPackage
 import UpdateFramework
 import VaultErrors
-import VaultFileSystem
 import VaultKeys
 import VaultSite
 
@@ -28,7 +26,7 @@ struct PublicationProposal {
         let (vault, settings) = (session.vault, session.settings)
         let earlier = try await EarlierPacks(of: session, by: publisher)
         let listing = session.sourceListing
-        try Self.checkSources(of: settings, in: vault)
+        try settings.requireSources(in: vault)
         records = listing.foreign
         compatible = CompatibleVersions(supported: settings.supportedApps)
         var names = try await QuietNames(for: settings, after: earlier, by: publisher)
@@ -181,32 +179,7 @@ struct PublicationProposal {
         let latest = try history.latest(Self.versions, of: ids)
         for index in packs.indices {
             guard let pack = changed[packs[index].id] else { continue }
-            let file = try await publisher.files.file(of: pack)
-            for earlier in latest[pack.id] ?? [] where earlier.sha256 != pack.sha256 {
-                // Versions that are not kept are left out.
-                do throws(VaultError) {
-                    let held = try await publisher.files.file(of: earlier)
-                    packs[index].updates.append(
-                        PublicationReport.Update(
-                            version: earlier.version, cost: try UpdateCost(of: file, reusing: [held])))
-                } catch {
-                    guard !error.isStorageFailure, !error.isCancellation else { throw error }
-                }
-            }
-        }
-    }
-
-    /// Fails before anything is sealed.
-    private static func checkSources(of settings: VaultSettings, in vault: VaultFolder) throws(VaultError) {
-        let sources =
-            settings.packs.filter { $0.pin == nil }.map { ($0.id, $0.source) }
-            + settings.resources.map { ($0.family, $0.source) }
-        for (id, source) in sources {
-            let source = vault.path.pushing(source)
-            guard try FileSystem.status(of: source, followingLinks: true) == nil else { continue }
-            throw VaultError(
-                .missing, "the source of '\(id)' does not exist", at: source.string,
-                remedy: "correct its \"source\" in \(vault.settings.string)")
+            packs[index].updates = try await publisher.files.updates(from: latest[pack.id] ?? [], to: pack)
         }
     }
 }

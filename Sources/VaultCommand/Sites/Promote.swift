@@ -45,14 +45,7 @@ struct Promote: AsyncParsableCommand {
 
     @OptionGroup var signing: SigningOptions
 
-    @Option(
-        name: .customLong("against"),
-        help: ArgumentHelp(
-            "Go on from the site at this https, http or file URL, and write only what is new into site/.",
-            valueName: "url"))
-    var host: String?
-
-    @OptionGroup var connection: TransportOptions
+    @OptionGroup var host: HostOptions
 
     @Flag(help: "Report, and change nothing.")
     var dryRun = false
@@ -72,7 +65,7 @@ struct Promote: AsyncParsableCommand {
             now: .now)
         promotion.allowsOlder = allowOlder
         promotion.passphrase = try signing.passphrase()
-        if let host { promotion.host = Site(try SiteLocation(host), transport: try connection.transport()) }
+        promotion.host = try host.site()
         let folder = VaultFolder(FilePath(vault))
         let report = try await dryRun ? promotion.preview(in: folder) : promotion.run(in: folder)
         for warning in report.warnings { Console.note("warning: \(warning.worded)") }

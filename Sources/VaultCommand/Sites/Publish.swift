@@ -68,14 +68,7 @@ struct Publish: AsyncParsableCommand {
             valueName: "yyyy-mm-dd"))
     var offlineUntil: String?
 
-    @Option(
-        name: .customLong("against"),
-        help: ArgumentHelp(
-            "Go on from the site at this https, http or file URL, and write only what is new into site/.",
-            valueName: "url"))
-    var host: String?
-
-    @OptionGroup var connection: TransportOptions
+    @OptionGroup var host: HostOptions
 
     @Flag(help: "Seal and report, and change nothing.")
     var dryRun = false
@@ -102,7 +95,7 @@ struct Publish: AsyncParsableCommand {
         order.compression = effort.compression
         order.unpackingLimit = unpacking.limit
         order.offlineUntil = try offlineUntil.map { text throws(VaultError) in try Self.day(text) }
-        if let host { order.host = Site(try SiteLocation(host), transport: try connection.transport()) }
+        order.host = try host.site()
         let publish = dryRun ? Publication.preview : Publication.run
         let report = try await publish(
             folder, order,
