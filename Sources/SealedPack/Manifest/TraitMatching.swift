@@ -18,7 +18,7 @@ public enum TraitMatching: Sendable, Hashable {
         }
     }
 
-    private static let names = ["nearest", "language", "word"]
+    public static let names = ["nearest", "language", "word"]
 
     public var json: JSONObject {
         var json = JSONObject()

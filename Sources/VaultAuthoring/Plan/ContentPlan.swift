@@ -36,6 +36,8 @@ public struct ContentPlan: Sendable {
     public private(set) var executables: [Executable] = []
     /// Files of resource trees without any tag: they are in no pack.
     public private(set) var untagged: [PackID: [EntryPath]] = [:]
+    /// Where the rules of resource trees stand whose patterns match no file.
+    public private(set) var unusedRules: [String] = []
 
     /// Of several sources; sorted by path.
     public private(set) var conflicts: [Conflict] = []
@@ -73,6 +75,7 @@ public struct ContentPlan: Sendable {
             }
             let paths = found.untagged.map { source.folder.entries[$0].path }
             if !paths.isEmpty { untagged[tree.family] = paths }
+            unusedRules += tree.places(ofRules: found.unusedRules)
             if tree.preservation.isFull(for: found.tags) { fullyPreserved.append(tree.family) }
         }
         packs.sort { $0.id < $1.id }

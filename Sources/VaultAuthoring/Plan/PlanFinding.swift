@@ -73,6 +73,12 @@ extension ContentPlan {
                         "\(conflicts.count - Self.conflictLimit) more paths have different content in two packs",
                     remedy: "rename one of each"))
         }
+        for place in unusedRules {
+            findings.append(
+                PlanFinding(
+                    severity: .warning, problem: "the rule at \(place) matches no file",
+                    remedy: "correct its \"paths\""))
+        }
         if isPublishedUnknown {
             findings.append(
                 PlanFinding(

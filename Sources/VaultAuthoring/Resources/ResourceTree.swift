@@ -50,11 +50,12 @@ public struct ResourceTree: Sendable {
     /// The packs that the files of a scanned source make: one for each distinct set of tags and traits, sorted by ID.
     func packs(of source: borrowing SourceFolder) throws(VaultError) -> ResourcePacks {
         let folders = try FolderLabelTable(of: source, declaring: traits)
-        var packs = ResourcePacks(family: family)
+        var packs = ResourcePacks(family: family, rules: rules.indices)
         for (index, entry) in source.entries.enumerated() where entry.path.name != FolderLabels.fileName {
             var labels = ResourceLabels()
-            for rule in rules where rule.paths.takes(entry.path.utf8Bytes) {
+            for (number, rule) in rules.enumerated() where rule.paths.takes(entry.path.utf8Bytes) {
                 try labels.add(rule, for: entry.path)
+                packs.unusedRules.remove(number)
             }
             for rule in folders.rules(for: entry.path) { try labels.add(rule, for: entry.path) }
             try packs.add(index, labels)
@@ -62,6 +63,9 @@ public struct ResourceTree: Sendable {
         try requireUsedTags(packs)
         return packs
     }
+
+    /// Where the rules stand whose patterns match no file.
+    func places(ofRules numbers: Set<Int>) -> [String] { numbers.sorted().map { rules[$0].place } }
 
     /// What the listing says of the pack with these labels.
     func offer(of labels: ResourceLabels) -> PackOffer {
@@ -100,8 +104,13 @@ struct ResourcePacks: Sendable {
     private var byLabels: [ResourceLabels: Pack] = [:]
     /// Positions of files without any tag: they are in no pack.
     private(set) var untagged: [Int] = []
+    /// Positions of rules whose patterns match no file.
+    fileprivate(set) var unusedRules: Set<Int>
 
-    init(family: PackID) { self.family = family }
+    init(family: PackID, rules: Range<Int>) {
+        self.family = family
+        unusedRules = Set(rules)
+    }
 
     mutating func add(_ entry: Int, _ labels: ResourceLabels) throws(VaultError) {
         guard !labels.tags.isEmpty else { return untagged.append(entry) }

@@ -11,6 +11,14 @@ struct TraitDeclarations: Sendable {
     init(parsing json: LocatedJSON?) throws(VaultError) {
         var matching: [String: TraitMatching] = [:]
         for trait in try json?.members() ?? [] {
+            if let match = try trait.value["match"], case .string(let name) = match.value,
+                !TraitMatching.names.contains(name)
+            {
+                throw match.error(
+                    .usage, "no trait is matched by '\(name.excerpt)'",
+                    remedy: "use one of \(TraitMatching.names.joined(separator: ", "))"
+                ).suggesting(name, among: TraitMatching.names)
+            }
             matching[trait.name] = try trait.value.map { () throws(VaultError) in
                 try TraitMatching(parsing: trait.value.object(), place: "")
             }

@@ -161,4 +161,22 @@ import Testing
         let length = try folder.bytes("vault/site/\(testSite.publishedPack("game/a"))").count
         #expect(second["packs"]?.elements?.first?["sealedLength"]?.number == Int64(length))
     }
+
+    @Test func aRuleThatMatchesNothing() async throws {
+        try declare([(1000, ["a"], [:]), (2000, ["b"], [:])])
+        try await Tool.run("rm", folder["game/1"])
+        let plan = try await Command.run("plan", testSite.vault).succeeded()
+        #expect(plan.errorText.contains("matches no file"), "\(plan.errorText)")
+        #expect(plan.errorText.contains("vault.json:"), "\(plan.errorText)")
+    }
+
+    @Test func anUnknownWayToMatch() async throws {
+        try folder.write("game/file", "content")
+        try testSite.settings {
+            $0["resources"] = [
+                "game": ["source": .string(folder["game"]), "traits": ["scale": ["match": "nearst"]]]
+            ]
+        }
+        try await Command.run("plan", testSite.vault).failed(64, naming: "did you mean 'nearest'")
+    }
 }
