@@ -45,13 +45,14 @@ struct EarlierPacks {
         return try history.pack(id, named: name, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
     }
 
-    /// The highest versions of packs that the channel of the sources does not list now: clients may have them, so their
-    /// numbers stay taken.
-    func withdrawnVersions(of ids: [PackID]) async throws(VaultError) -> [PackID: UInt64] {
+    /// The highest versions that packs have elsewhere than in the listing of the sources: in other channels, or, where that
+    /// does not list them now, in earlier metadata. Clients may have them, so their numbers stay taken.
+    func takenVersions(of ids: [PackID]) async throws(VaultError) -> [PackID: UInt64] {
+        var highest = promoted.compactMapValues(\.first?.version)
         let ids = Set(ids.filter { waiting[$0] == nil && listed[$0] == nil })
-        guard !ids.isEmpty else { return [:] }
+        guard !ids.isEmpty else { return highest }
         try await host?.readHistory(of: ids)
-        var highest = try history.highestVersions(of: ids)
+        highest.merge(try history.highestVersions(of: ids), uniquingKeysWith: max)
         for id in ids {
             // A team lists it now, the vault itself from now on.
             guard let version = state.listedVersion(of: id) else { continue }

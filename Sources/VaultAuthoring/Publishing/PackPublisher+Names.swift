@@ -30,13 +30,13 @@ extension PackPublisher {
             names.bytes.span, to: scratch.path.appending(PackNames.path), permissions: 0o600, replacing: false
         )
         let source = try SourceFolder(scanning: scratch.path)
-        let withdrawn = try await earlier.withdrawnVersions(of: [id])
+        let taken = try await earlier.takenVersions(of: [id])
         let request = SealingRequest(
             id: id, versioning: .exactly(1), key: choice.key, slots: choice.slots,
             offer: PackOffer(policy: .essential), compression: .standard)
         let result = try await seal(
             request, source, after: try files.firstAvailable(earlier.candidates(for: id)),
-            above: withdrawn[id] ?? 0
+            above: taken[id] ?? 0
         ) { _ in }
         _ = consume scratch
         return result

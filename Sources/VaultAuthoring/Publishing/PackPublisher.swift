@@ -27,9 +27,9 @@ struct PackPublisher {
 
     /// Seals a pack's source, unless the site has the result already.
     ///
-    /// - Parameter withdrawn: the highest version of a pack that is not listed now.
+    /// - Parameter taken: no later version may be lower, or the same.
     func seal(
-        _ pack: VaultSettings.Pack, after earlier: EarlierPacks, withdrawn: UInt64?,
+        _ pack: VaultSettings.Pack, after earlier: EarlierPacks, taken: UInt64?,
         progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
         let previous = try files.firstAvailable(earlier.candidates(for: pack.id))
@@ -41,7 +41,7 @@ struct PackPublisher {
             compression: compression ?? pack.compression ?? .standard)
         let source = try source(of: pack)
         return try await seal(
-            order, source.folder, after: previous, above: max(pack.lastVersion, withdrawn ?? 0), progress)
+            order, source.folder, after: previous, above: max(pack.lastVersion, taken ?? 0), progress)
     }
 
     /// Seals the packs of a resource tree, with one content key, and passes the results to `deliver`. Returns the files that are
@@ -60,7 +60,7 @@ struct PackPublisher {
             for: tree.audiences)
         var listed: [PackID: (id: PackID, offer: PackOffer)] = [:]
         for pack in found.packs { listed[pack.id] = try names.conceal(pack.id, tree.offer(of: pack.labels)) }
-        let withdrawn = try await earlier.withdrawnVersions(of: listed.values.map(\.id))
+        let taken = try await earlier.takenVersions(of: listed.values.map(\.id))
         for pack in found.packs {
             guard let (id, offer) = listed[pack.id] else { continue }
             onPack(pack.id, 0)
@@ -69,7 +69,7 @@ struct PackPublisher {
                 compression: compression ?? tree.compression ?? .standard)
             let result = try await seal(
                 order, try source.folder.part(pack.entries),
-                after: try files.firstAvailable(earlier.candidates(for: id)), above: withdrawn[id] ?? 0
+                after: try files.firstAvailable(earlier.candidates(for: id)), above: taken[id] ?? 0
             ) { onPack(pack.id, $0) }
             try await deliver(result)
         }

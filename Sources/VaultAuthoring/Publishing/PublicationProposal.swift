@@ -36,7 +36,7 @@ struct PublicationProposal {
             (listed.id, listed.offer) = try names.conceal(pack.id, pack.offer)
             declared.append((pack.id, listed))
         }
-        let withdrawn = try await earlier.withdrawnVersions(of: declared.map(\.pack.id))
+        let taken = try await earlier.takenVersions(of: declared.map(\.pack.id))
         for (name, pack) in declared {
             onPack(name, 0)
             let result =
@@ -46,7 +46,7 @@ struct PublicationProposal {
                             version, of: pack.id, named: name, acceptingRemovedKeys: acceptsRemovedKeys),
                         as: pack, newest: earlier.published[pack.id])
                 } else {
-                    try await publisher.seal(pack, after: earlier, withdrawn: withdrawn[pack.id]) { done in
+                    try await publisher.seal(pack, after: earlier, taken: taken[pack.id]) { done in
                         onPack(name, done)
                     }
                 }

@@ -64,6 +64,17 @@ import Testing
         #expect(try await site.listed(in: "live") == ["level": 1, "game/b": 1, "game/c": 1])
     }
 
+    /// Another channel becomes that of the sources: a number that the former one gave is not given again.
+    @Test func channelsChangePlaces() async throws {
+        let site = try await ChannelSite()
+        try site.testSite.settings { $0["channels"] = ["live", "beta", "dev"] }
+        try await site.publish(4)
+        #expect(try await site.listed(in: "live") == ["level": 4])
+        #expect(try await site.listed(in: "dev") == ["level": 3])
+        try await site.promote("--all", from: "live", to: "dev").succeeded()
+        #expect(try await site.level("--channel", "dev") == "version 4")
+    }
+
     @Test func refusals() async throws {
         let site = try await ChannelSite()
         try await site.promote("level", from: "dev", to: "live").succeeded()
