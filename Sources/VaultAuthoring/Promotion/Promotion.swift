@@ -39,7 +39,7 @@ public struct Promotion: Sendable {
     public func run(in vault: VaultFolder) async throws(VaultError) -> PromotionReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             let (session, site) = try await open(vault, settings)
-            let proposal = try proposal(site, under: settings.structure)
+            let proposal = try proposal(site, under: settings)
             try await session.host?.requireUnchanged()
             try session.host?.removeSuperseded()
             let roots = try RootRenewal(of: site.root, with: MetadataSigning(for: session))
@@ -55,7 +55,7 @@ public struct Promotion: Sendable {
     public func preview(in vault: VaultFolder) async throws(VaultError) -> PromotionReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             let (_, site) = try await open(vault, settings)
-            return PromotionReport(packs: try proposal(site, under: settings.structure).changes)
+            return PromotionReport(packs: try proposal(site, under: settings).changes)
         }
     }
 
@@ -101,12 +101,13 @@ public struct Promotion: Sendable {
     }
 
     private func proposal(
-        _ site: CurrentSite, under structure: SiteStructure
+        _ site: CurrentSite, under settings: VaultSettings
     ) throws(VaultError) -> PromotionProposal {
         var proposal = PromotionProposal(
-            from: site.ownListing(in: origin), to: site.ownListing(in: destination))
+            from: site.ownListing(in: origin), to: site.ownListing(in: destination),
+            keeping: CompatibleVersions(supported: settings.supportedApps))
         switch selection {
-        case .all: proposal.takeAll()
+        case .all: try proposal.takeAll()
         case .only(let ids): for id in ids { try proposal.take(id, from: origin) }
         }
         try proposal.requireLine(allowingOlder: allowsOlder, in: destination)

@@ -11,17 +11,30 @@ struct PromotionProposal {
     private let foreign: [TargetRecord]
     private var next: [PackID: ListedPack]
     private var chosen: Set<PackID> = []
+    private let compatible: CompatibleVersions
 
-    init(from origin: OwnListing, to destination: OwnListing) {
+    init(from origin: OwnListing, to destination: OwnListing, keeping compatible: CompatibleVersions) {
+        self.compatible = compatible
         self.origin = Dictionary(origin.packs.map { ($0.pack.id, $0) }) { first, _ in first }
         present = Dictionary(destination.packs.map { ($0.pack.id, $0) }) { first, _ in first }
         foreign = destination.foreign
         next = present
     }
 
-    mutating func takeAll() {
-        next = origin
+    mutating func takeAll() throws(VaultError) {
+        next = [:]
+        for listed in origin.values { next[listed.pack.id] = try kept(beside: listed) }
         chosen = Set(origin.keys).union(present.keys)
+    }
+
+    /// A pack, with the versions of the channel for versions of the app that it is not for.
+    private func kept(beside new: ListedPack) throws(VaultError) -> ListedPack {
+        let versions = [new.pack] + new.others
+        let kept = present[new.pack.id].map {
+            compatible.kept(of: $0, notFor: versions.map(\.offer.apps), except: Set(versions.map(\.version)))
+        }
+        guard let kept, !kept.isEmpty else { return new }
+        return try ListedPack(new.pack, others: (new.others + kept).sorted { $0.version > $1.version })
     }
 
     /// Takes a pack, or all packs of a resource tree: of those the channel lists exactly these then. Throws `.missing`.
@@ -39,7 +52,7 @@ struct PromotionProposal {
             chosen.insert(listed.pack.id)
         }
         for listed in taken {
-            next[listed.pack.id] = listed
+            next[listed.pack.id] = try kept(beside: listed)
             chosen.insert(listed.pack.id)
         }
     }

@@ -1,21 +1,23 @@
 import SealedPack
 import VaultSite
 
-/// Which versions of a pack stay listed for versions of the app that the new one is not for.
+/// Which versions of a pack stay listed for versions of the app that the new ones are not for.
 struct CompatibleVersions {
     /// The app versions that the vault still supports.
     let supported: AppVersionRange
 
-    /// The newest listed version for each supported app version that a range does not admit; the newest first.
+    /// The newest listed version for each supported app version that no range admits; the newest first.
     ///
     /// - Parameters:
-    ///   - version: a number that is not kept.
-    func kept(of listed: ListedPack, notFor range: AppVersionRange, except version: UInt64?) -> [PackManifest]
-    {
-        let candidates = ([listed.pack] + listed.others).filter { $0.version != version }
+    ///   - versions: numbers that are not kept.
+    func kept(
+        of listed: ListedPack, notFor ranges: [AppVersionRange], except versions: Set<UInt64>
+    ) -> [PackManifest] {
+        let candidates = ([listed.pack] + listed.others).filter { !versions.contains($0.version) }
             .sorted { $0.version > $1.version }
         var kept: Set<UInt64> = []
-        for app in bounds(of: candidates.map(\.offer.apps) + [range]) where !range.admits(app) {
+        for app in bounds(of: candidates.map(\.offer.apps) + ranges)
+        where !ranges.contains(where: { $0.admits(app) }) {
             if let match = candidates.first(where: { $0.offer.apps.admits(app) }) {
                 kept.insert(match.version)
             }

@@ -96,7 +96,7 @@ struct PublicationProposal {
         var report = PublicationReport.Pack(result, after: published, isPinned: isPinned)
         var others: [PackManifest] = []
         if let listed = earlier.listed[pack.id] {
-            let kept = compatible.kept(of: listed, notFor: pack.offer.apps, except: pack.version)
+            let kept = compatible.kept(of: listed, notFor: [pack.offer.apps], except: [pack.version])
             others = try await keep(kept, for: audiences, by: publisher)
             report.others = others.map { PublicationReport.Other(version: $0.version, apps: $0.offer.apps) }
         }
@@ -127,7 +127,7 @@ struct PublicationProposal {
             $0.pack.offer.family == tree.family && !made.contains($0.pack.id)
         }
         for listed in gone.sorted(by: { $0.pack.id < $1.pack.id }) {
-            let versions = compatible.kept(of: listed, notFor: tree.apps, except: nil).map { version in
+            let versions = compatible.kept(of: listed, notFor: [tree.apps], except: []).map { version in
                 var version = version
                 version.offer.apps = version.offer.apps.outside(tree.apps)
                 return version

@@ -214,4 +214,20 @@ import Testing
         }
         try await Command.run("publish", testSite.vault).failed(64, naming: expected)
     }
+
+    /// A promotion takes nothing from old apps either, although the other channel has nothing for them.
+    @Test func promotionKeepsOldApps() async throws {
+        try testSite.settings { $0["channels"] = ["dev", "live"] }
+        try await testSite.publish()
+        try testSite.settings { $0["packs"] = [:] }
+        try await testSite.publish()
+        try await publish("four", for: ["from": "4.0"])
+        let missing = try await testSite.fetch(
+            nil, "level", "--channel", "dev", "--app-version", "1", into: folder["dev"])
+        missing.failed(66, naming: "too old or too new")
+        try await Command.run("promote", testSite.vault, "--from", "dev", "--to", "live", "--all").succeeded()
+        for (app, content) in [("1", "one"), ("2", "two"), ("3", "three"), ("4", "four")] {
+            #expect(try await self.content(for: app) == content)
+        }
+    }
 }
