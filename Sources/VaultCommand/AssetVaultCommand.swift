@@ -81,6 +81,7 @@ extension VaultError.Category {
         case .usage: 64
         case .corrupt: 65
         case .missing: 66
+        case .unknownTag: 67
         case .unavailable: 69
         case .unwritable: 73
         case .io, .diskFull, .limit, .cancelled: 74

@@ -12,6 +12,8 @@ public struct VaultError: Error, Sendable, Equatable {
         case corrupt
         /// A named input does not exist (66).
         case missing
+        /// No pack has a tag that was asked for (67).
+        case unknownTag
         /// A host can't be reached or fails (69).
         case unavailable
         /// An output exists already or can't be created (73).

@@ -16,4 +16,13 @@ public enum ProcessEnvironment {
         }
         return text?.isEmpty == false ? text : nil
     }
+
+    /// The number of this process.
+    public static var processNumber: Int32 { getpid() }
+
+    /// The name of its program, without folders; empty where it has none.
+    public static var programName: String {
+        let path = CommandLine.arguments.first ?? ""
+        return path.split(separator: "/").last.map(String.init) ?? path
+    }
 }

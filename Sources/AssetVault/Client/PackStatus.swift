@@ -46,8 +46,8 @@ public struct PackStatus: Sendable, Hashable {
     public let form: PackForm?
     /// The version that waits in shared storage.
     public let waitingVersion: UInt64?
-    /// It may be removed when disk space is needed: the app said so (``VaultStore/declarePurgeable(_:)``), or another variant
-    /// of it serves the device.
+    /// It may be removed when disk space is needed: the app said so (``VaultStore/declarePurgeable(_:)``), another variant
+    /// of it serves the device, or it is an on-demand pack of a resource tree.
     public let isPurgeable: Bool
     /// It was removed from the store, and comes back only when it is asked for.
     public let isRemoved: Bool
@@ -65,7 +65,7 @@ extension PackStatus {
         loadedVersion = record.loaded?.pack.version
         form = record.loaded?.form
         waitingVersion = record.waiting?.version
-        isPurgeable = record.isPurgeable || record.isReplacedVariant
+        isPurgeable = record.mayBePurged
         isRemoved = record.isRemoved
         state =
             if record.isRemoved {

@@ -5,17 +5,17 @@ public import VaultKeys
 /// Control of single packs.
 extension VaultClient {
     /// Pauses the work on a pack; its partial download stays. ``resume(_:)`` continues it, also in a call that is waiting.
-    public nonisolated func pause(_ id: PackID) { controls.pause(id) }
+    public nonisolated func pause(_ id: PackID) { work.pause(id) }
 
-    public nonisolated func resume(_ id: PackID) { controls.resume(id) }
+    public nonisolated func resume(_ id: PackID) { work.resume(id) }
 
     /// Cancels the work on a pack: callers that wait for it get an error. Its partial download stays for the next time.
-    public nonisolated func cancel(_ id: PackID) { controls.cancel(id) }
+    public nonisolated func cancel(_ id: PackID) { work.cancel(id) }
 
     /// Removes a pack from the store. It comes back only when it is asked for by its ID, or with all. A version that a reader
     /// holds is removed when it is free.
     public func remove(_ id: PackID) async throws(VaultError) {
-        controls.cancel(id)
+        work.cancel(id)
         try await store.remove(id)
     }
 
@@ -32,7 +32,7 @@ extension VaultClient {
         patience: Duration = .zero
     ) async throws(VaultError) -> [PackID] {
         return try await store.unlock(
-            ids, with: keys, as: form ?? configuration.form, patience: patience, controls: controls,
+            ids, with: keys, as: form ?? configuration.form, patience: patience, queue: work,
             observer: observer)
     }
 }

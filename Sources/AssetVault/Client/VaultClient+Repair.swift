@@ -55,7 +55,7 @@ extension VaultClient {
         let offer = try await offer(toRepair: loaded, recorded: record)
         guard offer.pack.sha256 == loaded.pack.sha256 else {
             // Not requested by the app: a pack that is removed meanwhile stays removed.
-            let run = StagingRun(stager: stager, controls: controls, width: 1)
+            let run = StagingRun(stager: stager, batch: work.makeBatch())
             for outcome in try await run.run([StagingTask(id: id, offer: offer)]) {
                 _ = try outcome.result.get()
             }

@@ -15,7 +15,7 @@ public actor VaultClient {
     public nonisolated let store: VaultStore
     let storeAccess: StoreAccess
     let access: SiteAccess
-    let controls = WorkControls()
+    let work: WorkQueue
     private let openings = AsyncSemaphore(1)
     private let broadcast = StatusBroadcast()
     /// The packs that the site listed when it was asked last.
@@ -29,6 +29,7 @@ public actor VaultClient {
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
         try configuration.validate()
         self.configuration = configuration
+        work = WorkQueue(width: configuration.packsAtOnce)
         storeAccess = StoreAccess(layout: configuration.store, role: .app, patience: configuration.patience)
         access = SiteAccess(configuration, in: storeAccess)
         store = VaultStore(
@@ -102,6 +103,15 @@ public actor VaultClient {
             selection, for: configuration.device, of: access, in: listing)
         skippedPacks = selected.skipped
         unknownTags = selected.unknownTags
+        return try await stage(selected, listedBy: listing, in: work.makeBatch())
+    }
+
+    /// The same for packs that were selected.
+    ///
+    /// - Parameter batch: decides when each of them is worked on.
+    func stage(
+        _ selected: SelectedPacks, listedBy listing: SiteAccess.Listing, in batch: WorkQueue.Batch
+    ) async throws(VaultError) -> [VaultError] {
         let occasion = PlanningOccasion.app(selected.selection)
         let stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
@@ -116,7 +126,7 @@ public actor VaultClient {
         }
         var stager = stager(with: keys)
         if occasion.isRequest { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
-        let run = StagingRun(stager: stager, controls: controls, width: configuration.packsAtOnce)
+        let run = StagingRun(stager: stager, batch: batch)
         let outcomes = try await run.run(plan, selected.offers, on: occasion)
         // A file that can't be removed costs disk space, and nothing else.
         try? await storeAccess.removal.removeSuperseded(by: selected.offers)
@@ -158,9 +168,11 @@ public actor VaultClient {
 
     /// A stager in the app's role.
     func stager(with keys: (any KeyProvider)?) -> PackStager {
-        PackStager(
+        var stager = PackStager(
             store: storeAccess, transport: configuration.effectiveTransport, retries: configuration.retries,
             keys: keys, form: configuration.form, openings: openings, observer: observer)
+        stager.space.reserve = configuration.policy.lowWaterMark
+        return stager
     }
 
     var observer: Observer { { [broadcast] in broadcast.send($0) } }

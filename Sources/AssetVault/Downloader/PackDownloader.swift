@@ -54,7 +54,7 @@ public struct PackDownloader: Sendable {
         let stager = PackStager(
             store: store, transport: configuration.effectiveTransport, retries: configuration.retries,
             observer: observer)
-        let run = StagingRun(stager: stager, controls: WorkControls(), width: width)
+        let run = StagingRun(stager: stager, batch: WorkQueue(width: width).makeBatch())
         var outcomes = try await run.run(plan, selected.offers, on: .downloader(request))
         try await retryEssentials(of: plan, &outcomes, selected.offers, run)
         do throws(VaultError) { try await store.removal.removeUnneededDownloads() } catch {

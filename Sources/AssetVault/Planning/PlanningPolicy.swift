@@ -16,6 +16,11 @@ public struct PlanningPolicy: Sendable {
     /// with each request (``TransportRequest/allowedHosts``).
     public var allowedHosts: AllowedHosts?
 
+    /// Bytes of all packs once opened that resource requests may have in access together, in all processes.
+    public var accessedSize: UInt64?
+    /// Bytes that stay free on each disk: packs that may go are removed before less is.
+    public var lowWaterMark: UInt64 = 16 << 20
+
     /// Whether prefetch packs whose key is missing are downloaded, to wait for it. Essential and requested packs always
     /// are, and a downloader, which has no keys, downloads all alike.
     public var preloadsLockedPacks = false

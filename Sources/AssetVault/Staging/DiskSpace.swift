@@ -3,24 +3,23 @@ import SystemPackage
 import VaultErrors
 import VaultFileSystem
 
-/// Disk space for what is about to be written. Where it is missing, packs that the app declared purgeable are removed.
+/// Disk space for what is about to be written. Where it is missing, packs that may be purged are removed.
 struct DiskSpace: Sendable {
-    /// Bytes that stay free.
-    private static let reserve: UInt64 = 16 << 20
-
     let store: StoreAccess
+    /// Bytes that stay free.
+    var reserve = PlanningPolicy().lowWaterMark
     /// Packs that are wanted now, and are not removed for others.
     var spared: Set<PackID> = []
     var observer: Observer = { _ in }
 
     /// Whether this many bytes fit without removing anything.
     func fits(_ size: UInt64, in folder: FilePath) throws(VaultError) -> Bool {
-        try FileSystem.availableSpace(at: folder) >= Self.reserve + min(size, .max - Self.reserve)
+        try FileSystem.availableSpace(at: folder) >= reserve + min(size, .max - reserve)
     }
 
     /// Throws `.diskFull`, and removes nothing, where removing all that is purgeable would not be enough.
     func make(for size: UInt64, of pack: PackID, in folder: FilePath) async throws(VaultError) {
-        let needed = Self.reserve + min(size, .max - Self.reserve)
+        let needed = reserve + min(size, .max - reserve)
         if try FileSystem.availableSpace(at: folder) >= needed { return }
         try await store.withLock { () throws(VaultError) in
             let candidates = try purgeablePacks(besides: pack, on: folder)
@@ -28,7 +27,7 @@ struct DiskSpace: Sendable {
             guard candidates.reduce(free, { $0 + $1.size }) >= needed else {
                 throw VaultError(
                     .diskFull,
-                    "the disk is full: \(size) bytes are needed, with \(Self.reserve >> 20) MiB to stay free beside them, "
+                    "the disk is full: \(size) bytes are needed, with \(reserve >> 20) MiB to stay free beside them, "
                         + "and \(free) are free",
                     at: folder.string, remedy: "free some space, remove packs, or declare some purgeable")
             }
@@ -48,9 +47,10 @@ struct DiskSpace: Sendable {
         try await make(for: pack.length, of: pack.id, in: folder)
     }
 
-    /// The packs that may be removed and that nobody reads, with the bytes that this would free, the least recently used one
-    /// first. Under the lock: a process that begins to read one now gets it, or finds it gone.
-    func purgeablePacks(besides pack: PackID, on folder: FilePath) throws(VaultError) -> [(
+    /// The packs that may be removed and that nobody reads, with the bytes that this would free: those with the lowest
+    /// preservation priority first, of these the least recently used. Under the lock: a process that begins to read one now gets
+    /// it, or finds it gone.
+    func purgeablePacks(besides pack: PackID?, on folder: FilePath) throws(VaultError) -> [(
         id: PackID, size: UInt64
     )] {
         let layout = store.layout
@@ -58,16 +58,33 @@ struct DiskSpace: Sendable {
         guard store.role == .app, try FileSystem.exists(layout.permanent),
             try FileSystem.sameFileSystem(layout.permanent, folder)
         else { return [] }
-        var found: [(id: PackID, size: UInt64, lastUse: LastUse)] = []
+        let priorities = try PreservationPriorities(of: layout)
+        var found: [PurgeCandidate] = []
         for id in try store.records.ids() where id != pack && !spared.contains(id) {
-            guard let saved = try? store.records.record(of: id), saved.isPurgeable || saved.isReplacedVariant,
+            guard let saved = try? store.records.record(of: id), saved.mayBePurged,
                 let record = try? store.journal.reconciled(saved, of: id), let loaded = record.loaded,
                 record.arriving == nil, let versions = try? VersionFolder(of: id, in: layout),
                 (try? versions.isFree(loaded)) == true
             else { continue }
             let size = loaded.form == .opened ? loaded.pack.installedSize : loaded.pack.length
-            found.append((id, size, LastUse(in: versions.folder)))
+            found.append(
+                PurgeCandidate(
+                    id: id, size: size, preservation: priorities.priority(of: loaded.pack),
+                    lastUse: LastUse(in: versions.folder)))
         }
-        return found.sorted { $0.lastUse < $1.lastUse }.map { ($0.id, $0.size) }
+        return found.sorted().map { ($0.id, $0.size) }
+    }
+}
+
+/// A pack that may be removed; the first to go is the least.
+private struct PurgeCandidate: Comparable {
+    let id: PackID
+    let size: UInt64
+    let preservation: Double
+    let lastUse: LastUse
+
+    static func < (left: Self, right: Self) -> Bool {
+        if left.preservation != right.preservation { return left.preservation < right.preservation }
+        return left.lastUse == right.lastUse ? left.id < right.id : left.lastUse < right.lastUse
     }
 }

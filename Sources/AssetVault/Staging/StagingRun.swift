@@ -6,9 +6,8 @@ import VaultErrors
 /// that fails leaves all others, and its own earlier version, as they were.
 struct StagingRun: Sendable {
     let stager: PackStager
-    let controls: WorkControls
-    /// Number of packs that are staged at a time.
-    let width: Int
+    /// Decides what is worked on, and when.
+    let batch: WorkQueue.Batch
 
     /// The result of staging one pack.
     struct Outcome: Sendable {
@@ -84,31 +83,28 @@ struct StagingRun: Sendable {
     }
 
     private func outcomes(of tasks: [StagingTask]) async -> [Outcome] {
-        let permits = AsyncSemaphore(width)
         // Any of them may be cancelled from now on, also before its turn.
-        let planned = tasks.map { controls.plan($0.id) }
-        return await withTaskGroup(of: (Int, Outcome).self) { group in
-            var found: [Outcome?] = Array(repeating: nil, count: tasks.count)
-            for (number, task) in tasks.enumerated() {
-                do throws(VaultError) { try await permits.acquire(for: task.id.description) } catch {
-                    controls.end(planned[number])
-                    found[number] = reported(.failure(error), of: task.id)
-                    continue
-                }
-                group.addTask { (number, await outcome(of: task, planned[number], in: permits)) }
+        let items = tasks.map { batch.add($0.id) }
+        let positions = Dictionary(uniqueKeysWithValues: zip(items, tasks.indices))
+        var found: [Outcome?] = Array(repeating: nil, count: tasks.count)
+        await withTaskGroup(of: (Int, Outcome)?.self) { group in
+            while let item = await batch.next() {
+                guard let position = positions[item] else { continue }
+                group.addTask { await outcome(of: tasks[position], item).map { (position, $0) } }
             }
-            for await (number, outcome) in group { found[number] = outcome }
-            return found.compactMap(\.self)
+            for await case (let position, let outcome)? in group { found[position] = outcome }
         }
+        for (position, task) in tasks.enumerated() where found[position] == nil {
+            batch.end(items[position])
+            found[position] = reported(.failure(.cancelled(task.id.description)), of: task.id)
+        }
+        return found.compactMap(\.self)
     }
 
-    /// - Parameter permits: one was acquired for it.
-    private func outcome(of task: StagingTask, _ work: WorkControls.Work, in permits: AsyncSemaphore) async
-        -> Outcome
-    {
-        defer { controls.end(work) }
+    /// Nil where more urgent work interrupted it.
+    private func outcome(of task: StagingTask, _ item: Int) async -> Outcome? {
         do throws(VaultError) {
-            let (state, missingKey) = try await controls.run(work, in: permits) { () throws(VaultError) in
+            let result = try await batch.run(item, task.id) { () throws(VaultError) in
                 do throws(VaultError) {
                     return (try await stage(task), VaultError?.none)
                 } catch {
@@ -119,6 +115,8 @@ struct StagingRun: Sendable {
                     throw error
                 }
             }
+            guard let (state, missingKey) = result else { return nil }
+            defer { batch.end(item) }
             if let missingKey { stager.observer(.awaitingKey(task.id, missingKey)) }
             // There was nothing to open.
             if task.offer == nil, state == .absent { return Outcome(id: task.id, result: .success(state)) }
@@ -126,7 +124,8 @@ struct StagingRun: Sendable {
             outcome.missingKey = missingKey
             return outcome
         } catch {
-            return reported(result(of: task.id, endedBy: error), of: task.id)
+            defer { batch.end(item) }
+            return reported(self.result(of: task.id, endedBy: error), of: task.id)
         }
     }
 

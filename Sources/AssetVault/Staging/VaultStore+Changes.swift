@@ -23,12 +23,12 @@ extension VaultStore {
         patience: Duration = .zero, onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
     ) async throws(VaultError) -> [PackID] {
         try await unlock(
-            ids, with: keys, as: form, patience: patience, controls: WorkControls(), observer: onUpdate)
+            ids, with: keys, as: form, patience: patience, queue: WorkQueue(width: 1), observer: onUpdate)
     }
 
     func unlock(
         _ ids: [PackID]?, with pushed: (any KeyProvider)?, as form: PackForm?, patience: Duration,
-        controls: WorkControls, observer: @escaping Observer
+        queue: WorkQueue, observer: @escaping Observer
     ) async throws(VaultError) -> [PackID] {
         guard let keys = pushed ?? self.keys else {
             throw VaultError(.key, "no key was given", at: "unlock", remedy: "give a key provider")
@@ -57,7 +57,7 @@ extension VaultStore {
             isLastAttempt.change { $0 = ContinuousClock.now >= deadline }
             // Within an attempt the provider is asked once for each key.
             stager.keys = CachingKeyProvider(keys)
-            let run = StagingRun(stager: stager, controls: controls, width: 1)
+            let run = StagingRun(stager: stager, batch: queue.makeBatch())
             let (opened, error) = try await run.unlock(ids)
             loaded += opened
             guard let error else {
@@ -87,7 +87,7 @@ extension VaultStore {
         try await setPurgeable(id, true)
     }
 
-    /// Takes ``declarePurgeable(_:)`` back: the pack stays until it is removed.
+    /// Takes ``declarePurgeable(_:)`` back, and keeps an on-demand pack of a resource tree: the pack stays until it is removed.
     public func keep(_ id: PackID) async throws(VaultError) {
         try await setPurgeable(id, false)
     }
@@ -100,7 +100,7 @@ extension VaultStore {
         let mark = try store.recovery.beginWork()
         defer { withExtendedLifetime(mark) {} }
         try await store.journal.updateRecord(of: id) {
-            $0.isPurgeable = isPurgeable
+            ($0.isPurgeable, $0.isKept) = (isPurgeable, !isPurgeable)
             if !isPurgeable { $0.isReplacedVariant = false }
         }
     }

@@ -35,6 +35,8 @@ struct PackRecord: Sendable, Equatable {
     var isRemoved = false
     /// The app declared that the pack may be removed when disk space is needed.
     var isPurgeable = false
+    /// The app took that back, or asked for the pack to stay.
+    var isKept = false
     /// The same, since another variant of it serves the device.
     var isReplacedVariant = false
 
@@ -48,7 +50,7 @@ struct PackRecord: Sendable, Equatable {
         record.loaded = decided.loaded
         record.chosenForm = decided.chosenForm
         record.isRemoved = decided.isRemoved
-        record.isPurgeable = decided.isPurgeable
+        (record.isPurgeable, record.isKept) = (decided.isPurgeable, decided.isKept)
         record.isReplacedVariant = decided.isReplacedVariant
         return record
     }
@@ -62,6 +64,14 @@ struct PackRecord: Sendable, Equatable {
         record.waiting = waiting
         record.failure = failure
         return record
+    }
+
+    /// Whether it may be removed when disk space is needed: the app said so, another variant serves the device, or it is an
+    /// on-demand pack of a resource tree, which comes back with the next request.
+    var mayBePurged: Bool {
+        if isPurgeable || isReplacedVariant { return true }
+        guard !isKept, let offer = loaded?.pack.offer else { return false }
+        return offer.family != nil && offer.policy == .onDemand
     }
 
     /// Whether this listing may decide on the pack: no newer one did, and the app did not remove the pack.
@@ -97,6 +107,7 @@ struct PackRecord: Sendable, Equatable {
         if let chosenForm { object["form"] = .string(chosenForm.rawValue) }
         if isRemoved { object["removed"] = .bool(true) }
         if isPurgeable { object["purgeable"] = .bool(true) }
+        if isKept { object["kept"] = .bool(true) }
         if isReplacedVariant { object["replacedVariant"] = .bool(true) }
         if let waiting { object["waiting"] = .object(waiting.json) }
         if let loaded {
@@ -138,6 +149,7 @@ struct PackRecord: Sendable, Equatable {
         }
         isRemoved = object["removed"] == .bool(true)
         isPurgeable = object["purgeable"] == .bool(true)
+        isKept = object["kept"] == .bool(true)
         isReplacedVariant = object["replacedVariant"] == .bool(true)
         chosenForm = try object.optionalString("form", at: place).map { text throws(VaultError) in
             try Self.form(text, place)

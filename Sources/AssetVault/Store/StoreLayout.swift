@@ -13,6 +13,8 @@ import VaultCrypto
 ///     permanent/  @lock @trust/ @state/ @work/     of apps: the same; they alone decide what is in use
 ///                 @choice                          the channel that is followed, the version of the app
 ///                 @names                           the names of packs whose site hides them
+///                 @access/                         notes of what requests have in access, locked by their processes
+///                 @preservation                    how long packs stay, by tag, where the app changed it
 ///                 @held/                           notes of packs with a held superseded version
 ///                 ID/@VERSION-DIGEST/              an opened tree, never changed, its manifest beside it
 ///                 ID/@VERSION-DIGEST.tail          the pack it was opened from, with holes for its pieces
@@ -62,6 +64,10 @@ public struct StoreLayout: Sendable, Hashable {
     func work(of role: StoreRole) -> FilePath { area(of: role).appending("@work") }
     var names: FilePath { permanent.appending("@names") }
     var listingChoice: FilePath { permanent.appending("@choice") }
+    /// Notes of what requests have in access.
+    var access: FilePath { permanent.appending("@access") }
+    /// Preservation priorities that the app has set.
+    var preservation: FilePath { permanent.appending("@preservation") }
     /// Notes of packs with a held superseded version.
     var held: FilePath { permanent.appending("@held") }
     /// Packs that wait to be opened.

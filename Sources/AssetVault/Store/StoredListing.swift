@@ -92,7 +92,9 @@ struct StoredListing: Sendable {
     var packs: [PackManifest] {
         get async throws(VaultError) {
             let tree = try await trust.tree(of: chain, from: source, now: .earliest)
-            return PublishedPacks(seenIn: tree).packs.compactMap { $0.version(for: appVersion) }
+            return PublishedPacks(seenIn: tree).packs.compactMap { $0.version(for: appVersion) }.map {
+                names?.completing($0) ?? $0
+            }
         }
     }
 }

@@ -1,0 +1,90 @@
+import SealedPack
+import StrictJSON
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// What requests have in access, noted for other processes: one file a request, locked by its process, so that the note of a killed
+/// process counts no more. That no other process removes the packs is due to their ``PackLease``s.
+struct AccessNotes {
+    let layout: StoreLayout
+
+    /// What one request has in access.
+    struct Note: Sendable, Hashable {
+        let process: ProcessDescription
+        let tags: [String]
+        /// Bytes once opened, by pack.
+        let packs: [PackID: UInt64]
+    }
+
+    private static let limit = 16 << 20
+
+    /// A note that counts as long as it lives.
+    final class Posted: Sendable {
+        private let file: ScratchFile
+
+        fileprivate init(_ file: consuming ScratchFile) { self.file = file }
+    }
+
+    func post(_ note: Note) throws(VaultError) -> Posted {
+        try FileSystem.createFolders(layout.access, permissions: AreaPermissions.permanent.folders)
+        let file = try ScratchFile(for: layout.access.appending("request"))
+        try file.file.write(JSONValue.object(note.json).canonical().span, at: 0)
+        return Posted(file)
+    }
+
+    /// Those of all living processes. Notes of others are removed.
+    func all() throws(VaultError) -> [Note] {
+        guard try FileSystem.exists(layout.access) else { return [] }
+        let folder = try Folder(opening: layout.access)
+        _ = try? folder.removeAbandonedScratch()
+        return try folder.names().compactMap { name in
+            let path = layout.access.appending(String(decoding: name, as: UTF8.self))
+            // One that is being written says nothing yet.
+            guard let bytes = try? DurableFile.read(path, limit: Self.limit),
+                let json = try? JSONValue(parsing: bytes.span, place: path.string).asObject(at: path.string)
+            else { return nil }
+            return try? Note(parsing: json, place: path.string)
+        }
+    }
+}
+
+extension AccessNotes.Note {
+    fileprivate var json: JSONObject {
+        let packs = packs.map { ($0.key.description, JSONValue.integer(Int64(clamping: $0.value))) }
+        return [
+            "process": .integer(Int64(process.number)), "command": .string(process.command),
+            "tags": .array(tags.map(JSONValue.string)), "packs": .object(JSONObject(lastWins: packs)),
+        ]
+    }
+
+    fileprivate init(parsing json: JSONObject, place: String) throws(VaultError) {
+        process = ProcessDescription(
+            number: Int32(clamping: try json.integer("process", at: place)),
+            command: try json.string("command", at: place))
+        var tags: [String] = []
+        for tag in try json.optionalArray("tags", at: place) ?? [] {
+            tags.append(try tag.asString(at: place))
+        }
+        self.tags = tags
+        var packs: [PackID: UInt64] = [:]
+        for (name, size) in try json.object("packs", at: place) {
+            guard case .integer(let size) = size else { continue }
+            packs[try PackID(name)] = UInt64(clamping: size)
+        }
+        self.packs = packs
+    }
+}
+
+/// A process, as people know it.
+public struct ProcessDescription: Sendable, Hashable {
+    public let number: Int32
+    /// The name of its program.
+    public let command: String
+}
+
+extension ProcessDescription {
+    static var current: Self {
+        Self(number: ProcessEnvironment.processNumber, command: ProcessEnvironment.programName)
+    }
+}

@@ -1,0 +1,49 @@
+import SealedPack
+import VaultContent
+import VaultErrors
+import VaultFileSystem
+
+/// Packs that a request has in access: one tree of files by their relative paths, each version as it was when the access began.
+final class ResourceAccess: Sendable {
+    let leases: [PackLease]
+    private let store: VaultStore
+    /// Nil where the store can't be written.
+    private let note: AccessNotes.Posted?
+
+    init(_ leases: [PackLease], of store: VaultStore, note: AccessNotes.Posted?) {
+        (self.leases, self.store, self.note) = (leases, store, note)
+    }
+
+    /// The pack that has a file: of several the first one, in the order of publication. Throws `.missing`.
+    func lease(with path: EntryPath) async throws(VaultError) -> PackLease {
+        for lease in leases where try await store.hasFile(path, in: lease) { return lease }
+        throw VaultError(
+            .missing, "no pack in access has this file", at: path.string,
+            remedy: "check the path, or request the tag that the file has")
+    }
+
+    func contents(of path: EntryPath) async throws(VaultError) -> [UInt8] {
+        try await store.contents(of: path, in: try await lease(with: path))
+    }
+
+    func reader(of path: EntryPath) async throws(VaultError) -> AssetReader {
+        try await store.reader(of: path, in: try await lease(with: path))
+    }
+}
+
+extension VaultStore {
+    /// Whether a version that is held has a file.
+    @concurrent func hasFile(_ path: EntryPath, in lease: PackLease) async throws(VaultError) -> Bool {
+        switch lease.staged {
+        case .tree(let tree):
+            do throws(VaultError) { _ = try lease.openFile(path, in: tree) } catch {
+                guard error.category == .missing else { throw error }
+                return false
+            }
+            return true
+        case .pack:
+            let pack = try await openPack(of: lease, toRead: path.string)
+            return pack.catalog.entry(at: path).map { $0.kind != .emptyFolder } ?? false
+        }
+    }
+}

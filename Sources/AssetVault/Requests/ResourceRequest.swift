@@ -1,0 +1,175 @@
+public import SealedPack
+import Synchronization
+public import VaultContent
+public import VaultErrors
+
+#if canImport(FoundationEssentials)
+    public import struct FoundationEssentials.URL
+#else
+    public import struct Foundation.URL
+#endif
+
+/// Access to the packs of some tags: they are downloaded as far as they are missing, and none of them is removed while any request
+/// of any process has it in access.
+///
+/// ```swift
+/// let request = ResourceRequest(tags: ["level2"], of: client)
+/// try await request.beginAccessing()
+/// let map = try await request.contents(of: EntryPath("map.json"))
+/// request.endAccessing()
+/// ```
+///
+/// The access also ends with the object, and with the process.
+public final class ResourceRequest: Sendable {
+    public let tags: Set<String>
+    private let client: VaultClient
+    private let batch: WorkQueue.Batch
+    private let phase = Mutex(Phase.idle)
+    let downloads = RequestDownloads()
+
+    private enum Phase {
+        case idle
+        case beginning
+        case accessing(ResourceAccess)
+        case ended
+    }
+
+    /// Nothing is read or downloaded yet.
+    public init(tags: Set<String>, of client: VaultClient) {
+        self.tags = tags
+        self.client = client
+        batch = client.work.makeBatch()
+    }
+
+    deinit { endAccessing() }
+
+    /// When it is wanted among the other requests of the client; it may be changed at any time. ``LoadingPriority/standard`` at
+    /// first.
+    public var loadingPriority: LoadingPriority {
+        get { batch.priority }
+        set { batch.priority = newValue }
+    }
+
+    /// Downloads what is missing of the tags, and opens it. Afterwards all of it can be read.
+    ///
+    /// Where every pack of the tags is loaded, in whatever version, the network is not used.
+    ///
+    /// - Throws: `.unknownTag` for a tag that no pack of the site has; `.unavailable` without a connection; `.diskFull`; `.limit` where
+    ///   more would be in access than ``PlanningPolicy/accessedSize`` allows; `.key` without the key of a pack; `.usage` where
+    ///   the access has begun, or ended. The request can begin again after an error.
+    public func beginAccessing() async throws(VaultError) {
+        try begin()
+        do throws(VaultError) {
+            try finish(try await client.access(to: tags, in: batch, reportingTo: downloads))
+        } catch {
+            reset()
+            throw error
+        }
+    }
+
+    /// Begins the access if all packs of the tags are loaded; nothing is downloaded. False begins nothing, and needs no end.
+    /// Throws as ``beginAccessing()`` does.
+    public func conditionallyBeginAccessing() async throws(VaultError) -> Bool {
+        try begin()
+        do throws(VaultError) {
+            guard let access = try await client.localAccess(to: tags) else {
+                reset()
+                return false
+            }
+            try finish(access)
+            return true
+        } catch {
+            reset()
+            throw error
+        }
+    }
+
+    /// Ends the access: the packs may be removed when disk space is needed. Work that is under way for this request alone is
+    /// cancelled. A request that ended can't begin again.
+    public func endAccessing() {
+        phase.withLock { $0 = .ended }
+        batch.cancel()
+    }
+
+    /// Lets the downloads of this request wait; those that another request needs as well go on.
+    public func pause() { batch.pause() }
+
+    public func resume() { batch.resume() }
+
+    /// Cancels a call of ``beginAccessing()`` that is waiting; what was downloaded stays for the next one.
+    public func cancel() { batch.cancel() }
+
+    /// How far the downloads are.
+    public var progress: ResourceProgress { downloads.progress }
+
+    /// How far the downloads are, as that changes, until the access has begun or failed.
+    public var progressUpdates: ResourceProgressUpdates { ResourceProgressUpdates(downloads) }
+
+    /// The bytes of a file of the packs in access; see ``VaultStore/contents(of:in:)-(_,PackLease)``. Of packs that have the same path the first
+    /// one counts, in the order of publication. Throws `.missing` for an unknown file, `.usage` without access.
+    public func contents(of path: EntryPath) async throws(VaultError) -> [UInt8] {
+        try await access().contents(of: path)
+    }
+
+    /// Reads ranges of a file of the packs in access, in little memory.
+    public func reader(of path: EntryPath) async throws(VaultError) -> AssetReader {
+        try await access().reader(of: path)
+    }
+
+    /// The URL of a file of an opened pack, valid until the access ends. Throws `.usage` for a file of a sealed pack.
+    public func url(forResource path: EntryPath) async throws(VaultError) -> URL {
+        try await access().lease(with: path).url(for: path)
+    }
+
+    /// The packs in access, in the order of publication; empty without access.
+    public var packIDs: [PackID] {
+        phase.withLock { phase in
+            guard case .accessing(let access) = phase else { return [] }
+            return access.leases.map(\.id)
+        }
+    }
+
+    private func access() throws(VaultError) -> ResourceAccess {
+        try phase.withLock { phase throws(VaultError) in
+            guard case .accessing(let access) = phase else {
+                throw misuse("the request has no access", "begin it first")
+            }
+            return access
+        }
+    }
+
+    private func begin() throws(VaultError) {
+        guard !tags.isEmpty else { throw misuse("the request names no tag", "name one") }
+        try phase.withLock { phase throws(VaultError) in
+            switch phase {
+            case .idle: phase = .beginning
+            case .beginning, .accessing:
+                throw misuse("its access has begun already", "use another request for another access")
+            case .ended: throw misuse("its access has ended", "make a new request")
+            }
+        }
+    }
+
+    private func finish(_ access: ResourceAccess) throws(VaultError) {
+        try phase.withLock { phase throws(VaultError) in
+            guard case .beginning = phase else {
+                throw VaultError(
+                    .cancelled, "the access was ended before it began", at: name, remedy: "make a new request"
+                )
+            }
+            phase = .accessing(access)
+        }
+    }
+
+    private func reset() {
+        phase.withLock { phase in
+            if case .beginning = phase { phase = .idle }
+        }
+    }
+
+    private var name: String { tags.sorted().joined(separator: ", ") }
+
+    private func misuse(_ problem: String, _ remedy: String) -> VaultError {
+        VaultError(.usage, problem, at: name, remedy: remedy)
+    }
+}

@@ -1,0 +1,103 @@
+import FaultServer
+import SealedPack
+import Synchronization
+import Testing
+
+@testable import AssetVault
+
+/// What has begun, in order.
+private final class Finished: Sendable {
+    private let list = Mutex<[Int]>([])
+    var positions: [Int] { list.withLock { $0 } }
+    func add(_ position: Int) { list.withLock { $0.append(position) } }
+}
+
+/// The order of requests, and what an app changes while they run (ODR-8, ODR-9).
+@Suite(.timeLimit(.minutes(5))) struct RequestOrderTests {
+    let game: ResourceGame
+    let client: VaultClient
+    let requests: [ResourceRequest]
+
+    /// Requests for the levels 1 to 4 of a slow host, which sends one pack at a time.
+    init() async throws {
+        game = try await ResourceGame()
+        game.slowDown()
+        let client = try game.client { $0.packsAtOnce = 1 }
+        self.client = client
+        requests = (1...4).map { ResourceRequest(tags: ["level\($0)"], of: client) }
+    }
+
+    /// Begins requests by their positions, and returns these in the order in which their access began. `body` is called when the first
+    /// bytes came.
+    private func order(
+        of positions: [Int], _ body: @Sendable @escaping () async -> Void = {}
+    ) async throws -> [Int] {
+        try await client.refresh()
+        let finished = Finished()
+        await withTaskGroup(of: Void.self) { group in
+            for position in positions {
+                group.addTask {
+                    do { try await requests[position].beginAccessing() } catch { return }
+                    finished.add(position)
+                }
+            }
+            group.addTask {
+                while game.askedPacks.isEmpty { try? await Task.sleep(for: .milliseconds(1)) }
+                await body()
+            }
+        }
+        return finished.positions
+    }
+
+    @Test func higherPrioritiesFinishFirst() async throws {
+        for (position, priority) in [0.1, 0.9, 0.3, 0.7].enumerated() {
+            requests[position].loadingPriority = LoadingPriority(priority)
+        }
+        #expect(try await order(of: [0, 1, 2, 3]) == [1, 3, 2, 0])
+    }
+
+    @Test func prioritiesChangeWhileTheyRun() async throws {
+        requests[0].loadingPriority = 0.9
+        requests[3].loadingPriority = 0.1
+        let order = try await order(of: [0, 1, 3]) { requests[3].loadingPriority = .urgent }
+        #expect(order.first == 3, "\(order)")
+        for position in [0, 1, 3] { #expect(!requests[position].packIDs.isEmpty) }
+    }
+
+    /// What another request needs as well goes on.
+    @Test func pausing() async throws {
+        let other = ResourceRequest(tags: ["level2"], of: client)
+        let order = try await order(of: [0, 1]) {
+            requests[0].pause()
+            requests[1].pause()
+            try? await other.beginAccessing()
+            #expect(!other.packIDs.isEmpty)
+            #expect(requests[0].packIDs.isEmpty)
+            requests[1].resume()
+            while requests[1].packIDs.isEmpty { try? await Task.sleep(for: .milliseconds(1)) }
+            requests[0].resume()
+        }
+        #expect(order == [1, 0])
+    }
+
+    /// What came before is not downloaded again.
+    @Test func cancelling() async throws {
+        let order = try await order(of: [1, 3]) {
+            try? await Task.sleep(for: .milliseconds(60))
+            requests[1].cancel()
+        }
+        #expect(order == [3])
+        try await requests[1].beginAccessing()
+        #expect(try await requests[1].contents(of: EntryPath("levels/2/map")) == ResourceGame.map(2))
+        let sent = game.server.exchanges.filter(\.request.isForPack).reduce(0) { $0 + $1.bodyBytes }
+        #expect(sent < 1_200_000, "\(sent)")
+    }
+
+    /// A request that ends while it waits begins nothing.
+    @Test func endingWhileItWaits() async throws {
+        let order = try await order(of: [0, 1]) { requests[1].endAccessing() }
+        #expect(order == [0])
+        #expect(requests[1].packIDs.isEmpty)
+        #expect(try AccessNotes(layout: game.game.place.layout).all().count == 1)
+    }
+}

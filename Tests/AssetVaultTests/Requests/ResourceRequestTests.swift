@@ -1,0 +1,150 @@
+import FaultServer
+import SealedPack
+import Testing
+
+@testable import AssetVault
+
+/// Requests by tags (ODR-4 to ODR-9, ODR-18, ODR-19).
+@Suite(.timeLimit(.minutes(5))) struct ResourceRequestTests {
+    let game: ResourceGame
+    let client: VaultClient
+
+    init() async throws {
+        game = try await ResourceGame()
+        client = try game.client()
+    }
+
+    private func request(_ tags: String..., of other: VaultClient? = nil) -> ResourceRequest {
+        ResourceRequest(tags: Set(tags), of: other ?? client)
+    }
+
+    private func map(_ level: Int) throws -> EntryPath { try EntryPath("levels/\(level)/map") }
+
+    /// The packs that could be removed now.
+    private func purgeable() throws -> [String] {
+        let store = StoreAccess(layout: game.game.place.layout, role: .app)
+        return try DiskSpace(store: store).purgeablePacks(besides: nil, on: store.layout.permanent)
+            .map(\.id.description)
+    }
+
+    @Test func beginDownloadsWhatIsMissing() async throws {
+        let second = request("level2")
+        try await second.beginAccessing()
+        #expect(try await second.contents(of: map(2)) == ResourceGame.map(2))
+        #expect(try await second.contents(of: EntryPath("textures/grass")) == ResourceGame.texture)
+        #expect(await category { _ = try await second.contents(of: map(3)) } == .missing)
+        let asked = game.askedPacks
+        #expect(asked.count == 2, "\(asked)")
+        let third = request("level3")
+        try await third.beginAccessing()
+        #expect(try await third.contents(of: map(3)) == ResourceGame.map(3))
+        #expect(try await third.contents(of: EntryPath("textures/grass")) == ResourceGame.texture)
+        #expect(game.askedPacks.subtracting(asked).count == 1)
+        #expect(third.packIDs.map(\.description) == ["game/level2.level3", "game/level3"])
+    }
+
+    /// What is loaded needs no network, not even for the metadata.
+    @Test func loadedTagsNeedNoNetwork() async throws {
+        try await request("level2").beginAccessing()
+        let count = game.server.exchanges.count
+        let other = request("level2", of: try game.client())
+        try await other.beginAccessing()
+        #expect(try await other.contents(of: map(2)) == ResourceGame.map(2))
+        #expect(game.server.exchanges.count == count)
+    }
+
+    @Test func conditionalBegin() async throws {
+        let first = request("level2")
+        #expect(try await first.conditionallyBeginAccessing() == false)
+        #expect(game.server.exchanges.isEmpty)
+        try await first.beginAccessing()
+        let asked = game.askedPacks
+        let second = request("level2", "level3")
+        #expect(try await second.conditionallyBeginAccessing() == false)
+        #expect(second.packIDs.isEmpty)
+        let third = request("level2")
+        #expect(try await third.conditionallyBeginAccessing())
+        first.endAccessing()
+        #expect(try purgeable() == [])
+        third.endAccessing()
+        #expect(try purgeable().sorted() == ["game/level2", "game/level2.level3"])
+        #expect(game.askedPacks == asked)
+    }
+
+    /// A pack may go when the last request of all clients has ended; also by the end of the object.
+    @Test func accessIsCounted() async throws {
+        let first = request("level2")
+        try await first.beginAccessing()
+        do {
+            let second = request("level3", of: try game.client())
+            try await second.beginAccessing()
+            first.endAccessing()
+            #expect(try purgeable() == ["game/level2"])
+            _ = second
+        }
+        #expect(try purgeable().sorted() == ["game/level2", "game/level2.level3", "game/level3"])
+        // The first level is essential: it stays.
+        let initial = request("level1")
+        try await initial.beginAccessing()
+        initial.endAccessing()
+        #expect(try !purgeable().contains("game/level1"))
+        #expect(try AccessNotes(layout: game.game.place.layout).all().isEmpty)
+    }
+
+    @Test func misuse() async throws {
+        #expect(await category { try await self.request().beginAccessing() } == .usage)
+        let request = request("level2")
+        #expect(await category { _ = try await request.contents(of: map(2)) } == .usage)
+        try await request.beginAccessing()
+        #expect(await category { try await request.beginAccessing() } == .usage)
+        #expect(await category { _ = try await request.conditionallyBeginAccessing() } == .usage)
+        request.endAccessing()
+        request.endAccessing()
+        #expect(await category { try await request.beginAccessing() } == .usage)
+        #expect(await category { _ = try await request.contents(of: map(2)) } == .usage)
+    }
+
+    @Test func errors() async throws {
+        do {
+            try await request("levl2").beginAccessing()
+            Issue.record("it began")
+        } catch {
+            #expect(error.category == .unknownTag)
+        }
+        try await request("level2").beginAccessing()
+        do {
+            try await request("level2", "levl3").beginAccessing()
+            Issue.record("it began")
+        } catch {
+            #expect(error.category == .unknownTag && "\(error)".contains("did you mean 'level3'"), "\(error)")
+        }
+        let limited = try game.client { $0.policy.accessedSize = 600_000 }
+        let second = request("level2", of: limited)
+        try await second.beginAccessing()
+        #expect(await category { try await request("level3", of: limited).beginAccessing() } == .limit)
+        second.endAccessing()
+        let third = request("level3", of: limited)
+        try await third.beginAccessing()
+        try await game.server.stop()
+        #expect(await category { try await request("level4").beginAccessing() } == .unavailable)
+        // It can begin again.
+        let again = request("level4", of: try game.client())
+        #expect(await category { try await again.beginAccessing() } == .unavailable)
+        #expect(await category { try await again.beginAccessing() } == .unavailable)
+    }
+
+    @Test func progress() async throws {
+        game.slowDown()
+        let request = request("level2")
+        #expect(request.progress.fraction == 1)
+        async let seen = {
+            var fractions: [Double] = []
+            for await progress in request.progressUpdates { fractions.append(progress.fraction) }
+            return fractions
+        }()
+        try await request.beginAccessing()
+        let fractions = await seen
+        #expect(fractions == fractions.sorted() && fractions.last == 1 && fractions.count > 2, "\(fractions)")
+        #expect(request.progress.packs.count == 2 && request.progress.total > 500_000)
+    }
+}

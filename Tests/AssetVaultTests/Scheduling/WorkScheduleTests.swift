@@ -1,0 +1,125 @@
+import Sampling
+import Testing
+
+@testable import AssetVault
+
+/// Which packs are worked on, by priorities that change.
+struct WorkScheduleTests {
+    private func id(_ number: Int) throws -> PackID { try PackID("pack-\(number)") }
+
+    /// Starts all that may start; returns the packs that run, without those that must stop.
+    private func running(_ schedule: inout WorkSchedule) -> Set<String> {
+        for (number, item) in schedule.items where item.isActive && schedule.isStopped(number) {
+            if item.isCancelled { schedule.end(number) } else { schedule.deactivate(number) }
+        }
+        for batch in schedule.batches.keys.sorted() {
+            while let item = schedule.start(in: batch) {
+                if schedule.items[item]?.isCancelled == true { schedule.end(item) }
+            }
+        }
+        return Set(schedule.items.values.filter(\.isActive).map(\.id.description))
+    }
+
+    @Test func theFirstOnesRun() throws {
+        var schedule = WorkSchedule(width: 2)
+        let batch = schedule.addBatch(.standard)
+        let items = try (0..<4).map { schedule.add(try id($0), to: batch) }
+        #expect(running(&schedule) == ["pack-0", "pack-1"])
+        schedule.end(items[0])
+        #expect(running(&schedule) == ["pack-1", "pack-2"])
+        schedule.pause(try id(1))
+        #expect(running(&schedule) == ["pack-2", "pack-3"])
+        schedule.resume(try id(1))
+        #expect(running(&schedule) == ["pack-2", "pack-3"])
+        for item in items { schedule.end(item) }
+        #expect(schedule.isDone(batch))
+    }
+
+    @Test func higherPrioritiesOvertake() throws {
+        var schedule = WorkSchedule(width: 2)
+        let low = schedule.addBatch(0.2)
+        for number in 0..<3 { _ = schedule.add(try id(number), to: low) }
+        #expect(running(&schedule) == ["pack-0", "pack-1"])
+        let high = schedule.addBatch(0.7)
+        let item = schedule.add(try id(9), to: high)
+        #expect(running(&schedule) == ["pack-0", "pack-9"])
+        schedule.change(low) { $0.priority = 0.9 }
+        #expect(running(&schedule) == ["pack-0", "pack-1"])
+        schedule.change(high) { $0.priority = .urgent }
+        #expect(running(&schedule) == ["pack-9"])
+        schedule.end(item)
+        #expect(running(&schedule) == ["pack-0", "pack-1"])
+    }
+
+    /// Whoever wants a pack most decides when; pausing one caller pauses no other.
+    @Test func severalWantOnePack() throws {
+        var schedule = WorkSchedule(width: 1)
+        let low = schedule.addBatch(0.1)
+        let middle = schedule.addBatch(0.5)
+        let high = schedule.addBatch(0.9)
+        let first = schedule.add(try id(0), to: low)
+        _ = schedule.add(try id(1), to: middle)
+        let second = schedule.add(try id(0), to: high)
+        #expect(running(&schedule) == ["pack-0"])
+        schedule.change(low) { $0.isPaused = true }
+        #expect(running(&schedule) == ["pack-0"])
+        #expect(schedule.items[second]?.isActive == true && schedule.items[first]?.isActive == false)
+        schedule.change(high) { $0.isPaused = true }
+        #expect(running(&schedule) == ["pack-1"])
+        schedule.cancel { $0.batch == middle }
+        #expect(running(&schedule) == [])
+        schedule.change(low) { $0.isPaused = false }
+        #expect(running(&schedule) == ["pack-0"])
+        schedule.removeBatch(low)
+        #expect(running(&schedule) == [])
+    }
+
+    @Test(arguments: [(-1.0, 0.0), (0.3, 0.3), (7, 1), (.nan, 0.5), (.infinity, 1)])
+    func prioritiesAreLimited(given: Double, expected: Double) {
+        #expect(LoadingPriority(given).value == expected)
+        #expect(LoadingPriority(given) < .urgent)
+    }
+
+    /// Random changes, held against what the rules say of each state.
+    @Test func randomChanges() throws {
+        var random = SeededGenerator(for: "WorkScheduleTests.randomChanges")
+        for _ in 0..<200 {
+            let width = Int.random(in: 1...4, using: &random)
+            var schedule = WorkSchedule(width: width)
+            let batches = (0..<4).map { _ in schedule.addBatch(.standard) }
+            for _ in 0..<60 {
+                let batch = try #require(batches.randomElement(using: &random))
+                let pack = try id(Int.random(in: 0..<8, using: &random))
+                switch Int.random(in: 0..<8, using: &random) {
+                case 0, 1, 2: _ = schedule.add(pack, to: batch)
+                case 3: if let item = schedule.items.keys.sorted().first { schedule.end(item) }
+                case 4: schedule.pause(pack)
+                case 5: schedule.resume(pack)
+                case 6:
+                    let value = Double.random(in: 0...1.2, using: &random)
+                    schedule.change(batch) { $0.priority = value > 1 ? .urgent : LoadingPriority(value) }
+                default: schedule.change(batch) { $0.isPaused.toggle() }
+                }
+                try expectRules(&schedule, width: width)
+            }
+        }
+    }
+
+    private func expectRules(_ schedule: inout WorkSchedule, width: Int) throws {
+        let running = running(&schedule)
+        var wanted: [String: LoadingPriority] = [:]
+        for item in schedule.items.values {
+            let batch = try #require(schedule.batches[item.batch])
+            guard !batch.isPaused, !schedule.paused.contains(item.id) else { continue }
+            wanted[item.id.description] = max(wanted[item.id.description] ?? 0.0, batch.priority)
+        }
+        let isUrgent = wanted.values.contains(where: \.isUrgent)
+        let able = wanted.filter { !isUrgent || $0.value.isUrgent }
+        #expect(running.count == min(width, able.count))
+        #expect(running.isSubset(of: able.keys))
+        let least = running.compactMap { able[$0] }.min()
+        for (id, priority) in able where !running.contains(id) {
+            #expect(least.map { $0 >= priority } ?? false)
+        }
+    }
+}
