@@ -257,6 +257,21 @@ static inline const char *vault_next_name(DIR *names, int *failure) {
 
 // Locks: 0, or -EWOULDBLOCK when somebody else holds it.
 
+// Leaves a descriptor open to the program that this process becomes.
+static inline int vault_keep_on_exec(int file) {
+    VAULT_RETRY(int, fcntl(file, F_SETFD, 0));
+}
+
+// Becomes another program; returns a negated errno. Signals are handled as they are by default, and none is blocked.
+static inline int vault_execute(const char *_Nonnull program, char *_Nullable const *_Nonnull arguments) {
+    sigset_t none;
+    sigemptyset(&none);
+    signal(SIGPIPE, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &none, NULL);
+    execvp(program, arguments);
+    return -errno;
+}
+
 static inline int vault_try_lock(int file, int exclusive) {
     VAULT_RETRY(int, flock(file, (exclusive ? LOCK_EX : LOCK_SH) | LOCK_NB));
 }

@@ -13,12 +13,14 @@ import VaultFileSystem
 public struct DevelopmentServer: Sendable {
     private let root: FilePath
     private let port: UInt16
+    private let conditions: NetworkConditions
 
     /// - Parameters:
     ///   - root: The site's folder, possibly reached through a link.
     ///   - port: The port on 127.0.0.1; 0 lets the system choose a free one.
-    public init(root: FilePath, port: UInt16 = 0) {
-        (self.root, self.port) = (root, port)
+    ///   - conditions: a bad network to try.
+    public init(root: FilePath, port: UInt16 = 0, conditions: NetworkConditions = NetworkConditions()) {
+        (self.root, self.port, self.conditions) = (root, port, conditions)
     }
 
     /// Serves until the task is cancelled, then closes every connection, in use or not.
@@ -27,11 +29,12 @@ public struct DevelopmentServer: Sendable {
     /// - Throws: `.missing` when there is no such folder, `.busy` when the port is in use, `.io` when listening fails
     ///   otherwise.
     public func run(whenReady: (_ url: String) -> Void) async throws(VaultError) {
-        let site = StaticSite(try Folder(opening: root))
+        let site = StaticSite(try Folder(opening: root), conditions)
+        let network = SimulatedNetwork(conditions)
         // One thread: a connection accepted by one thread for another one that has ended is never closed.
         let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
-            let channel = try await listen(on: threads, to: site)
+            let channel = try await listen(on: threads, to: site, through: network)
             await withTaskCancellationHandler {
                 whenReady("http://127.0.0.1:\(channel.localAddress?.port ?? Int(port))/")
                 try? await channel.closeFuture.get()
@@ -45,16 +48,17 @@ public struct DevelopmentServer: Sendable {
         try? await threads.shutdownGracefully()
     }
 
-    private func listen(on threads: MultiThreadedEventLoopGroup, to site: StaticSite) async throws
-        -> any Channel
-    {
+    private func listen(
+        on threads: MultiThreadedEventLoopGroup, to site: StaticSite, through network: SimulatedNetwork
+    ) async throws -> any Channel {
         try await ServerBootstrap(group: threads)
             .serverChannelOption(.backlog, value: 256)
             .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
             .childChannelInitializer { channel in
                 channel.eventLoop.makeCompletedFuture {
                     try channel.pipeline.syncOperations.configureHTTPServerPipeline()
-                    try channel.pipeline.syncOperations.addHandler(RequestHandler(site: site))
+                    try channel.pipeline.syncOperations.addHandler(
+                        RequestHandler(site: site, network: network))
                 }
             }
             .bind(host: "127.0.0.1", port: Int(port)).get()

@@ -9,12 +9,11 @@ final class RequestHandler: ChannelInboundHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias OutboundOut = HTTPServerResponsePart
 
-    private static let chunkLength: UInt64 = 1 << 18
-
     private let site: StaticSite
+    private let network: SimulatedNetwork
     private var request: HTTPRequestHead?
 
-    init(site: StaticSite) { self.site = site }
+    init(site: StaticSite, network: SimulatedNetwork) { (self.site, self.network) = (site, network) }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         switch unwrapInboundIn(data) {
@@ -23,7 +22,12 @@ final class RequestHandler: ChannelInboundHandler {
         case .end:
             guard let request else { return }
             self.request = nil
-            respond(to: request, context)
+            if network.isOffline { return context.close(promise: nil) }
+            let latency = TimeAmount(network.conditions.latency)
+            guard latency > .zero else { return respond(to: request, context) }
+            context.eventLoop.assumeIsolated().scheduleTask(in: latency) {
+                self.respond(to: request, context)
+            }
         }
     }
 
@@ -32,7 +36,7 @@ final class RequestHandler: ChannelInboundHandler {
     }
 
     private func respond(to request: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        let response = Response(to: request, from: site)
+        let response = network.failsNext() ? Response.unavailable : Response(to: request, from: site)
         var head = HTTPResponseHead(
             version: request.version, status: response.status, headers: response.headers)
         head.headers.add(name: "Connection", value: request.isKeepAlive ? "keep-alive" : "close")
@@ -42,30 +46,38 @@ final class RequestHandler: ChannelInboundHandler {
             context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(string: text)))), promise: nil)
             finish(request, context)
         case .file(let file, let part) where request.method != .HEAD:
-            send(part, of: file, for: request, context)
+            let sent = network.sentLength(of: UInt64(part.count))
+            let end = sent.map { part.lowerBound + $0 }
+            send(
+                part.lowerBound..<(end ?? part.upperBound), of: file, for: request, isCut: sent != nil,
+                context)
         default:
             finish(request, context)
         }
     }
 
+    /// - Parameter isCut: whether the connection ends behind these bytes, which are not all.
     private func send(
-        _ part: Range<UInt64>, of file: StaticFile, for request: HTTPRequestHead,
+        _ part: Range<UInt64>, of file: StaticFile, for request: HTTPRequestHead, isCut: Bool,
         _ context: ChannelHandlerContext
     ) {
-        guard !part.isEmpty else { return finish(request, context) }
-        let count = min(Self.chunkLength, part.upperBound - part.lowerBound)
+        guard !part.isEmpty else {
+            return isCut ? context.close(promise: nil) : finish(request, context)
+        }
+        let count = min(network.chunkLength, part.upperBound - part.lowerBound)
         guard let chunk = try? file.read(upTo: Int(count), at: part.lowerBound), !chunk.isEmpty else {
             // The length is already sent; only closing the connection shows the error.
             return context.close(promise: nil)
         }
         let rest = part.lowerBound + UInt64(chunk.count)..<part.upperBound
+        let delay = network.delay(ofSending: chunk.count)
         context.writeAndFlush(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: chunk)))))
             .assumeIsolated()
             .whenComplete { result in
                 guard case .success = result else { return context.close(promise: nil) }
                 // A write may complete at once: this avoids recursion and lets other connections proceed.
-                context.eventLoop.assumeIsolated().execute {
-                    self.send(rest, of: file, for: request, context)
+                context.eventLoop.assumeIsolated().scheduleTask(in: delay) {
+                    self.send(rest, of: file, for: request, isCut: isCut, context)
                 }
             }
     }

@@ -38,6 +38,9 @@ struct Response {
         }
     }
 
+    /// A host that is overloaded.
+    static let unavailable = Response(.serviceUnavailable)
+
     private init(_ status: HTTPResponseStatus, _ headers: HTTPHeaders = [:], _ body: Body? = nil) {
         (self.status, self.headers) = (status, headers)
         self.body = body ?? .text("\(status.code) \(status.reasonPhrase)\n")

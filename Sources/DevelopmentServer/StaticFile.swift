@@ -10,11 +10,12 @@ final class StaticFile: Sendable {
     /// Strong: made of the inode, size and both times (in nanoseconds).
     let entityTag: String
 
-    init(_ file: consuming OpenFile, name: [UInt8]) throws(VaultError) {
+    /// - Parameter missing: bytes that are not served at its end.
+    init(_ file: consuming OpenFile, name: [UInt8], missing: UInt64 = 0) throws(VaultError) {
         let status = try file.status()
         self.file = file
         self.name = name
-        size = status.size
+        size = status.size - min(missing, status.size)
         let parts = [
             status.inode, status.size, UInt64(bitPattern: status.modified),
             UInt64(bitPattern: status.changed),

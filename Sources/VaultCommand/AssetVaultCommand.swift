@@ -29,8 +29,9 @@ struct AssetVaultCommand: AsyncParsableCommand {
             CommandGroup(
                 name: "Clients",
                 subcommands: [
-                    Fetch.self, Downloader.self, Unlock.self, Status.self, Path.self, Remove.self,
-                    Purgeable.self, Keep.self, Verify.self, Repair.self,
+                    Fetch.self, Downloader.self, Unlock.self, Status.self, Path.self, Access.self,
+                    Remove.self,
+                    Purgeable.self, Keep.self, Purge.self, Usage.self, Verify.self, Repair.self,
                 ]),
         ])
 

@@ -42,6 +42,11 @@ extension OpenHandle where Self: ~Copyable {
         return true
     }
 
+    /// Leaves it open, with its locks, to the program that this process becomes (``ProcessReplacement``).
+    public func keepForNextProgram() throws(VaultError) {
+        try check(vault_keep_on_exec(descriptor), .changing, "keep it open", path)
+    }
+
     /// Releases the lock explicitly, since a child process that is just starting may have a copy of the descriptor for
     /// a moment.
     public func unlock() {

@@ -24,14 +24,15 @@ func makeSparseFile(at place: URL, size: UInt64) throws {
 }
 
 /// Runs a server over `root` during `body`, which gets the port.
-func withServer<R: Sendable>(_ root: URL, _ body: @escaping @Sendable (Int) async throws -> R) async throws
-    -> R
-{
+func withServer<R: Sendable>(
+    _ root: URL, _ conditions: NetworkConditions = NetworkConditions(),
+    _ body: @escaping @Sendable (Int) async throws -> R
+) async throws -> R {
     let (ports, ready) = AsyncStream.makeStream(of: Int.self)
     return try await withThrowingTaskGroup(of: Void.self) { group in
         group.addTask {
             defer { ready.finish() }
-            try await DevelopmentServer(root: FilePath(root.path)).run { url in
+            try await DevelopmentServer(root: FilePath(root.path), conditions: conditions).run { url in
                 ready.yield(URL(string: url)?.port ?? 0)
             }
         }

@@ -79,8 +79,12 @@ private func traceOfFreedSecret() throws -> Int {
         guard unsafe pread(memory, &seen, count, address) == count else { return -1 }
         return seen.count { $0 == 0xA5 }
     }
+    // Allocated behind the secret: without it the system may get its memory back, which can't be looked at then.
+    var behind: [[UInt8]] = []
+    defer { withExtendedLifetime(behind) {} }
     func addressOfShortLivedSecret() -> Int {
         let held = secret(filling)
+        behind = (0..<4).map { _ in [UInt8](repeating: 0, count: count) }
         let address = held.withBytes { bytes in
             unsafe bytes.withUnsafeBufferPointer { Int(bitPattern: $0.baseAddress) }
         }

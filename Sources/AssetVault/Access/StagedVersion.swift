@@ -97,6 +97,14 @@ enum StagedVersion: ~Copyable, Sendable {
         }
     }
 
+    /// Leaves it open, and locked, to the program that this process becomes.
+    func keepForNextProgram() throws(VaultError) {
+        switch self {
+        case .tree(let folder): try folder.keepForNextProgram()
+        case .pack(let file): try file.keepForNextProgram()
+        }
+    }
+
     func unlock() {
         switch self {
         case .tree(let folder): folder.unlock()

@@ -65,7 +65,7 @@ extension PackStatus {
         loadedVersion = record.loaded?.pack.version
         form = record.loaded?.form
         waitingVersion = record.waiting?.version
-        isPurgeable = record.mayBePurged
+        isPurgeable = record.purgeReason != nil
         isRemoved = record.isRemoved
         state =
             if record.isRemoved {

@@ -22,15 +22,31 @@ struct AccessNotes {
     /// A note that counts as long as it lives.
     final class Posted: Sendable {
         private let file: ScratchFile
+        private let note: Note
 
-        fileprivate init(_ file: consuming ScratchFile) { self.file = file }
+        fileprivate init(_ note: Note, in file: consuming ScratchFile) throws(VaultError) {
+            try file.file.write(JSONValue.object(note.json).canonical().span, at: 0)
+            self.note = note
+            self.file = file
+        }
+
+        /// Leaves the note to the program that this process becomes.
+        func keepForNextProgram(named name: String) throws(VaultError) {
+            let renamed = Note(
+                process: ProcessDescription(number: note.process.number, command: name), tags: note.tags,
+                packs: note.packs)
+            let bytes = JSONValue.object(renamed.json).canonical()
+            try file.file.truncate(to: 0)
+            try file.file.write(bytes.span, at: 0)
+            try file.file.keepForNextProgram()
+        }
     }
 
     func post(_ note: Note) throws(VaultError) -> Posted {
         try FileSystem.createFolders(layout.access, permissions: AreaPermissions.permanent.folders)
-        let file = try ScratchFile(for: layout.access.appending("request"))
-        try file.file.write(JSONValue.object(note.json).canonical().span, at: 0)
-        return Posted(file)
+        // What ended requests of killed processes left.
+        _ = try? Folder(opening: layout.access).removeAbandonedScratch()
+        return try Posted(note, in: ScratchFile(for: layout.access.appending("request")))
     }
 
     /// Those of all living processes. Notes of others are removed.
@@ -86,5 +102,23 @@ public struct ProcessDescription: Sendable, Hashable {
 extension ProcessDescription {
     static var current: Self {
         Self(number: ProcessEnvironment.processNumber, command: ProcessEnvironment.programName)
+    }
+}
+
+extension AccessNotes {
+    /// Throws `.limit` where the packs of a note and those in access already have more bytes than this.
+    func requireRoom(for note: Note, within limit: UInt64) throws(VaultError) {
+        let present = try all()
+        var packs: [PackID: UInt64] = [:]
+        for other in present { packs.merge(other.packs, uniquingKeysWith: max) }
+        let used = packs.values.reduce(UInt64(0)) { $0 + min($1, .max - $0) }
+        packs.merge(note.packs, uniquingKeysWith: max)
+        let wanted = packs.values.reduce(UInt64(0)) { $0 + min($1, .max - $0) }
+        guard wanted > limit else { return }
+        let tags = Set(present.flatMap(\.tags)).sorted().joined(separator: ", ")
+        throw VaultError(
+            .limit,
+            "\(wanted) bytes would be in access, and \(limit) may be; \(used) are now, by the tags \(tags.excerpt)",
+            at: note.tags.joined(separator: ", "), remedy: "end the access to what is not needed now")
     }
 }

@@ -1,12 +1,12 @@
 import SealedPack
 import VaultContent
-import VaultErrors
+package import VaultErrors
 import VaultFileSystem
 
 /// Packs that a request has in access: one tree of files by their relative paths, each version as it was when the access began.
-final class ResourceAccess: Sendable {
+package final class ResourceAccess: Sendable {
     let leases: [PackLease]
-    private let store: VaultStore
+    let store: VaultStore
     /// Nil where the store can't be written.
     private let note: AccessNotes.Posted?
 
@@ -28,6 +28,14 @@ final class ResourceAccess: Sendable {
 
     func reader(of path: EntryPath) async throws(VaultError) -> AssetReader {
         try await store.reader(of: path, in: try await lease(with: path))
+    }
+}
+
+extension ResourceAccess {
+    /// Leaves the access to the program that this process becomes by `exec`, and ends with it.
+    package func keepForNextProgram(named name: String) throws(VaultError) {
+        for lease in leases { try lease.staged.keepForNextProgram() }
+        try note?.keepForNextProgram(named: name)
     }
 }
 

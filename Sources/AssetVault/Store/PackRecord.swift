@@ -66,14 +66,6 @@ struct PackRecord: Sendable, Equatable {
         return record
     }
 
-    /// Whether it may be removed when disk space is needed: the app said so, another variant serves the device, or it is an
-    /// on-demand pack of a resource tree, which comes back with the next request.
-    var mayBePurged: Bool {
-        if isPurgeable || isReplacedVariant { return true }
-        guard !isKept, let offer = loaded?.pack.offer else { return false }
-        return offer.family != nil && offer.policy == .onDemand
-    }
-
     /// Whether this listing may decide on the pack: no newer one did, and the app did not remove the pack.
     func accepts(_ listing: ListingVersion) -> Bool { self.listing <= listing && !isRemoved }
 

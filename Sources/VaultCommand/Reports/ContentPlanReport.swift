@@ -16,7 +16,7 @@ struct ContentPlanReport: Report {
     var lines: [String] {
         let largest = plan.packs.map(\.openedSize).max() ?? 0
         return plan.packs.map { pack in
-            var line = "\(bar(pack.openedSize, of: largest)) \(pack.id)  \(pack.offer.policy.rawValue)"
+            var line = "\(Bar.text(pack.openedSize, of: largest)) \(pack.id)  \(pack.offer.policy.rawValue)"
             line += "  \(pack.entryCount.counting("file")), opened \(pack.openedSize) bytes"
             line +=
                 pack.published.map { ", sealed \($0.length) as version \($0.version)" } ?? ", not published"
@@ -56,14 +56,8 @@ struct ContentPlanReport: Report {
     private var tagLines: [String] {
         let largest = tagSizes.map(\.size).max() ?? 0
         return tagSizes.map {
-            "\(bar($0.size, of: largest)) tag \($0.tag): \($0.size) bytes on a device at most"
+            "\(Bar.text($0.size, of: largest)) tag \($0.tag): \($0.size) bytes on a device at most"
         }
-    }
-
-    /// A size beside the largest one, ten characters wide.
-    private func bar(_ size: UInt64, of largest: UInt64) -> String {
-        let filled = largest == 0 ? 0 : Int((Double(size) / Double(largest) * 10).rounded(.up))
-        return String(repeating: "█", count: filled) + String(repeating: "░", count: 10 - filled)
     }
 
     func explain() {

@@ -7,10 +7,11 @@ struct Serve: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serve a site to this machine, for development.",
         discussion: """
-            Listens on 127.0.0.1 only and prints its URL when it is ready.
+            Listens on 127.0.0.1 only and prints its URL when it is ready. It can be as slow and as faulty as the networks that an app             meets, to see what it shows its user then.
 
             EXAMPLE
               assetvault serve my-game/site --port 8080
+              assetvault serve my-game/site --throttle 200KB --latency 300 --error-rate 0.1 --seed 7
             """)
 
     @Argument(help: ArgumentHelp("The site's folder.", valueName: "site"), completion: .directory)
@@ -19,9 +20,13 @@ struct Serve: AsyncParsableCommand {
     @Option(help: ArgumentHelp("The port; 0 picks a free one.", valueName: "n"))
     var port: UInt16 = 0
 
+    @OptionGroup var network: NetworkOptions
+
     func run() async throws {
         let folder = FilePath(site)
         try folder.requireSite()
-        try await DevelopmentServer(root: folder, port: port).run { Console.answer($0) }
+        try await DevelopmentServer(root: folder, port: port, conditions: network.conditions).run {
+            Console.answer($0)
+        }
     }
 }

@@ -1,5 +1,7 @@
-/// The command line of this run, changed into one to try next.
+/// The command line of this run.
 enum GivenCommand {
+    /// The same line, changed into one to try next.
+    ///
     /// - Parameters:
     ///   - name: another subcommand to put in the place of the given one.
     ///   - dropped: words to leave out, each once.
@@ -14,6 +16,9 @@ enum GivenCommand {
         }
         return (["assetvault"] + (words + added).map(quoted)).joined(separator: " ")
     }
+
+    /// What stands behind `--`: a program and its arguments.
+    static var program: [String] { Array(CommandLine.arguments.drop { $0 != "--" }.dropFirst()) }
 
     /// Quoted for a shell.
     private static func quoted(_ word: String) -> String {

@@ -1,10 +1,11 @@
 import SealedPack
 import Synchronization
+import UpdateFramework
 import VaultFileSystem
 
 /// When a pack was read last: the time of its link `current`, which an update keeps, and 1970 for a pack that was never read.
 /// Set when a lease is acquired, at most every 10 seconds. A hint: where the time can't be set, it is that of the last update.
-struct LastUse: Comparable {
+struct LastUse {
     private let seconds: Int64
 
     init(in home: borrowing Folder) {
@@ -14,7 +15,8 @@ struct LastUse: Comparable {
     /// For a link that was just made.
     func note(in home: borrowing Folder) { home.setModified("current", to: seconds) }
 
-    static func < (left: Self, right: Self) -> Bool { left.seconds < right.seconds }
+    /// Nil for a pack that was never read.
+    var time: UTCTime? { seconds == 0 ? nil : UTCTime(secondsSince1970: seconds) }
 }
 
 /// Records the last use of each pack, at most every 10 seconds.

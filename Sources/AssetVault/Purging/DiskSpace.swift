@@ -31,11 +31,7 @@ struct DiskSpace: Sendable {
                         + "and \(free) are free",
                     at: folder.string, remedy: "free some space, remove packs, or declare some purgeable")
             }
-            for candidate in candidates where try FileSystem.availableSpace(at: folder) < needed {
-                // One that can't be removed keeps nobody from the next.
-                guard (try? store.removal.remove(locked: candidate.id)) != nil else { continue }
-                observer(.finished(candidate.id, .absent))
-            }
+            _ = try remove(candidates, until: needed, on: folder)
         }
     }
 
@@ -47,44 +43,52 @@ struct DiskSpace: Sendable {
         try await make(for: pack.length, of: pack.id, in: folder)
     }
 
-    /// The packs that may be removed and that nobody reads, with the bytes that this would free: those with the lowest
-    /// preservation priority first, of these the least recently used. Under the lock: a process that begins to read one now gets
-    /// it, or finds it gone.
-    func purgeablePacks(besides pack: PackID?, on folder: FilePath) throws(VaultError) -> [(
-        id: PackID, size: UInt64
-    )] {
+    /// The packs that may be removed and that nobody reads, in the order in which they go. Under the lock: a process that begins to
+    /// read one now gets it, or finds it gone.
+    func purgeablePacks(besides pack: PackID? = nil, on folder: FilePath) throws(VaultError)
+        -> [PurgeablePack]
+    {
         let layout = store.layout
         // Only the app decides which of its packs it can do without.
         guard store.role == .app, try FileSystem.exists(layout.permanent),
             try FileSystem.sameFileSystem(layout.permanent, folder)
         else { return [] }
         let priorities = try PreservationPriorities(of: layout)
-        var found: [PurgeCandidate] = []
+        var found: [PurgeablePack] = []
         for id in try store.records.ids() where id != pack && !spared.contains(id) {
-            guard let saved = try? store.records.record(of: id), saved.mayBePurged,
+            guard let saved = try? store.records.record(of: id), let reason = saved.purgeReason,
                 let record = try? store.journal.reconciled(saved, of: id), let loaded = record.loaded,
                 record.arriving == nil, let versions = try? VersionFolder(of: id, in: layout),
                 (try? versions.isFree(loaded)) == true
             else { continue }
-            let size = loaded.form == .opened ? loaded.pack.installedSize : loaded.pack.length
             found.append(
-                PurgeCandidate(
-                    id: id, size: size, preservation: priorities.priority(of: loaded.pack),
-                    lastUse: LastUse(in: versions.folder)))
+                PurgeablePack(
+                    id: id, size: loaded.sizeOnDisk, reason: reason,
+                    preservation: priorities.priority(of: loaded.pack),
+                    lastUse: LastUse(in: versions.folder).time))
         }
-        return found.sorted().map { ($0.id, $0.size) }
+        return found.sorted(by: PurgeablePack.goesFirst)
+    }
+
+    /// Removes packs, under the lock, until so many bytes are free. Returns what was removed.
+    ///
+    /// - Parameter free: nil removes all of them.
+    func remove(
+        _ candidates: [PurgeablePack], until free: UInt64?, on folder: FilePath
+    ) throws(VaultError) -> [PurgeablePack] {
+        var removed: [PurgeablePack] = []
+        for candidate in candidates {
+            if let free, try FileSystem.availableSpace(at: folder) >= free { break }
+            // One that can't be removed keeps nobody from the next.
+            guard (try? store.removal.remove(locked: candidate.id)) != nil else { continue }
+            observer(.finished(candidate.id, .absent))
+            removed.append(candidate)
+        }
+        return removed
     }
 }
 
-/// A pack that may be removed; the first to go is the least.
-private struct PurgeCandidate: Comparable {
-    let id: PackID
-    let size: UInt64
-    let preservation: Double
-    let lastUse: LastUse
-
-    static func < (left: Self, right: Self) -> Bool {
-        if left.preservation != right.preservation { return left.preservation < right.preservation }
-        return left.lastUse == right.lastUse ? left.id < right.id : left.lastUse < right.lastUse
-    }
+extension PackRecord.Loaded {
+    /// Bytes that it takes on the disk, about.
+    var sizeOnDisk: UInt64 { form == .opened ? pack.installedSize : pack.length }
 }

@@ -1,0 +1,42 @@
+public import SealedPack
+public import UpdateFramework
+
+/// A loaded pack that may be removed when disk space is needed, and that nobody has in access.
+public struct PurgeablePack: Sendable, Hashable {
+    public enum Reason: String, Sendable {
+        /// The app declared it purgeable.
+        case declared
+        /// Another variant of it serves the device.
+        case replacedVariant
+        /// It belongs to a resource tree, and is downloaded again when it is requested.
+        case onDemand
+    }
+
+    public let id: PackID
+    /// Bytes that its removal frees.
+    public let size: UInt64
+    public let reason: Reason
+    /// From 0 to 1: packs with less go first.
+    public let preservation: Double
+    /// When it was read last, to 10 seconds; nil for a pack that was never read.
+    public let lastUse: UTCTime?
+
+    /// The order in which packs go: by preservation priority, then by last use.
+    static func goesFirst(_ left: Self, _ right: Self) -> Bool {
+        if left.preservation != right.preservation { return left.preservation < right.preservation }
+        let (leftUse, rightUse) = (left.lastUse ?? .earliest, right.lastUse ?? .earliest)
+        return leftUse == rightUse ? left.id < right.id : leftUse < rightUse
+    }
+}
+
+extension PackRecord {
+    /// Why the pack may be removed when disk space is needed; nil for one that stays.
+    var purgeReason: PurgeablePack.Reason? {
+        if isPurgeable { return .declared }
+        if isReplacedVariant { return .replacedVariant }
+        guard !isKept, let offer = loaded?.pack.offer, offer.family != nil, offer.policy == .onDemand else {
+            return nil
+        }
+        return .onDemand
+    }
+}

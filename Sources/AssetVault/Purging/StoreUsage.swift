@@ -1,0 +1,89 @@
+public import SealedPack
+public import UpdateFramework
+public import VaultErrors
+import VaultFileSystem
+
+/// What a store takes on the disk, and what for.
+public struct StoreUsage: Sendable {
+    /// A pack that is in the store, whole or in part.
+    public struct Pack: Sendable, Hashable {
+        /// As the site lists it.
+        public let id: PackID
+        /// Where that is not what it is called; see ``VaultStore/name(of:)``.
+        public let name: PackID?
+        public let policy: PackPolicy
+        public let tags: [String]
+        /// Bytes, sealed.
+        public let sealedSize: UInt64
+        /// Bytes of all files, once opened.
+        public let openedSize: UInt64
+        /// The form that is ready for use; nil for none.
+        public let form: PackForm?
+        /// Bytes on the disk, about: of the version that is ready, one that waits, and a download.
+        public let sizeOnDisk: UInt64
+        /// The processes whose requests have it in access.
+        public let processes: [ProcessDescription]
+        /// Whether a reader of any kind holds it.
+        public let isInAccess: Bool
+        /// Why it may be removed when disk space is needed; nil for a pack that stays.
+        public let purgeReason: PurgeablePack.Reason?
+        /// From 0 to 1.
+        public let preservation: Double
+        /// When it was read last, to 10 seconds; nil for a pack that was never read.
+        public let lastUse: UTCTime?
+    }
+
+    /// In the order of their IDs.
+    public let packs: [Pack]
+    /// Bytes that are free on the disk of permanent storage.
+    public let freeSize: UInt64
+
+    /// Bytes on the disk of some of them.
+    public func sizeOnDisk(where isCounted: (Pack) -> Bool = { _ in true }) -> UInt64 {
+        packs.filter(isCounted).reduce(0) { $0 + min($1.sizeOnDisk, .max - $0) }
+    }
+}
+
+extension VaultStore {
+    /// What the store takes on the disk. Nothing is changed, and the site is not asked.
+    public func usage() async throws(VaultError) -> StoreUsage {
+        let folder = try FileSystem.exists(layout.permanent) ? layout.permanent : layout.shared
+        let free = try FileSystem.exists(folder) ? FileSystem.availableSpace(at: folder) : 0
+        guard try hasStore else { return StoreUsage(packs: [], freeSize: free) }
+        let notes = try AccessNotes(layout: layout).all()
+        let priorities = try PreservationPriorities(of: layout)
+        var packs: [StoreUsage.Pack] = []
+        for (id, record) in try await storeAccess.journal.states() {
+            guard let pack = record.loaded?.pack ?? record.waiting ?? record.arriving else { continue }
+            var (isFree, lastUse): (Bool, UTCTime?) = (true, nil)
+            if let versions = try? VersionFolder(of: id, in: layout) {
+                if let loaded = record.loaded { isFree = (try? versions.isFree(loaded)) ?? true }
+                lastUse = LastUse(in: versions.folder).time
+            }
+            packs.append(
+                StoreUsage.Pack(
+                    id: id, name: name(of: id), policy: pack.offer.policy, tags: pack.tags,
+                    sealedSize: pack.length, openedSize: pack.openedSize, form: record.loaded?.form,
+                    sizeOnDisk: try sizeOnDisk(of: record),
+                    processes: Set(notes.filter { $0.packs[id] != nil }.map(\.process)).sorted {
+                        $0.number < $1.number
+                    }, isInAccess: !isFree, purgeReason: record.purgeReason,
+                    preservation: priorities.priority(of: pack), lastUse: lastUse))
+        }
+        return StoreUsage(packs: packs.sorted { $0.id < $1.id }, freeSize: free)
+    }
+
+    private func sizeOnDisk(of record: PackRecord) throws(VaultError) -> UInt64 {
+        var size = record.loaded?.sizeOnDisk ?? 0
+        size += min(record.waiting?.length ?? 0, .max - size)
+        if let arriving = record.arriving,
+            let arrival = try DownloadFile(layout: layout, pack: arriving).arrival()
+        {
+            switch arrival {
+            case .whole: size += min(arriving.length, .max - size)
+            case .partial(let bytes): size += min(bytes, .max - size)
+            }
+        }
+        return size
+    }
+}

@@ -1,0 +1,61 @@
+import SealedPack
+import VaultErrors
+package import VaultSite
+
+/// Access to packs that are loaded: no site is asked.
+extension VaultStore {
+    /// Access to the packs of some tags; nil where one of them is not loaded, or nothing is known of the site.
+    ///
+    /// - Parameters:
+    ///   - device: chooses among variants; nil takes all.
+    ///   - limit: of all packs in access, in bytes once opened.
+    package func access(
+        to tags: Set<String>, for device: DeviceTraits?, within limit: UInt64? = nil
+    ) async throws(VaultError) -> ResourceAccess? {
+        guard let stored = try await storedPacks(with: tags, for: device) else { return nil }
+        try TaggedPacks.requireKnown(stored.unknownTags, among: stored.listedTags)
+        return try await grant(stored.packs, tags, within: limit)
+    }
+
+    /// By the metadata that were verified last; nil where there are none.
+    func storedPacks(
+        with tags: Set<String>, for device: DeviceTraits?
+    ) async throws(VaultError) -> TaggedPacks? {
+        let listing = try await StoredListing(kept: storeAccess, trusting: trustedRoot, choosing: choice)
+        guard let listing else { return nil }
+        return TaggedPacks(tags, among: try await listing.packs, for: device)
+    }
+
+    /// Holds the packs; nil where one of them is not loaded.
+    func grant(
+        _ packs: [PackManifest], _ tags: Set<String>, within limit: UInt64?
+    ) async throws(VaultError) -> ResourceAccess? {
+        var leases: [PackLease] = []
+        for pack in packs {
+            do throws(VaultError) { leases.append(try await lease(of: pack.id)) } catch {
+                guard error.category == .missing else { throw error }
+                return nil
+            }
+        }
+        let note = AccessNotes.Note(
+            process: .current, tags: tags.sorted(),
+            packs: Dictionary(packs.map { ($0.id, $0.openedSize) }) { first, _ in first })
+        let notes = AccessNotes(layout: layout)
+        let posted = try await storeAccess.withLock { () throws(VaultError) in
+            if let limit { try notes.requireRoom(for: note, within: limit) }
+            return try notes.post(note)
+        }
+        return ResourceAccess(leases, of: self, note: posted)
+    }
+}
+
+extension TaggedPacks {
+    /// Throws `.unknownTag`, with the nearest name.
+    static func requireKnown(_ unknown: Set<String>, among listed: Set<String>) throws(VaultError) {
+        guard let tag = unknown.min() else { return }
+        throw VaultError(
+            .unknownTag, "no pack of the site has the tag '\(tag.excerpt)'", at: "tags",
+            remedy: "check its spelling, or publish it"
+        ).suggesting(tag, among: listed)
+    }
+}

@@ -1,0 +1,58 @@
+import NIOCore
+import Synchronization
+
+/// The state of a network under ``NetworkConditions``, for all connections of a server.
+final class SimulatedNetwork: Sendable {
+    private struct State {
+        /// SplitMix64.
+        var random: UInt64
+        /// When what was sent so far is through.
+        var idleFrom = ContinuousClock.now
+    }
+
+    let conditions: NetworkConditions
+    private let start = ContinuousClock.now
+    private let state: Mutex<State>
+
+    init(_ conditions: NetworkConditions) {
+        self.conditions = conditions
+        state = Mutex(State(random: conditions.seed))
+    }
+
+    var isOffline: Bool {
+        conditions.offlineAfter.map { ContinuousClock.now - start >= $0 } ?? false
+    }
+
+    /// Whether the next request fails.
+    func failsNext() -> Bool {
+        guard conditions.errorRate > 0 else { return false }
+        return state.withLock { state in
+            state.random &+= 0x9E37_79B9_7F4A_7C15
+            var word = state.random
+            word = (word ^ (word >> 30)) &* 0xBF58_476D_1CE4_E5B9
+            word = (word ^ (word >> 27)) &* 0x94D0_49BB_1331_11EB
+            word ^= word >> 31
+            return Double(word >> 11) / Double(1 << 53) < conditions.errorRate
+        }
+    }
+
+    /// Bytes that are sent at a time: a twentieth of a second's.
+    var chunkLength: UInt64 {
+        conditions.bytesPerSecond.map { min(max($0 / 20, 1), 1 << 18) } ?? 1 << 18
+    }
+
+    /// Takes the line for some bytes, behind what others send. Returns the time until they are through.
+    func delay(ofSending count: Int) -> TimeAmount {
+        guard let rate = conditions.bytesPerSecond, rate > 0 else { return .zero }
+        return state.withLock { state in
+            let now = ContinuousClock.now
+            state.idleFrom = max(now, state.idleFrom) + .seconds(Double(count) / Double(rate))
+            return TimeAmount(state.idleFrom - now)
+        }
+    }
+
+    /// The bytes of a body that are sent before the connection ends; nil for all.
+    func sentLength(of length: UInt64) -> UInt64? {
+        conditions.failAfter.flatMap { $0 < length ? $0 : nil }
+    }
+}

@@ -1,0 +1,79 @@
+import ArgumentParser
+import AssetVault
+import SystemPackage
+import UpdateFramework
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+
+struct Access: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "access",
+        abstract: "Run a program while it has the packs of some tags in access.",
+        discussion: """
+            The program and its arguments stand behind '--'. None of these packs is removed or changed while it, or a process \
+            that it started, runs. Its environment names a folder of links to all their files: ASSETVAULT_RESOURCES. The program takes the place \
+            of this one, with its number and exit code. Packs that are missing are downloaded where --site names a site; without \
+            it they must be loaded.
+
+            EXAMPLE
+              assetvault access level2 music --store ~/.game -- ./game --level 2
+            """)
+
+    /// The words behind `--` stand in it, too.
+    @Argument(help: ArgumentHelp("The tags; then '--' and the program.", valueName: "tag"))
+    var words: [String]
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(help: ArgumentHelp("Where missing packs are downloaded from.", valueName: "url"))
+    var site: String?
+
+    @OptionGroup var trust: TrustedRootOption
+
+    @OptionGroup var listing: ListingOptions
+
+    @OptionGroup var device: DeviceOption
+
+    @OptionGroup var keys: KeyOptions
+
+    @OptionGroup var connection: TransportOptions
+
+    private var tags: [String] { words.dropLast(GivenCommand.program.count) }
+
+    func run() async throws {
+        let command = GivenCommand.program
+        guard let program = command.first else {
+            throw VaultError(.usage, "no program is named", at: "access", remedy: "write it behind --")
+        }
+        let access = try await access()
+        let folder = try await access.makeFolder()
+        try access.keepForNextProgram(named: FilePath(program).lastComponent?.string ?? program)
+        try folder.keepForNextProgram()
+        let path = folder.path.string
+        try ProcessReplacement.execute(command, setting: ["ASSETVAULT_RESOURCES": path])
+    }
+
+    private func access() async throws(VaultError) -> ResourceAccess {
+        let layout = store.layout
+        guard let site else {
+            let store = VaultStore(
+                try store.existingLayout(), keys: try keys.provider(), trustedRoot: try trust.root(),
+                channel: try listing.channel.channel, appVersion: try listing.version)
+            if let access = try await store.access(to: Set(tags), for: device.traits) { return access }
+            throw VaultError(
+                .missing, "not all packs of the tags are loaded", at: tags.joined(separator: ", "),
+                remedy: "name the site with --site, or fetch them")
+        }
+        var configuration = VaultConfiguration(
+            site: try SiteLocation(site), store: layout, trustedRoot: try trust.root(),
+            keys: try keys.provider(), transport: try connection.transport())
+        configuration.policy.allowedHosts = try connection.allowedHosts()
+        configuration.channel = try listing.channel.channel
+        configuration.appVersion = try listing.version
+        configuration.device = try device.traits
+        return try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
+            try await client.access(to: Set(tags))
+        }
+    }
+}

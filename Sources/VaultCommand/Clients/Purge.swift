@@ -1,0 +1,42 @@
+import ArgumentParser
+import AssetVault
+import SealedPack
+import VaultErrors
+
+struct Purge: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "purge",
+        abstract: "Remove packs that may go, to free disk space.",
+        discussion: """
+            What may go are packs that are purgeable, variants that another one replaced on this device, and on-demand packs of \
+            resource trees; nothing that any process has in access. Those with the lowest preservation priority go first, of these \
+            the least recently used. They come back when they are requested. A fetch or a request that needs disk space does the \
+            same by itself.
+
+            EXAMPLE
+              assetvault purge --store ~/.game --until-free 2GB --dry-run
+            """)
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(
+        name: .customLong("until-free"),
+        help: ArgumentHelp("Stop when so many bytes are free; without it all go.", valueName: "size"))
+    var free: ByteCount?
+
+    @Flag(help: "Say what would go, in order, and remove nothing.")
+    var dryRun = false
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() async throws {
+        let store = VaultStore(try store.existingOrEmptyLayout())
+        let packs =
+            dryRun
+            ? try await store.purgeablePacks(untilFree: free?.bytes)
+            : try await store.purge(until: free?.bytes)
+        PurgeReport(packs: packs, store: store, isDryRun: dryRun).answer(asJSON: json)
+        if packs.isEmpty, !json { Console.note("nothing may go, or enough is free") }
+    }
+}

@@ -1,0 +1,43 @@
+import ArgumentParser
+import AssetVault
+import VaultAuthoring
+import VaultErrors
+
+struct Usage: AsyncParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "usage",
+        abstract: "Show what a store takes on the disk, and what for.",
+        discussion: """
+            Of each pack it says its size, sealed and opened, its tags, which processes have it in access, whether it may be removed \
+            when disk space is needed, its preservation priority and when it was read last. The initial install and what is in \
+            access are held against --limits; the exit code is 74 where one is exceeded.
+
+            EXAMPLE
+              assetvault usage --store ~/.game --limits odr-2015
+            """)
+
+    @OptionGroup var store: StoreOptions
+
+    @Option(
+        help: ArgumentHelp(
+            "Hold the sizes against \(SizeLimits.presets.keys.sorted().joined(separator: ", ")).",
+            valueName: "name"))
+    var limits: String?
+
+    @Flag(help: "Print JSON.")
+    var json = false
+
+    func run() async throws {
+        let limits = try limits.map { name throws(VaultError) in try SizeLimits(named: name) }
+        let report = UsageReport(
+            usage: try await VaultStore(store.existingOrEmptyLayout()).usage(), limits: limits ?? SizeLimits()
+        )
+        report.answer(asJSON: json)
+        if !json, report.usage.packs.isEmpty { Console.note("no pack was staged in \(store.store) yet") }
+        if let excess = report.excesses.first {
+            throw VaultError(
+                .limit, "\(excess.name) \(excess.size) bytes, and \(excess.limit) are the limit",
+                at: store.store, remedy: excess.remedy)
+        }
+    }
+}

@@ -1,0 +1,93 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// Programs that run with packs in access (ODR-7, ODR-19).
+@Suite(.timeLimit(.minutes(5))) struct AccessTests {
+    let site: RequestSite
+    private var testSite: TestSite { site.testSite }
+
+    init() async throws { site = try await RequestSite() }
+
+    @Test func theProgramReadsOneTree() async throws {
+        let script =
+            #"cd "$ASSETVAULT_RESOURCES" && find -L . -type f | sort && cat levels/2/map textures/grass; exit 7"#
+        let result = try await site.access("level2", script: script)
+        #expect(result.exitCode == 7, "\(result.errorText)")
+        #expect(result.text == "./levels/2/map\n./textures/grass\nmap 2grass")
+        // Loaded packs need no site.
+        let again = try await site.access("level2", script: script, isOnline: false)
+        #expect(again.text == result.text)
+        let missing = try await site.access("level3", script: "echo started", isOnline: false)
+        missing.failed(66, naming: "not all packs")
+        #expect(missing.text.isEmpty)
+        let unknown = try await site.access("levl3", script: "echo started", isOnline: false)
+        unknown.failed(67, naming: "did you mean 'level")
+        let command = try await Command.run(["access", "level2"] + site.store + ["--", "/no/such/program"])
+        command.failed(66, naming: "/no/such/program")
+        try await Command.run(["access", "level2"] + site.store).failed(64, naming: "behind --")
+    }
+
+    /// Nothing that a program has in access goes, whatever else happens; when it was killed, it goes.
+    @Test func aKilledProgramHoldsNothing() async throws {
+        try await site.access("level3", script: "true").succeeded()
+        let started = testSite.folder["started"]
+        try await Command.whileRunning(
+            ["access", "level2"] + site.store + testSite.keys
+                + ["--site", testSite.site, "--trust", testSite.root]
+                + ["--", "sh", "-c", "ls \"$ASSETVAULT_RESOURCES\" > '\(started)'; echo begun; exec sleep 300"]
+        ) { program in
+            #expect(try await program.firstLine() == "begun")
+            let usage = try await site.usage()
+            #expect(usage["level2"]?["inAccess"] == true)
+            #expect(usage["level2"]?["processes"]?.elements?.first?["command"] == "sh")
+            #expect(
+                usage["level2"]?["processes"]?.elements?.first?["process"]?.number == Int64(program.processID)
+            )
+            #expect(usage["level3"]?["inAccess"] == false)
+            #expect(try await site.purge() == ["level3"])
+            // A newer version is put beside it.
+            try testSite.folder.write("game/levels/2/map", "newer")
+            try await testSite.publish()
+            try await testSite.fetch(nil, "--tag", "level2").succeeded()
+            program.send(SIGKILL)
+        }
+        #expect(try await site.usage()["level2"]?["inAccess"] == false)
+        let result = try await site.access("level2", script: "cat \"$ASSETVAULT_RESOURCES/levels/2/map\"")
+        #expect(result.text == "newer")
+        #expect(try await site.purge().sorted() == ["level2", "level2.level3"])
+        // What the programs left is removed by the next command that looks.
+        _ = try await site.usage()
+        #expect(try testSite.files(in: "permanent").filter { $0.contains("@access") } == [])
+    }
+
+    /// What the program started and left behind still reads the packs.
+    @Test func theLastProcessEndsTheAccess() async throws {
+        let result = try await site.access(
+            "level2", script: "sleep 300 >/dev/null 2>&1 </dev/null & echo $!")
+        let left = try #require(Int32(result.text.filter(\.isNumber)))
+        #expect(try await site.usage()["level2"]?["inAccess"] == true)
+        #expect(try await site.purge() == [])
+        #expect(kill(left, SIGKILL) == 0)
+        while try await site.usage()["level2"]?["inAccess"] == true {}
+        #expect(try await site.purge().sorted() == ["level2", "level2.level3"])
+    }
+
+    /// Signals and descriptors are as in a program that was started by hand.
+    @Test func theProgramStartsClean() async throws {
+        let script = "grep -E 'SigIgn|SigBlk' /proc/self/status; ls /proc/self/fd | wc -l"
+        let result = try await site.access("level2", script: script)
+        let plain = try await Tool.run(["sh", "-c", script])
+        let (lines, expected) = (result.text.split(separator: "\n"), plain.text.split(separator: "\n"))
+        #expect(lines.prefix(2).map(signals) == expected.prefix(2).map(signals))
+        let open = try #require(lines.last.flatMap { Int($0.filter(\.isNumber)) })
+        let openByHand = try #require(expected.last.flatMap { Int($0.filter(\.isNumber)) })
+        // The packs in access, the folder of links and the note.
+        #expect(open <= openByHand + 6)
+    }
+
+    /// A set of signals, without those above 31, which the C library uses itself.
+    private func signals(_ line: Substring) -> UInt64? {
+        UInt64(line.split(separator: "\t").last ?? "", radix: 16).map { $0 & 0x7FFF_FFFF }
+    }
+}
