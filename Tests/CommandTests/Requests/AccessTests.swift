@@ -35,7 +35,10 @@ import Testing
         try await Command.whileRunning(
             ["access", "level2"] + site.store + testSite.keys
                 + ["--site", testSite.site, "--trust", testSite.root]
-                + ["--", "sh", "-c", "ls \"$ASSETVAULT_RESOURCES\" > '\(started)'; echo begun; exec sleep 300"]
+                + [
+                    "--", "sh", "-c",
+                    "ls \"$ASSETVAULT_RESOURCES\" > '\(started)'; echo begun; exec sleep 300",
+                ]
         ) { program in
             #expect(try await program.firstLine() == "begun")
             let usage = try await site.usage()
