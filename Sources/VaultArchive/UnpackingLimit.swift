@@ -52,7 +52,7 @@ final class UnpackedSize {
         let maximum = limit.maximum(ofArchive: length)
         guard count <= maximum else {
             throw VaultError(
-                .io,
+                .limit,
                 maximum == limit.total
                     ? "it unpacks to more than \(maximum) bytes"
                     : "it unpacks to more than \(maximum) bytes, \(maximum / max(1, length)) times its own length",

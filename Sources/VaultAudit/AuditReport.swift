@@ -44,7 +44,9 @@ public struct AuditReport: Sendable {
     /// damage before a host's failure, and that before a missing key.
     public var gravestError: VaultError? {
         let errors = errors
-        let order: [VaultError.Category] = [.untrusted, .corrupt, .unavailable, .missing, .key]
+        let order: [VaultError.Category] = [
+            .untrusted, .corrupt, .unreachable, .unavailable, .notHosted, .missing, .key,
+        ]
         let category = order.first { category in errors.contains { $0.category == category } }
         return errors.first { $0.category == category } ?? errors.first
     }
@@ -106,7 +108,7 @@ public struct AuditedPack: Sendable {
 extension VaultError {
     /// A folder does not fail as a host does: what it lacks is missing from it, and the site damaged.
     func asMissingFile(in site: Site) -> VaultError {
-        guard category == .unavailable, site.location.path != nil else { return self }
+        guard isHostFailure, site.location.path != nil else { return self }
         return VaultError(.corrupt, problem, at: place, remedy: remedy)
     }
 }

@@ -31,7 +31,8 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 subcommands: [
                     Fetch.self, Downloader.self, Unlock.self, Status.self, Path.self, Access.self,
                     Remove.self,
-                    Purgeable.self, Keep.self, Purge.self, Usage.self, Verify.self, Repair.self,
+                    Purgeable.self, Keep.self, Preserve.self, Purge.self, Usage.self, Verify.self,
+                    Repair.self,
                 ]),
         ])
 
@@ -76,19 +77,24 @@ struct AssetVaultCommand: AsyncParsableCommand {
 }
 
 extension VaultError.Category {
-    /// The exit code of this kind of failure, as in `sysexits.h`.
+    /// The exit code of this kind of failure: as in `sysexits.h` where that has one.
     var exitCode: Int32 {
         switch self {
         case .usage: 64
         case .corrupt: 65
         case .missing: 66
         case .unknownTag: 67
+        case .unreachable: 68
         case .unavailable: 69
+        case .diskFull: 71
+        case .notHosted: 72
         case .unwritable: 73
-        case .io, .diskFull, .limit, .cancelled: 74
-        case .busy: 75
+        case .io: 74
+        case .busy, .cancelled: 75
         case .untrusted: 76
         case .key: 77
+        case .limit: 78
+        case .accessLimit: 79
         }
     }
 }

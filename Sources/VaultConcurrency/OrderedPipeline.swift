@@ -13,7 +13,7 @@ public enum NextInput<Input> {
 
 /// Runs `work` on several inputs at once and delivers the results in the order of the inputs.
 ///
-/// At most `width` inputs are started and not delivered, and as many as fit the budget, but at least one, so memory is
+/// At most `width` inputs, or as many as ``Parallelism/limit`` says, are started and not delivered, and as many as fit the budget, but at least one, so memory is
 /// bounded. `next` and `deliver` run one at a time in the caller's task; `next` is not called again after the end. The
 /// error of the earliest failed input ends the pipeline.
 ///
@@ -52,7 +52,7 @@ public func runInOrder<Input: Sendable, Output: Sendable>(
         }
         do throws(VaultError) {
             while true {
-                while !isReading, started - delivered < width {
+                while !isReading, started - delivered < min(width, max(1, Parallelism.limit())) {
                     if Task.isCancelled { throw VaultError.cancelled("task") }
                     if pending == nil, !isAtEnd {
                         switch try await next() {

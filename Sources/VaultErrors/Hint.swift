@@ -32,6 +32,7 @@ public enum Hint: Sendable, Hashable {
 extension VaultError {
     /// The same error with a hint for its remedy.
     public func hinting(_ hint: Hint) -> VaultError {
-        VaultError(category, problem, at: place, remedy: remedy, hint: hint)
+        VaultError(
+            category, problem, at: place, remedy: remedy, hint: hint, missingBytes: missingBytes)
     }
 }

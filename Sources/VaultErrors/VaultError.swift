@@ -14,17 +14,19 @@ public struct VaultError: Error, Sendable, Equatable {
         case missing
         /// No pack has a tag that was asked for (67).
         case unknownTag
-        /// A host can't be reached or fails (69).
+        /// A host can't be reached, or the app allows no network (68).
+        case unreachable
+        /// A host fails, or sends what is unusable (69).
         case unavailable
+        /// The disk is full (71).
+        case diskFull
+        /// The metadata of a site list a file that its host does not have (72).
+        case notHosted
         /// An output exists already or can't be created (73).
         case unwritable
         /// Reading or writing failed (74).
         case io
-        /// The disk is full (74).
-        case diskFull
-        /// A configured size limit would be exceeded (74).
-        case limit
-        /// The task was cancelled, or the work on one pack was abandoned (74).
+        /// The task was cancelled, or the work on one pack was abandoned (75).
         case cancelled
         /// Another process has locked what is needed; try again later (75).
         case busy
@@ -32,6 +34,10 @@ public struct VaultError: Error, Sendable, Equatable {
         case untrusted
         /// A key is missing, wrong or stored unsafely (77).
         case key
+        /// A configured size limit would be exceeded (78).
+        case limit
+        /// More would be in access at a time than the app allows (79).
+        case accessLimit
     }
 
     public let category: Category
@@ -45,14 +51,19 @@ public struct VaultError: Error, Sendable, Equatable {
     /// What the remedy needs, for programs that have words of their own for it.
     public let hint: Hint?
 
+    /// The bytes by which disk space or a limit is too small, where that is the problem.
+    public let missingBytes: UInt64?
+
     public init(
-        _ category: Category, _ problem: String, at place: String, remedy: String, hint: Hint? = nil
+        _ category: Category, _ problem: String, at place: String, remedy: String, hint: Hint? = nil,
+        missingBytes: UInt64? = nil
     ) {
         self.category = category
         self.problem = problem
         self.place = place
         self.remedy = remedy
         self.hint = hint
+        self.missingBytes = missingBytes
     }
 }
 
@@ -65,6 +76,14 @@ extension VaultError {
 
     /// Replaces `CancellationError`, which typed throws don't allow.
     public var isCancellation: Bool { category == .cancelled }
+
+    /// Whether a host or the way to it failed; another host, or another time, may do.
+    public var isHostFailure: Bool {
+        switch category {
+        case .unreachable, .unavailable, .notHosted: true
+        default: false
+        }
+    }
 
     /// Whether a disk failed or is full; the data itself may be correct.
     public var isStorageFailure: Bool { category == .io || category == .diskFull }

@@ -20,6 +20,9 @@ public enum ProcessEnvironment {
     /// The number of this process.
     public static var processNumber: Int32 { getpid() }
 
+    /// The number of processors that are there for this process, at least 1.
+    public static var processorCount: Int { max(1, sysconf(Int32(_SC_NPROCESSORS_ONLN))) }
+
     /// The name of its program, without folders; empty where it has none.
     public static var programName: String {
         let path = CommandLine.arguments.first ?? ""

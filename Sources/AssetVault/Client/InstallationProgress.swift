@@ -39,8 +39,8 @@ public struct InstallationProgress: Sendable, Hashable {
         case .progress(let id, _, let bytes, _): parts[id]?.bytes = bytes
         case .opening(let id, _, _), .transferring(let id), .finished(let id, _):
             if let part = parts[id] { parts[id]?.bytes = part.total }
-        case .failed(let id, _): parts[id] = nil
-        case .began, .sentWhole, .verifying, .awaitingKey: break
+        case .failed(let id, _), .deferred(let id): parts[id] = nil
+        case .began, .sentWhole, .diskSpaceLow, .verifying, .awaitingKey: break
         }
         return self
     }

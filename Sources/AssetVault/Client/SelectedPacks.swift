@@ -12,6 +12,11 @@ public enum PackSelection: Sendable {
     /// Packs with any of these tags, as if each were named.
     case tagged(Set<String>)
 
+    /// When it is wanted where nobody says so.
+    var priority: LoadingPriority {
+        if case .automatic = self { .whenIdle } else { .standard }
+    }
+
     fileprivate func mayTake(_ pack: PackManifest) -> Bool {
         guard case .tagged(let tags) = self else { return true }
         return pack.tags.contains(where: tags.contains)

@@ -30,8 +30,8 @@ struct SiteAccess: Sendable {
         var contestedVersion: Int64? { chain.isContested ? chain.timestamp.version : nil }
     }
 
-    init(_ configuration: VaultConfiguration, in store: StoreAccess) {
-        let transport = configuration.effectiveTransport
+    init(_ configuration: VaultConfiguration, in store: StoreAccess, over network: NetworkAccess) {
+        let transport = network.transport(for: nil)
         mirrors = configuration.locations.map { Site($0, transport: transport) }
         self.store = store
         trust = store.metadata
@@ -53,7 +53,7 @@ struct SiteAccess: Sendable {
                 return try listing(of: chain, at: site, now: now)
             } catch {
                 firstError = firstError ?? error
-                guard error.category == .unavailable || error.category == .untrusted else { break }
+                guard error.isHostFailure || error.category == .untrusted else { break }
             }
         }
         throw firstError ?? VaultError(.usage, "no site was named", at: "site", remedy: "name one")

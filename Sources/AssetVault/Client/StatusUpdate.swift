@@ -13,6 +13,10 @@ public enum StatusUpdate: Sendable, Equatable {
     case progress(PackID, written: UInt64, bytes: UInt64, total: UInt64)
     /// The host does not support Range requests: all of the pack is sent, also what is here already.
     case sentWhole(PackID, SiteLocation)
+    /// Disk space for the pack is missing, in bytes. Packs that may go are removed now; where that is not enough, the pack fails.
+    case diskSpaceLow(PackID, missing: UInt64)
+    /// The network is metered: the pack, which nobody asked for, is not downloaded. A final update follows.
+    case deferred(PackID)
     /// A file in the store is verified again.
     case verifying(PackID)
     /// Bytes that were opened, and bytes in all.
@@ -29,7 +33,8 @@ public enum StatusUpdate: Sendable, Equatable {
     public var id: PackID {
         switch self {
         case .planned(let id, _, _), .began(let id), .progress(let id, _, _, _), .sentWhole(let id, _),
-            .verifying(let id), .opening(let id, _, _), .transferring(let id), .awaitingKey(let id, _),
+            .diskSpaceLow(let id, _), .deferred(let id), .verifying(let id), .opening(let id, _, _),
+            .transferring(let id), .awaitingKey(let id, _),
             .finished(let id, _), .failed(let id, _):
             id
         }

@@ -2,8 +2,16 @@ public import SealedPack
 public import VaultErrors
 public import VaultKeys
 
-/// Control of single packs.
+/// Control of single packs, and of all work.
 extension VaultClient {
+    /// What the client may use of the network; it may be changed at any time. Downloads that are no longer allowed end, and their parts
+    /// stay for the next attempt: where there is to be no network, callers get `.unreachable`; what can wait for a network that is
+    /// not metered is no failure (``StatusUpdate/deferred(_:)``).
+    public nonisolated var network: NetworkUse {
+        get { work.network }
+        set { work.network = newValue }
+    }
+
     /// Pauses the work on a pack; its partial download stays. ``resume(_:)`` continues it, also in a call that is waiting.
     public nonisolated func pause(_ id: PackID) { work.pause(id) }
 
@@ -32,7 +40,7 @@ extension VaultClient {
         patience: Duration = .zero
     ) async throws(VaultError) -> [PackID] {
         return try await store.unlock(
-            ids, with: keys, as: form ?? configuration.form, patience: patience, queue: work,
+            ids, with: keys, as: form ?? configuration.form, patience: patience, batch: work.makeBatch(),
             observer: observer)
     }
 }

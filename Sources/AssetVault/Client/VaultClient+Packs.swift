@@ -43,7 +43,7 @@ extension VaultClient {
         }
         guard !missing.isEmpty else { return }
         if requireLatest { try await refresh() } else { _ = try await currentListing() }
-        if let missingKey = try await stage(.only(missing)).first { throw missingKey }
+        if let missingKey = try await stage(.only(missing), in: work.makeBatch()).first { throw missingKey }
         if let id = try store.notLoaded(of: ids).first {
             throw VaultError(
                 .key, "the pack is verified and waits for its key", at: id.description,

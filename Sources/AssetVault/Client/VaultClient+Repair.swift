@@ -77,7 +77,7 @@ extension VaultClient {
     {
         let listing: SiteAccess.Listing
         do throws(VaultError) { listing = try await currentListing() } catch {
-            guard [.untrusted, .unavailable].contains(error.category) else { throw error }
+            guard error.category == .untrusted || error.isHostFailure else { throw error }
             return try access.offer(recorded: loaded.pack, listedBy: record.listing)
         }
         return try await access.offer(of: loaded.pack.id, in: listing)

@@ -14,8 +14,11 @@ public actor VaultClient {
     /// The packs that were fetched, for reading.
     public nonisolated let store: VaultStore
     let storeAccess: StoreAccess
+    let networkAccess: NetworkAccess
     let access: SiteAccess
     let work: WorkQueue
+    /// What its requests had in access.
+    let requested: RequestedPacks
     private let openings = AsyncSemaphore(1)
     private let broadcast = StatusBroadcast()
     /// The packs that the site listed when it was asked last.
@@ -29,9 +32,12 @@ public actor VaultClient {
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
         try configuration.validate()
         self.configuration = configuration
-        work = WorkQueue(width: configuration.packsAtOnce)
+        let work = WorkQueue(width: configuration.packsAtOnce, network: configuration.network)
+        self.work = work
+        requested = RequestedPacks(in: configuration.store)
         storeAccess = StoreAccess(layout: configuration.store, role: .app, patience: configuration.patience)
-        access = SiteAccess(configuration, in: storeAccess)
+        networkAccess = NetworkAccess(configuration.effectiveTransport, in: storeAccess) { work.network }
+        access = SiteAccess(configuration, in: storeAccess, over: networkAccess)
         store = VaultStore(
             configuration.store, keys: configuration.keys, trustedRoot: configuration.trustedRoot,
             channel: configuration.channel, appVersion: configuration.appVersion)
@@ -68,22 +74,29 @@ public actor VaultClient {
     /// A pack that is sealed for keys which are not here is no failure: it waits for its key, as
     /// ``StatusUpdate/awaitingKey(_:_:)`` says (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before).
     ///
-    /// - Parameter time: how long it may take; then `.busy` is thrown, and the next call resumes.
+    /// - Parameters:
+    ///   - priority: when it is wanted among the requests and other fetches of the client; nil is ``LoadingPriority/whenIdle`` for what
+    ///     nobody asked for (``PackSelection/automatic``), else ``LoadingPriority/standard``.
+    ///   - time: how long it may take; then `.busy` is thrown, and the next call resumes.
     public func fetch(
-        _ selection: PackSelection = .automatic, within time: Duration? = nil, now: UTCTime = .now
+        _ selection: PackSelection = .automatic, priority: LoadingPriority? = nil,
+        within time: Duration? = nil, now: UTCTime = .now
     ) async throws(VaultError) {
+        let batch = work.makeBatch(priority ?? selection.priority)
         try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
-            try await self.start(selection, now: now)
+            try await self.start(selection, in: batch, now: now)
         }
     }
 
-    private func start(_ selection: PackSelection, now: UTCTime) async throws(VaultError) {
+    private func start(_ selection: PackSelection, in batch: WorkQueue.Batch, now: UTCTime)
+        async throws(VaultError)
+    {
         try await storeAccess.recovery.recover()
         do throws(VaultError) { try await refresh(now: now) } catch {
             if !Task.isCancelled { await openWhatWaits(of: selection) }
             throw error
         }
-        _ = try await stage(selection)
+        _ = try await stage(selection, in: batch)
         try await storeAccess.removal.removeUnneededDownloads()
     }
 
@@ -97,26 +110,32 @@ public actor VaultClient {
 
     /// Stages what is missing of a selection, by the metadata that were read last. Returns an error for each pack whose key is
     /// missing.
-    func stage(_ selection: PackSelection) async throws(VaultError) -> [VaultError] {
+    func stage(_ selection: PackSelection, in batch: WorkQueue.Batch) async throws(VaultError)
+        -> [VaultError]
+    {
         guard let listing else { return [] }
         let selected = try await SelectedPacks(
             selection, for: configuration.device, of: access, in: listing)
         skippedPacks = selected.skipped
         unknownTags = selected.unknownTags
-        return try await stage(selected, listedBy: listing, in: work.makeBatch())
+        return try await stage(selected, listedBy: listing, in: batch)
     }
 
     /// The same for packs that were selected.
     ///
-    /// - Parameter batch: decides when each of them is worked on.
+    /// - Parameters:
+    ///   - batch: decides when each of them is worked on.
+    ///   - needsAll: whether nothing is downloaded where one of them is refused: the others would be of no use.
     func stage(
-        _ selected: SelectedPacks, listedBy listing: SiteAccess.Listing, in batch: WorkQueue.Batch
+        _ selected: SelectedPacks, listedBy listing: SiteAccess.Listing, in batch: WorkQueue.Batch,
+        needsAll: Bool = false
     ) async throws(VaultError) -> [VaultError] {
         let occasion = PlanningOccasion.app(selected.selection)
         let stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
         let keys = keysOfRun
         let (plan, missingKeys) = await plan(for: selected, on: occasion, with: stored, using: keys)
+        if needsAll, let refusal = plan.refusals.first { throw refusal.error }
         let refreshed = Set(plan.refreshed.map(\.id))
         for id in plan.kept where !refreshed.contains(id) { broadcast.send(.finished(id, .loaded)) }
         for pack in plan.locked {
@@ -156,7 +175,8 @@ public actor VaultClient {
         }
         let plan = Plan(
             stored: stored, offered: packs, occasion: occasion, policy: configuration.policy,
-            locked: Set(missing.keys), replaced: selected.replacedIDs, sources: configuration.locations)
+            locked: Set(missing.keys), replaced: selected.replacedIDs, sources: configuration.locations,
+            network: work.network)
         return (plan, missing)
     }
 
@@ -169,7 +189,7 @@ public actor VaultClient {
     /// A stager in the app's role.
     func stager(with keys: (any KeyProvider)?) -> PackStager {
         var stager = PackStager(
-            store: storeAccess, transport: configuration.effectiveTransport, retries: configuration.retries,
+            store: storeAccess, network: networkAccess, retries: configuration.retries,
             keys: keys, form: configuration.form, openings: openings, observer: observer)
         stager.space.reserve = configuration.policy.lowWaterMark
         return stager

@@ -28,6 +28,8 @@ public struct VaultConfiguration: Sendable {
     public var device: DeviceTraits?
     /// How much may be downloaded and installed, and from where.
     public var policy = PlanningPolicy()
+    /// What may be used of the network at first; see ``VaultClient/network``.
+    public var network = NetworkUse.unrestricted
     /// Number of packs that are staged at a time.
     public var packsAtOnce = 4
     /// When a failed transfer is tried again.

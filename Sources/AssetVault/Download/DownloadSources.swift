@@ -57,11 +57,11 @@ struct DownloadSources {
             sources[current].wrongAnswers += 1
             if sources[current].wrongAnswers >= Self.tolerance { try drop(error) } else { turn() }
             return .zero
-        case .untrusted,
+        case .untrusted, .notHosted,
             .unavailable where failure.isLasting:
             try drop(error)
             return .zero
-        case .unavailable:
+        case .unavailable, .unreachable:
             sources[current].failures += 1
             let meter = sources[current].meter
             // Bytes reset the count for lost connections, not for a host that is always too slow.

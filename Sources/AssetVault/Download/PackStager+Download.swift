@@ -135,7 +135,8 @@ extension PackStager {
 
     func newDownload(of offer: OfferedPack, to file: DownloadFile) async -> PackDownload {
         PackDownload(
-            transport: transport, file: file, sources: DownloadSources(offer.locations, retries: retries),
+            transport: network.transport(for: offer.pack.id), file: file,
+            sources: DownloadSources(offer.locations, retries: retries),
             budget: TransferBudget(of: offer.pack),
             observer: observer,
             held: await sources(of: offer, besides: store.layout.partialDownload(of: offer.pack)))

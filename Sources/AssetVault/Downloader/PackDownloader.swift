@@ -9,6 +9,7 @@ import VaultFileSystem
 public struct PackDownloader: Sendable {
     private let configuration: VaultConfiguration
     private let store: StoreAccess
+    private let network: NetworkAccess
     private let access: SiteAccess
 
     /// The key provider of the configuration is not used. Throws `.usage` for a configuration that can't work.
@@ -17,7 +18,9 @@ public struct PackDownloader: Sendable {
         self.configuration = configuration
         store = StoreAccess(
             layout: configuration.store, role: .downloader, patience: configuration.patience)
-        access = SiteAccess(configuration, in: store)
+        let use = configuration.network
+        network = NetworkAccess(configuration.effectiveTransport, in: store) { use }
+        access = SiteAccess(configuration, in: store, over: network)
     }
 
     /// Downloads what the request allows, until the budget is used up.
@@ -52,9 +55,9 @@ public struct PackDownloader: Sendable {
             policy: configuration.policy, replaced: selected.replacedIDs, sources: configuration.locations,
             metadataBytes: try access.metadataBytes())
         let stager = PackStager(
-            store: store, transport: configuration.effectiveTransport, retries: configuration.retries,
-            observer: observer)
-        let run = StagingRun(stager: stager, batch: WorkQueue(width: width).makeBatch())
+            store: store, network: network, retries: configuration.retries, observer: observer)
+        let run = StagingRun(
+            stager: stager, batch: WorkQueue(width: width, network: configuration.network).makeBatch())
         var outcomes = try await run.run(plan, selected.offers, on: .downloader(request))
         try await retryEssentials(of: plan, &outcomes, selected.offers, run)
         do throws(VaultError) { try await store.removal.removeUnneededDownloads() } catch {
@@ -74,7 +77,7 @@ public struct PackDownloader: Sendable {
             guard case .failure(let error) = outcome.result, essential.contains(outcome.id) else {
                 return false
             }
-            return error.category == .unavailable || error.category == .corrupt
+            return error.isHostFailure || error.category == .corrupt
         }
         guard !failed.isEmpty, !Task.isCancelled else { return }
         let again = Set(failed.map(\.id))

@@ -14,6 +14,9 @@ struct Plan: Sendable {
     private(set) var refusals: [PlanRefusal] = []
     /// Packs that are not downloaded because their key is missing and they were not requested.
     private(set) var locked: [PackManifest] = []
+    /// Packs that are not downloaded because the network is metered and nobody asked for them.
+    private(set) var deferred: [PackManifest] = []
+    private let network: NetworkUse
     /// The packs whose key is missing.
     private let lockedIDs: Set<PackID>
 
@@ -24,17 +27,20 @@ struct Plan: Sendable {
     ///   - locked: packs for which no key is here.
     ///   - replaced: stored packs that count for no limit, since another variant of them is offered.
     ///   - sources: where packs can be downloaded from.
+    ///   - network: what of it may be used.
     ///   - metadataBytes: what was downloaded to know what is offered.
     init(
         stored: [StoredPack], offered: [PackManifest], occasion: PlanningOccasion,
         policy: PlanningPolicy = PlanningPolicy(), locked: Set<PackID> = [], replaced: Set<PackID> = [],
-        sources: [SiteLocation],
-        metadataBytes: UInt64 = 0
+        sources: [SiteLocation], network: NetworkUse = .unrestricted, metadataBytes: UInt64 = 0
     ) {
+        self.network = network
         lockedIDs = policy.preloadsLockedPacks || occasion.isRequest ? [] : locked
         let named = occasion.named
         let places = Dictionary(zip(stored.map(\.id), stored.indices), uniquingKeysWith: min)
-        var limits = PlanLimits(policy, on: occasion, sources: sources, metadataBytes: metadataBytes)
+        var limits = PlanLimits(
+            policy, on: occasion, sources: sources, isMetered: network == .metered,
+            metadataBytes: metadataBytes)
         var seen: Set<PackID> = []
         for pack in offered where named?.contains(pack.id) ?? true {
             guard seen.insert(pack.id).inserted else { continue }
@@ -69,6 +75,9 @@ struct Plan: Sendable {
     ) {
         let need = PackNeed(of: pack, from: stored, isAsked: isNamed || occasion.asksForAll)
         let priority = PackPriority(of: pack, hasFailed: stored.hasFailed, isNamed: isNamed, on: occasion)
+        // Essential packs are needed at once, and what somebody asked for is waited for.
+        let networkNeed: NetworkNeed =
+            priority == .prefetch && !occasion.isRequest ? .unmeteredNetwork : .anyNetwork
         let loadedSize = stored.loaded?.installedSize ?? 0
         var nextSize = loadedSize
         switch need {
@@ -83,9 +92,12 @@ struct Plan: Sendable {
             limits.countTransferred(transfer)
             nextSize = pack.installedSize
         case .download where priority == .prefetch && lockedIDs.contains(pack.id): locked.append(pack)
+        case .download where network == .metered && !network.admits(networkNeed): deferred.append(pack)
         case .download(let reason):
             downloads.append(
-                PlannedDownload(pack: pack, priority: priority, reason: reason, replacedSize: loadedSize))
+                PlannedDownload(
+                    pack: pack, priority: priority, reason: reason, replacedSize: loadedSize,
+                    networkNeed: networkNeed))
         }
         limits.countInstalled(nextSize, of: pack)
         removeFiles(of: stored, except: need.stage)

@@ -5,15 +5,19 @@ import VaultTransport
 struct PlanLimits {
     private var allowances: Shares
     private var installedSizes: Shares
+    private var meteredBytes: ByteCount
     private let isInitial: Bool
+    private let isMetered: Bool
     private let sources: [SiteLocation]
     private let hasAllowedSource: Bool
 
     /// - Parameter metadataBytes: bytes of the metadata, which were downloaded before.
     init(
-        _ policy: PlanningPolicy, on occasion: PlanningOccasion, sources: [SiteLocation],
+        _ policy: PlanningPolicy, on occasion: PlanningOccasion, sources: [SiteLocation], isMetered: Bool,
         metadataBytes: UInt64
     ) {
+        self.isMetered = isMetered
+        meteredBytes = ByteCount(limit: policy.meteredAllowance)
         isInitial = occasion.isInitial
         self.sources = sources
         hasAllowedSource = sources.contains(where: policy.allows)
@@ -44,6 +48,9 @@ struct PlanLimits {
         if isInitial, let limit = allowance.passed(by: pack.length) {
             return .overAllowance(limit, taken: allowance.used, isEssential: isEssential)
         }
+        if isMetered, let limit = meteredBytes.passed(by: pack.length) {
+            return .overMeteredAllowance(limit, taken: meteredBytes.used)
+        }
         var installedSize = installedSizes[isEssential]
         installedSize.subtract(download.replacedSize)
         // A version that needs no more disk space than the old one is always allowed.
@@ -55,6 +62,7 @@ struct PlanLimits {
         installedSize.add(pack.installedSize)
         installedSizes[isEssential] = installedSize
         allowances[isEssential].add(pack.length)
+        meteredBytes.add(pack.length)
         return nil
     }
 }

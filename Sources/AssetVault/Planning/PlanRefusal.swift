@@ -7,6 +7,8 @@ struct PlanRefusal: Sendable, Equatable {
     enum Reason: Sendable, Equatable {
         /// The initial set would exceed its allowance, of which `taken` bytes are used.
         case overAllowance(UInt64, taken: UInt64, isEssential: Bool)
+        /// The packs of one call would exceed what may come over a metered network, of which `taken` bytes are used.
+        case overMeteredAllowance(UInt64, taken: UInt64)
         /// With the opened sizes of the others it would exceed this limit.
         case overInstalledSize(UInt64, others: UInt64, isEssential: Bool)
         /// None of these sources is allowed.
@@ -18,12 +20,31 @@ struct PlanRefusal: Sendable, Equatable {
 }
 
 extension PlanRefusal {
-    var error: VaultError { VaultError(category, problem, at: pack.id.description, remedy: remedy) }
+    var error: VaultError {
+        VaultError(
+            category, problem, at: pack.id.description, remedy: remedy, missingBytes: missingBytes)
+    }
+
+    /// By how much a limit is too small.
+    private var missingBytes: UInt64? {
+        switch reason {
+        case .overAllowance(let limit, let taken, _), .overMeteredAllowance(let limit, let taken):
+            excess(of: pack.length, beside: taken, over: limit)
+        case .overInstalledSize(let limit, let others, _):
+            excess(of: pack.installedSize, beside: others, over: limit)
+        case .noAllowedSource: nil
+        }
+    }
+
+    private func excess(of bytes: UInt64, beside others: UInt64, over limit: UInt64) -> UInt64 {
+        let sum = bytes + min(others, .max - bytes)
+        return sum - min(limit, sum)
+    }
 
     /// Hosts that may not be asked are a mistake in the configuration.
     private var category: VaultError.Category {
         switch reason {
-        case .overAllowance, .overInstalledSize: .limit
+        case .overAllowance, .overMeteredAllowance, .overInstalledSize: .limit
         case .noAllowedSource: .usage
         }
     }
@@ -36,6 +57,9 @@ extension PlanRefusal {
         case .overAllowance(let allowance, let taken, false):
             "its \(pack.length) bytes exceed the download allowance of \(allowance), "
                 + "of which packs before it take \(taken)"
+        case .overMeteredAllowance(let allowance, let taken):
+            "its \(pack.length) bytes exceed the \(allowance) that may come over a metered network, of which packs before it "
+                + "take \(taken)"
         case .overInstalledSize(let limit, let others, let isEssential):
             "opened, it takes \(pack.installedSize) bytes on the disk: with the \(others) of other "
                 + "\(isEssential ? "essential" : "non-essential") packs this exceeds the "
@@ -49,6 +73,7 @@ extension PlanRefusal {
     private var remedy: String {
         switch reason {
         case .overAllowance: "raise the allowance, or leave the pack to a later request"
+        case .overMeteredAllowance: "use another network, or raise the allowance"
         case .overInstalledSize: "raise the limit, or remove packs"
         case .noAllowedSource(let sources):
             sources.isEmpty ? "give one" : "allow one of these hosts, or give a source on an allowed one"

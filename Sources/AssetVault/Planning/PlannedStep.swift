@@ -39,6 +39,7 @@ struct PlannedDownload: Sendable, Equatable {
     let reason: Reason
     /// Disk space of the loaded version, which stays until this one replaces it.
     let replacedSize: UInt64
+    var networkNeed = NetworkNeed.anyNetwork
 
     var isEssential: Bool { priority == .essential }
 

@@ -20,16 +20,20 @@ struct DiskSpace: Sendable {
     /// Throws `.diskFull`, and removes nothing, where removing all that is purgeable would not be enough.
     func make(for size: UInt64, of pack: PackID, in folder: FilePath) async throws(VaultError) {
         let needed = reserve + min(size, .max - reserve)
-        if try FileSystem.availableSpace(at: folder) >= needed { return }
+        let available = try FileSystem.availableSpace(at: folder)
+        if available >= needed { return }
+        observer(.diskSpaceLow(pack, missing: needed - available))
         try await store.withLock { () throws(VaultError) in
             let candidates = try purgeablePacks(besides: pack, on: folder)
             let free = try FileSystem.availableSpace(at: folder)
-            guard candidates.reduce(free, { $0 + $1.size }) >= needed else {
+            let possible = candidates.reduce(free) { $0 + min($1.size, .max - $0) }
+            guard possible >= needed else {
                 throw VaultError(
                     .diskFull,
                     "the disk is full: \(size) bytes are needed, with \(reserve >> 20) MiB to stay free beside them, "
-                        + "and \(free) are free",
-                    at: folder.string, remedy: "free some space, remove packs, or declare some purgeable")
+                        + "and \(free) are free; \(needed - possible) are missing",
+                    at: folder.string, remedy: "free some space, remove packs, or declare some purgeable",
+                    missingBytes: needed - possible)
             }
             _ = try remove(candidates, until: needed, on: folder)
         }
@@ -54,6 +58,7 @@ struct DiskSpace: Sendable {
             try FileSystem.sameFileSystem(layout.permanent, folder)
         else { return [] }
         let priorities = try PreservationPriorities(of: layout)
+        let requested = (try? AccessNotes(layout: layout).requestedByRunning()) ?? []
         var found: [PurgeablePack] = []
         for id in try store.records.ids() where id != pack && !spared.contains(id) {
             guard let saved = try? store.records.record(of: id), let reason = saved.purgeReason,
@@ -65,7 +70,8 @@ struct DiskSpace: Sendable {
                 PurgeablePack(
                     id: id, size: loaded.sizeOnDisk, reason: reason,
                     preservation: priorities.priority(of: loaded.pack),
-                    lastUse: LastUse(in: versions.folder).time))
+                    lastUse: LastUse(in: versions.folder).time,
+                    isOfRunningProcess: requested.contains(id)))
         }
         return found.sorted(by: PurgeablePack.goesFirst)
     }

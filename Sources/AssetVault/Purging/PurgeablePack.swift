@@ -20,12 +20,16 @@ public struct PurgeablePack: Sendable, Hashable {
     public let preservation: Double
     /// When it was read last, to 10 seconds; nil for a pack that was never read.
     public let lastUse: UTCTime?
+    /// Whether a running process has requested it.
+    public let isOfRunningProcess: Bool
 
-    /// The order in which packs go: by preservation priority, then by last use.
+    /// The order in which packs go: by preservation priority, then by last use, then those that no running process has requested.
     static func goesFirst(_ left: Self, _ right: Self) -> Bool {
         if left.preservation != right.preservation { return left.preservation < right.preservation }
         let (leftUse, rightUse) = (left.lastUse ?? .earliest, right.lastUse ?? .earliest)
-        return leftUse == rightUse ? left.id < right.id : leftUse < rightUse
+        if leftUse != rightUse { return leftUse < rightUse }
+        if left.isOfRunningProcess != right.isOfRunningProcess { return right.isOfRunningProcess }
+        return left.id < right.id
     }
 }
 

@@ -37,6 +37,8 @@ public struct StoreUsage: Sendable {
     public let packs: [Pack]
     /// Bytes that are free on the disk of permanent storage.
     public let freeSize: UInt64
+    /// What was received for the store.
+    public let network: NetworkUsage
 
     /// Bytes on the disk of some of them.
     public func sizeOnDisk(where isCounted: (Pack) -> Bool = { _ in true }) -> UInt64 {
@@ -49,8 +51,8 @@ extension VaultStore {
     public func usage() async throws(VaultError) -> StoreUsage {
         let folder = try FileSystem.exists(layout.permanent) ? layout.permanent : layout.shared
         let free = try FileSystem.exists(folder) ? FileSystem.availableSpace(at: folder) : 0
-        guard try hasStore else { return StoreUsage(packs: [], freeSize: free) }
-        let notes = try AccessNotes(layout: layout).all()
+        guard try hasStore else { return StoreUsage(packs: [], freeSize: free, network: NetworkUsage()) }
+        let notes = try AccessNotes(layout: layout).current()
         let priorities = try PreservationPriorities(of: layout)
         var packs: [StoreUsage.Pack] = []
         for (id, record) in try await storeAccess.journal.states() {
@@ -70,7 +72,8 @@ extension VaultStore {
                     }, isInAccess: !isFree, purgeReason: record.purgeReason,
                     preservation: priorities.priority(of: pack), lastUse: lastUse))
         }
-        return StoreUsage(packs: packs.sorted { $0.id < $1.id }, freeSize: free)
+        return StoreUsage(
+            packs: packs.sorted { $0.id < $1.id }, freeSize: free, network: try await networkUsage())
     }
 
     private func sizeOnDisk(of record: PackRecord) throws(VaultError) -> UInt64 {

@@ -14,7 +14,9 @@ struct AccessNotes {
         let process: ProcessDescription
         let tags: [String]
         /// Bytes once opened, by pack.
-        let packs: [PackID: UInt64]
+        var packs: [PackID: UInt64]
+        /// Whether the access is over, and the process still runs.
+        var hasEnded = false
     }
 
     private static let limit = 16 << 20
@@ -30,14 +32,19 @@ struct AccessNotes {
             self.file = file
         }
 
+        /// Readers that come meanwhile see no note.
+        func replace(by note: Note) throws(VaultError) {
+            let bytes = JSONValue.object(note.json).canonical()
+            try file.file.truncate(to: 0)
+            try file.file.write(bytes.span, at: 0)
+        }
+
         /// Leaves the note to the program that this process becomes.
         func keepForNextProgram(named name: String) throws(VaultError) {
             let renamed = Note(
                 process: ProcessDescription(number: note.process.number, command: name), tags: note.tags,
                 packs: note.packs)
-            let bytes = JSONValue.object(renamed.json).canonical()
-            try file.file.truncate(to: 0)
-            try file.file.write(bytes.span, at: 0)
+            try replace(by: renamed)
             try file.file.keepForNextProgram()
         }
     }
@@ -49,8 +56,14 @@ struct AccessNotes {
         return try Posted(note, in: ScratchFile(for: layout.access.appending("request")))
     }
 
+    /// What living processes have in access.
+    func current() throws(VaultError) -> [Note] { try all().filter { !$0.hasEnded } }
+
+    /// The packs that living processes have requested, whether or not they have them in access now.
+    func requestedByRunning() throws(VaultError) -> Set<PackID> { Set(try all().flatMap(\.packs.keys)) }
+
     /// Those of all living processes. Notes of others are removed.
-    func all() throws(VaultError) -> [Note] {
+    private func all() throws(VaultError) -> [Note] {
         guard try FileSystem.exists(layout.access) else { return [] }
         let folder = try Folder(opening: layout.access)
         _ = try? folder.removeAbandonedScratch()
@@ -66,11 +79,19 @@ struct AccessNotes {
 }
 
 extension AccessNotes.Note {
+    /// Of this process.
+    init(of packs: [PackManifest], _ tags: Set<String>) {
+        self.init(
+            process: .current, tags: tags.sorted(),
+            packs: Dictionary(packs.map { ($0.id, $0.openedSize) }) { first, _ in first })
+    }
+
     fileprivate var json: JSONObject {
         let packs = packs.map { ($0.key.description, JSONValue.integer(Int64(clamping: $0.value))) }
         return [
             "process": .integer(Int64(process.number)), "command": .string(process.command),
             "tags": .array(tags.map(JSONValue.string)), "packs": .object(JSONObject(lastWins: packs)),
+            "ended": .bool(hasEnded),
         ]
     }
 
@@ -89,6 +110,7 @@ extension AccessNotes.Note {
             packs[try PackID(name)] = UInt64(clamping: size)
         }
         self.packs = packs
+        hasEnded = json["ended"] == .bool(true)
     }
 }
 
@@ -106,9 +128,9 @@ extension ProcessDescription {
 }
 
 extension AccessNotes {
-    /// Throws `.limit` where the packs of a note and those in access already have more bytes than this.
+    /// Throws `.accessLimit` where the packs of a note and those in access already have more bytes than this.
     func requireRoom(for note: Note, within limit: UInt64) throws(VaultError) {
-        let present = try all()
+        let present = try current()
         var packs: [PackID: UInt64] = [:]
         for other in present { packs.merge(other.packs, uniquingKeysWith: max) }
         let used = packs.values.reduce(UInt64(0)) { $0 + min($1, .max - $0) }
@@ -117,8 +139,9 @@ extension AccessNotes {
         guard wanted > limit else { return }
         let tags = Set(present.flatMap(\.tags)).sorted().joined(separator: ", ")
         throw VaultError(
-            .limit,
+            .accessLimit,
             "\(wanted) bytes would be in access, and \(limit) may be; \(used) are now, by the tags \(tags.excerpt)",
-            at: note.tags.joined(separator: ", "), remedy: "end the access to what is not needed now")
+            at: note.tags.joined(separator: ", "), remedy: "end the access to what is not needed now",
+            missingBytes: wanted - limit)
     }
 }

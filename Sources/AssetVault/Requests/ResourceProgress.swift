@@ -29,7 +29,9 @@ public struct ResourceProgress: Sendable, Hashable {
         case .progress(let id, _, let bytes, _): packs[id]?.bytes = min(bytes, part.total)
         case .opening(let id, _, _), .transferring(let id), .finished(let id, .loaded):
             packs[id]?.bytes = part.total
-        case .planned, .began, .sentWhole, .verifying, .awaitingKey, .finished, .failed: break
+        case .planned, .began, .sentWhole, .diskSpaceLow, .deferred, .verifying, .awaitingKey, .finished,
+            .failed:
+            break
         }
     }
 }

@@ -54,8 +54,8 @@ public final class ResourceRequest: Sendable {
     ///
     /// Where every pack of the tags is loaded, in whatever version, the network is not used.
     ///
-    /// - Throws: `.unknownTag` for a tag that no pack of the site has; `.unavailable` without a connection; `.diskFull`; `.limit` where
-    ///   more would be in access than ``PlanningPolicy/accessedSize`` allows; `.key` without the key of a pack; `.usage` where
+    /// - Throws: `.unknownTag` for a tag that no pack of the site has; `.unreachable` without a connection; `.notHosted` for a pack that
+    ///   the host does not have; `.unavailable` where it fails; `.diskFull`, with the bytes that are missing; `.accessLimit` where more would be in access than ``PlanningPolicy/accessedSize`` allows; `.key` without the key of a pack; `.usage` where
     ///   the access has begun, or ended. The request can begin again after an error.
     public func beginAccessing() async throws(VaultError) {
         try begin()
@@ -65,6 +65,14 @@ public final class ResourceRequest: Sendable {
             reset()
             throw error
         }
+    }
+
+    /// Bytes that ``beginAccessing()`` would download now, to be asked before a metered network is used. The metadata are refreshed; throws
+    /// what a fetch throws, and `.unknownTag`.
+    public func downloadSize() async throws(VaultError) -> UInt64 {
+        let costs = try await client.costs(of: .tagged(tags))
+        try TaggedPacks.requireKnown(await client.unknownTags, among: [])
+        return costs.reduce(0) { $0 + min($1.cost.bytes, .max - $0) }
     }
 
     /// Begins the access if all packs of the tags are loaded; nothing is downloaded. False begins nothing, and needs no end.
@@ -87,6 +95,9 @@ public final class ResourceRequest: Sendable {
     /// Ends the access: the packs may be removed when disk space is needed. Work that is under way for this request alone is
     /// cancelled. A request that ended can't begin again.
     public func endAccessing() {
+        let packs = packIDs
+        // Before the packs are free.
+        if !packs.isEmpty { client.requested.add(packs) }
         phase.withLock { $0 = .ended }
         batch.cancel()
     }

@@ -8,7 +8,7 @@ extension VaultClient {
 
     /// The same for a caller who waits for nothing else.
     package func access(to tags: Set<String>) async throws(VaultError) -> ResourceAccess {
-        try await access(to: tags, in: work.makeBatch(), reportingTo: RequestDownloads())
+        try await access(to: tags, in: work.makeBatch(.urgent), reportingTo: RequestDownloads())
     }
 
     /// Access to all packs of some tags; what is missing is downloaded.
@@ -33,6 +33,8 @@ extension VaultClient {
             selected = try await select(tags, in: listing)
         }
         try TaggedPacks.requireKnown(selected.unknownTags, among: stored?.listedTags ?? [])
+        // Before anything is downloaded for it.
+        try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
         for _ in 0..<Self.attempts {
             let missingKeys = try await stage(selected, listedBy: listing, in: batch, reportingTo: downloads)
             if let missingKey = missingKeys.first { throw missingKey }
@@ -69,7 +71,7 @@ extension VaultClient {
             for await update in updates { downloads.note(update) }
         }()
         let result = await outcome { () throws(VaultError) in
-            try await self.stage(selected, listedBy: listing, in: batch)
+            try await self.stage(selected, listedBy: listing, in: batch, needsAll: true)
         }
         updates.end()
         await reporting

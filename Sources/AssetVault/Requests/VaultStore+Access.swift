@@ -26,6 +26,14 @@ extension VaultStore {
         return TaggedPacks(tags, among: try await listing.packs, for: device)
     }
 
+    /// Throws `.accessLimit` where the packs would exceed what may be in access.
+    func requireRoom(
+        for packs: [PackManifest], _ tags: Set<String>, within limit: UInt64?
+    ) throws(VaultError) {
+        guard let limit else { return }
+        try AccessNotes(layout: layout).requireRoom(for: AccessNotes.Note(of: packs, tags), within: limit)
+    }
+
     /// Holds the packs; nil where one of them is not loaded.
     func grant(
         _ packs: [PackManifest], _ tags: Set<String>, within limit: UInt64?
@@ -37,9 +45,7 @@ extension VaultStore {
                 return nil
             }
         }
-        let note = AccessNotes.Note(
-            process: .current, tags: tags.sorted(),
-            packs: Dictionary(packs.map { ($0.id, $0.openedSize) }) { first, _ in first })
+        let note = AccessNotes.Note(of: packs, tags)
         let notes = AccessNotes(layout: layout)
         let posted = try await storeAccess.withLock { () throws(VaultError) in
             if let limit { try notes.requireRoom(for: note, within: limit) }

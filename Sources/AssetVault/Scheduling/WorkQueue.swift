@@ -1,6 +1,7 @@
 import SealedPack
 import VaultConcurrency
 import VaultErrors
+import VaultFileSystem
 
 /// The work of a client on single packs, in the order of a ``WorkSchedule``: an app may pause, resume, cancel and reorder it while
 /// it runs.
@@ -29,7 +30,9 @@ final class WorkQueue: Sendable {
         }
 
         /// Adds a pack. Returns its number, which ends with ``end(_:)``, whether or not it was worked on.
-        func add(_ id: PackID) -> Int { queue.schedule.change { [number] in $0.add(id, to: number) } }
+        func add(_ id: PackID, needing need: NetworkNeed) -> Int {
+            queue.schedule.change { [number] in $0.add(id, to: number, needing: need) }
+        }
 
         func end(_ item: Int) { queue.schedule.change { $0.end(item) } }
 
@@ -42,29 +45,54 @@ final class WorkQueue: Sendable {
             return item ?? nil
         }
 
-        /// Works on a pack that ``next()`` named. Nil when it was interrupted: it waits again then. Throws when it was cancelled.
+        /// Whether a pack is left until the network is not metered.
+        func isDeferred(_ item: Int) -> Bool { queue.schedule.value.ending(of: item) == .deferred }
+
+        /// Works on a pack that ``next()`` named. Nil when it was interrupted: it waits again then. Throws when it is to be ended.
         func run<R: Sendable>(
             _ item: Int, _ id: PackID, _ body: @escaping @Sendable () async throws(VaultError) -> R
         ) async throws(VaultError) -> R? {
             let schedule = queue.schedule
-            guard !isCancelled(item) else { throw VaultError.cancelled(id.description) }
-            let result = await VaultConcurrency.run(
-                until: { _ = await schedule.wait { $0.isStopped(item) ? true : nil } }, body)
+            try requireWanted(item, id)
+            let limit: @Sendable () -> Int = { [self] in processorLimit }
+            let result = await Parallelism.$limit.withValue(limit) {
+                await VaultConcurrency.run(
+                    until: { _ = await schedule.wait { $0.isStopped(item) ? true : nil } }, body)
+            }
             if let result { return try result.get() }
-            guard !Task.isCancelled, !isCancelled(item) else { throw VaultError.cancelled(id.description) }
+            if Task.isCancelled { throw VaultError.cancelled(id.description) }
+            try requireWanted(item, id)
             schedule.change { $0.deactivate(item) }
             return nil
         }
 
-        private func isCancelled(_ item: Int) -> Bool {
-            queue.schedule.value.items[item]?.isCancelled ?? true
+        private func requireWanted(_ item: Int, _ id: PackID) throws(VaultError) {
+            switch queue.schedule.value.ending(of: item) {
+            case nil: break
+            case .cancelled: throw VaultError.cancelled(id.description)
+            case .noNetwork: throw VaultError.noNetwork(id.description)
+            case .deferred: throw VaultError.metered(id.description)
+            }
+        }
+
+        /// Only urgent work takes all processors: one is left to the app.
+        private var processorLimit: Int {
+            priority.isUrgent ? .max : max(1, ProcessEnvironment.processorCount - 1)
         }
     }
 
     private let schedule: AwaitableValue<WorkSchedule>
 
     /// - Parameter width: the number of packs that are worked on at a time.
-    init(width: Int) { schedule = AwaitableValue(WorkSchedule(width: width)) }
+    init(width: Int, network: NetworkUse = .unrestricted) {
+        schedule = AwaitableValue(WorkSchedule(width: width, network: network))
+    }
+
+    /// What network the app allows: work that it does not admit ends at once.
+    var network: NetworkUse {
+        get { schedule.value.network }
+        set { schedule.change { $0.use(newValue) } }
+    }
 
     func makeBatch(_ priority: LoadingPriority = .standard) -> Batch { Batch(in: self, priority) }
 

@@ -4,14 +4,24 @@ import SealedPack
 ///
 /// At most `width` packs at a time, those of the highest priority first; of one priority those that run already, then in the
 /// order in which they were added. Work that is overtaken is interrupted, and begins again later, adopting what it left. While
-/// urgent work can run, no other does.
+/// urgent work can run, no other does; and work for idle times runs only while no other can.
 struct WorkSchedule {
     struct Item {
         let id: PackID
         let batch: Int
+        let need: NetworkNeed
         /// Whether a task works on it, also one that was told to stop.
         var isActive = false
         var isCancelled = false
+    }
+
+    /// Why an item is not worked on, whatever its turn.
+    enum Ending {
+        case cancelled
+        /// The app allows no network.
+        case noNetwork
+        /// The network is metered, and the item can wait for another one.
+        case deferred
     }
 
     /// What one caller wants.
@@ -22,6 +32,8 @@ struct WorkSchedule {
     }
 
     private let width: Int
+    /// What network the app allows.
+    private(set) var network: NetworkUse
     private(set) var items: [Int: Item] = [:]
     private(set) var batches: [Int: Batch] = [:]
     private(set) var paused: Set<PackID> = []
@@ -29,7 +41,15 @@ struct WorkSchedule {
     /// The items that may run; nil after a change.
     private var chosen: Set<Int>?
 
-    init(width: Int) { self.width = max(1, width) }
+    init(width: Int, network: NetworkUse = .unrestricted) {
+        self.width = max(1, width)
+        self.network = network
+    }
+
+    mutating func use(_ network: NetworkUse) {
+        self.network = network
+        chosen = nil
+    }
 
     mutating func addBatch(_ priority: LoadingPriority) -> Int {
         count += 1
@@ -53,9 +73,9 @@ struct WorkSchedule {
         chosen = nil
     }
 
-    mutating func add(_ id: PackID, to batch: Int) -> Int {
+    mutating func add(_ id: PackID, to batch: Int, needing need: NetworkNeed = .anyNetwork) -> Int {
         count += 1
-        items[count] = Item(id: id, batch: batch)
+        items[count] = Item(id: id, batch: batch, need: need)
         batches[batch]?.items.insert(count)
         chosen = nil
         return count
@@ -89,14 +109,21 @@ struct WorkSchedule {
         chosen = nil
     }
 
+    /// Nil for an item that is worked on in its turn.
+    func ending(of item: Int) -> Ending? {
+        guard let item = items[item], !item.isCancelled else { return .cancelled }
+        return network.admits(item.need) ? nil : (network == .none ? .noNetwork : .deferred)
+    }
+
     func isDone(_ batch: Int) -> Bool { batches[batch]?.items.isEmpty ?? true }
 
-    /// The next item of a batch to be worked on: it is active then. A cancelled one is handed out at once, to be ended.
+    /// The next item of a batch to be worked on: it is active then. One that is not to be worked on is handed out at once, to be
+    /// ended.
     mutating func start(in batch: Int) -> Int? {
         let waiting = (batches[batch]?.items ?? []).filter { items[$0]?.isActive == false }
         let next: Int?
-        if let cancelled = waiting.first(where: { items[$0]?.isCancelled == true }) {
-            next = cancelled
+        if let ending = waiting.first(where: { ending(of: $0) != nil }) {
+            next = ending
         } else {
             let active = items.values.filter(\.isActive)
             let busy = Set(active.map(\.id))
@@ -110,24 +137,22 @@ struct WorkSchedule {
         return next
     }
 
-    /// Whether an active item is to stop: it was cancelled, paused or overtaken.
-    mutating func isStopped(_ item: Int) -> Bool {
-        items[item].map { $0.isCancelled } ?? true || !choose().contains(item)
-    }
+    /// Whether an active item is to stop: it is to be ended, or was paused or overtaken.
+    mutating func isStopped(_ item: Int) -> Bool { ending(of: item) != nil || !choose().contains(item) }
 
     private mutating func choose() -> Set<Int> {
         if let chosen { return chosen }
         var best: [PackID: Candidate] = [:]
         for (number, item) in items {
-            guard !item.isCancelled, let batch = batches[item.batch], !batch.isPaused,
+            guard ending(of: number) == nil, let batch = batches[item.batch], !batch.isPaused,
                 !paused.contains(item.id)
             else { continue }
             let candidate = Candidate(number: number, priority: batch.priority, isActive: item.isActive)
             best[item.id] = best[item.id].map { $0.joined(with: candidate) } ?? candidate
         }
         var candidates = Array(best.values)
-        if candidates.contains(where: \.priority.isUrgent) {
-            candidates.removeAll { !$0.priority.isUrgent }
+        if let highest = candidates.map(\.priority).max() {
+            candidates.removeAll { !$0.priority.sharesTheLine(with: highest) }
         }
         let result = Set(candidates.sorted(by: <).prefix(width).map(\.number))
         chosen = result

@@ -11,7 +11,7 @@ import VaultTransport
 struct PackStager: Sendable {
     let store: StoreAccess
     var space: DiskSpace
-    let transport: any Transport
+    let network: NetworkAccess
     let retries: RetryPolicy
     /// With keys, an app installs packs in permanent storage. Without, packs wait in shared storage.
     var keys: (any KeyProvider)?
@@ -24,13 +24,13 @@ struct PackStager: Sendable {
     var storedListing: StoredListing?
 
     init(
-        store: StoreAccess, transport: any Transport = FileTransport(), retries: RetryPolicy = RetryPolicy(),
+        store: StoreAccess, network: NetworkAccess, retries: RetryPolicy = RetryPolicy(),
         keys: (any KeyProvider)? = nil, form: PackForm? = nil, openings: AsyncSemaphore = AsyncSemaphore(1),
         observer: @escaping Observer
     ) {
         self.store = store
         space = DiskSpace(store: store, observer: observer)
-        self.transport = transport
+        self.network = network
         self.retries = retries
         (self.keys, self.form) = (keys, form)
         self.openings = openings

@@ -34,12 +34,19 @@ struct StagingRun: Sendable {
             stager.observer(
                 .planned(download.pack.id, download.pack.offer.policy, total: download.pack.length))
         }
+        for pack in plan.deferred { _ = reportDeferred(pack.id) }
         // A downloader leaves waiting packs to the app.
         let transfers = plan.transfers.filter { $0.stage != .waiting || stager.opensPacks }
         // A waiting pack that is not listed needs no offer: its record has its manifest.
         let ids = plan.refreshed.map(\.id) + transfers.map(\.pack.id) + plan.downloads.map(\.pack.id)
+        let needs = Dictionary(
+            plan.downloads.map { ($0.pack.id, $0.networkNeed) }, uniquingKeysWith: { first, _ in first })
         let outcomes = try await run(
-            ids.map { StagingTask(id: $0, offer: offered[$0], isRequested: occasion.isRequest) })
+            ids.map {
+                StagingTask(
+                    id: $0, offer: offered[$0], isRequested: occasion.isRequest, need: needs[$0] ?? .noNetwork
+                )
+            })
         for removal in replaced { try? await remove(removal) }
         return outcomes
     }
@@ -84,7 +91,7 @@ struct StagingRun: Sendable {
 
     private func outcomes(of tasks: [StagingTask]) async -> [Outcome] {
         // Any of them may be cancelled from now on, also before its turn.
-        let items = tasks.map { batch.add($0.id) }
+        let items = tasks.map { batch.add($0.id, needing: $0.need) }
         let positions = Dictionary(uniqueKeysWithValues: zip(items, tasks.indices))
         var found: [Outcome?] = Array(repeating: nil, count: tasks.count)
         await withTaskGroup(of: (Int, Outcome)?.self) { group in
@@ -125,6 +132,9 @@ struct StagingRun: Sendable {
             return outcome
         } catch {
             defer { batch.end(item) }
+            if batch.isDeferred(item), !Task.isCancelled {
+                return reportDeferred(task.id)
+            }
             return reported(self.result(of: task.id, endedBy: error), of: task.id)
         }
     }
@@ -134,6 +144,12 @@ struct StagingRun: Sendable {
         if Task.isCancelled { return .failure(.cancelled(id.description)) }
         let isUnwanted = !stager.opensPacks && (try? stager.store.records.record(of: id).isRemoved) == true
         return isUnwanted ? .success(.absent) : .failure(error)
+    }
+
+    private func reportDeferred(_ id: PackID) -> Outcome {
+        stager.observer(.deferred(id))
+        let isLoaded = (try? stager.store.records.record(of: id))?.loaded != nil
+        return reported(.success(isLoaded ? .loaded : .absent), of: id)
     }
 
     private func reported(_ result: Result<PackState, VaultError>, of id: PackID) -> Outcome {
@@ -182,6 +198,8 @@ struct StagingTask: Sendable {
     let offer: OfferedPack?
     /// Whether the app asks for it: then it is staged even if it was removed.
     var isRequested = false
+    /// What it needs of the network: what waits only needs to be opened.
+    var need = NetworkNeed.anyNetwork
     /// Whether it is to be opened now, so that a missing key is a failure.
     var needsKey = false
 }

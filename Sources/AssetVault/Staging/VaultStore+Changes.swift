@@ -3,6 +3,7 @@ import VaultConcurrency
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
+import VaultTransport
 
 /// Changes of a store that need no site.
 extension VaultStore {
@@ -23,12 +24,13 @@ extension VaultStore {
         patience: Duration = .zero, onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
     ) async throws(VaultError) -> [PackID] {
         try await unlock(
-            ids, with: keys, as: form, patience: patience, queue: WorkQueue(width: 1), observer: onUpdate)
+            ids, with: keys, as: form, patience: patience, batch: WorkQueue(width: 1).makeBatch(.urgent),
+            observer: onUpdate)
     }
 
     func unlock(
         _ ids: [PackID]?, with pushed: (any KeyProvider)?, as form: PackForm?, patience: Duration,
-        queue: WorkQueue, observer: @escaping Observer
+        batch: WorkQueue.Batch, observer: @escaping Observer
     ) async throws(VaultError) -> [PackID] {
         guard let keys = pushed ?? self.keys else {
             throw VaultError(.key, "no key was given", at: "unlock", remedy: "give a key provider")
@@ -46,7 +48,9 @@ extension VaultStore {
             if case .failed(_, let error) = update, error.category == .key, !isLastAttempt.value { return }
             observer(update)
         }
-        var stager = PackStager(store: store, keys: keys, form: form, observer: observer)
+        var stager = PackStager(
+            store: store, network: NetworkAccess(FileTransport(), in: store), keys: keys, form: form,
+            observer: observer)
         stager.storedListing = try await StoredListing(
             of: store, trusting: trustedRoot, choosing: choice,
             listing: try store.records.unacceptedPacks(among: ids))
@@ -57,7 +61,7 @@ extension VaultStore {
             isLastAttempt.change { $0 = ContinuousClock.now >= deadline }
             // Within an attempt the provider is asked once for each key.
             stager.keys = CachingKeyProvider(keys)
-            let run = StagingRun(stager: stager, batch: queue.makeBatch())
+            let run = StagingRun(stager: stager, batch: batch)
             let (opened, error) = try await run.unlock(ids)
             loaded += opened
             guard let error else {

@@ -32,7 +32,8 @@ extension VaultStore {
             return []
         }
         let store = storeAccess
-        let stager = PackStager(store: store, keys: keys, observer: onUpdate)
+        let stager = PackStager(
+            store: store, network: NetworkAccess(FileTransport(), in: store), keys: keys, observer: onUpdate)
         let known = if let ids { ids } else { try store.records.ids() }
         var found: [PackCondition] = []
         for id in known {

@@ -10,7 +10,9 @@ import VaultCrypto
 ///                 SHA256.wanted                    locked by an app that needs the download now
 ///     shared/     @lock @trust/ @state/ @work/     of downloaders: the lock of the area, trusted metadata, records
 ///                 packs/ID/@SHA256.avpack          whole, verified, still sealed, its manifest beside it
+///                 @traffic/DATE                    what was received on a day
 ///     permanent/  @lock @trust/ @state/ @work/     of apps: the same; they alone decide what is in use
+///                 @traffic/DATE                    what was received on a day
 ///                 @choice                          the channel that is followed, the version of the app
 ///                 @names                           the names of packs whose site hides them
 ///                 @access/                         notes of what requests have in access, locked by their processes
@@ -62,6 +64,8 @@ public struct StoreLayout: Sendable, Hashable {
     func states(of role: StoreRole) -> FilePath { area(of: role).appending("@state") }
     /// Marks of the processes that are changing the store.
     func work(of role: StoreRole) -> FilePath { area(of: role).appending("@work") }
+    /// What was received, by day.
+    func traffic(of role: StoreRole) -> FilePath { area(of: role).appending("@traffic") }
     var names: FilePath { permanent.appending("@names") }
     var listingChoice: FilePath { permanent.appending("@choice") }
     /// Notes of what requests have in access.

@@ -64,7 +64,9 @@ struct StoredListing: Sendable {
         do throws(VaultError) {
             chain = try await trust.storedChain().following(choice.channel ?? .live)
         } catch {
-            guard [.untrusted, .unavailable, .corrupt, .missing].contains(error.category) else { throw error }
+            guard error.isHostFailure || [.untrusted, .corrupt, .missing].contains(error.category) else {
+                throw error
+            }
             return nil
         }
         names = chain.hasQuietNames ? try StoredNames(of: store)?.names : nil

@@ -35,6 +35,8 @@ struct Access: AsyncParsableCommand {
 
     @OptionGroup var device: DeviceOption
 
+    @OptionGroup var network: MeteredOptions
+
     @OptionGroup var keys: KeyOptions
 
     @OptionGroup var connection: TransportOptions
@@ -72,6 +74,7 @@ struct Access: AsyncParsableCommand {
         configuration.channel = try listing.channel.channel
         configuration.appVersion = try listing.version
         configuration.device = try device.traits
+        network.apply(to: &configuration)
         return try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
             try await client.access(to: Set(tags))
         }

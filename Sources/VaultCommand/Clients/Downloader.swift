@@ -40,6 +40,8 @@ struct Downloader: AsyncParsableCommand {
 
     @OptionGroup var limits: ClientLimitOptions
 
+    @OptionGroup var network: MeteredOptions
+
     @Flag(help: "Print what became of each pack as JSON.")
     var json = false
 
@@ -47,6 +49,7 @@ struct Downloader: AsyncParsableCommand {
         ProcessSettings.useOneArena()
         var configuration = try site.configuration(of: store.layout)
         limits.apply(to: &configuration)
+        network.apply(to: &configuration)
         budget.apply(to: &configuration)
         let progress = FetchProgress()
         defer { progress.finish() }

@@ -34,6 +34,8 @@ struct Fetch: AsyncParsableCommand {
 
     @OptionGroup var limits: ClientLimitOptions
 
+    @OptionGroup var network: MeteredOptions
+
     @Flag(help: "Fetch every pack.")
     var all = false
 
@@ -83,6 +85,7 @@ struct Fetch: AsyncParsableCommand {
         let selection = try selection
         var configuration = try site.configuration(of: store.layout)
         limits.apply(to: &configuration)
+        network.apply(to: &configuration)
         configuration.keys = try keys.provider()
         configuration.form = form.form
         configuration.policy.preloadsLockedPacks = preload
@@ -91,7 +94,7 @@ struct Fetch: AsyncParsableCommand {
         let result = await outcome { () throws(VaultError) in
             try await progress.whileShowing(configuration) { client throws(VaultError) in
                 do throws(VaultError) {
-                    try await client.fetch(selection, within: time.duration)
+                    try await client.fetch(selection, priority: .urgent, within: time.duration)
                 } catch {
                     throw await error.suggesting(for: ids) { () throws(VaultError) in
                         try await client.packs.map { client.store.name(of: $0.id) ?? $0.id }

@@ -28,6 +28,29 @@ struct ClientLimitOptions: ParsableArguments {
     }
 }
 
+/// What may come over the network of this run.
+struct MeteredOptions: ParsableArguments {
+    @Flag(help: "The network is metered: prefetch packs that are not asked for are left.")
+    var metered = false
+
+    @Option(
+        help: ArgumentHelp(
+            "Bytes of packs that may come over a metered network in this run, such as 100MB.",
+            valueName: "bytes"))
+    var meteredAllowance: ByteCount?
+
+    func validate() throws {
+        if meteredAllowance != nil, !metered {
+            throw ValidationError("--metered-allowance needs --metered: other networks have no allowance")
+        }
+    }
+
+    func apply(to configuration: inout VaultConfiguration) {
+        configuration.network = metered ? .metered : .unrestricted
+        configuration.policy.meteredAllowance = meteredAllowance?.bytes
+    }
+}
+
 /// Limits of a run of the downloader.
 struct DownloaderLimitOptions: ParsableArguments {
     @OptionGroup var time: TimeOption

@@ -19,6 +19,8 @@ struct UpdatePrinter: ~Copyable {
     var store: VaultStore?
     private var fetching = CombinedProgress("fetching")
     private var opening = CombinedProgress("opening")
+    /// Packs that are left until the network is not metered.
+    private var deferred: Set<PackID> = []
     /// Packs that are being changed.
     private var changing: Set<PackID> = []
     /// Packs that were sent as a whole, with the URL.
@@ -32,6 +34,11 @@ struct UpdatePrinter: ~Copyable {
             opening.show(id, bytes, of: total)
         case .began(let id), .transferring(let id): changing.insert(id)
         case .sentWhole(let id, let file): sentWhole[id] = file
+        case .diskSpaceLow(let id, let missing):
+            clear()
+            Console.note(
+                "low on disk space: \(missing) bytes are missing for \(name(of: id)); what may go is removed")
+        case .deferred(let id): deferred.insert(id)
         case .awaitingKey(let id, let error): noteLocked(id, error)
         case .finished(let id, let state):
             end(id)
@@ -77,6 +84,8 @@ struct UpdatePrinter: ~Copyable {
         case _ where missingKey != nil:
             let what = state == .loaded ? "what is loaded stays" : "not downloaded"
             Console.note("locked  \(name(of: id)): \(what): \(missingKey ?? "")")
+        case _ where deferred.remove(id) != nil:
+            Console.note("deferred  \(name(of: id)): the network is metered, and it is not asked for by name")
         case .loaded:
             let isNew = changing.remove(id) != nil
             if isNew { loaded.append(id) }

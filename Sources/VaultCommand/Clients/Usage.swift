@@ -10,7 +10,7 @@ struct Usage: AsyncParsableCommand {
         discussion: """
             Of each pack it says its size, sealed and opened, its tags, which processes have it in access, whether it may be removed \
             when disk space is needed, its preservation priority and when it was read last. The initial install and what is in \
-            access are held against --limits; the exit code is 74 where one is exceeded.
+            access are compared with --limits; the exit code is 78 where one is exceeded.
 
             EXAMPLE
               assetvault usage --store ~/.game --limits odr-2015

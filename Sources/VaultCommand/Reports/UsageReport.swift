@@ -49,7 +49,18 @@ struct UsageReport: Report {
             "\(share(purgeableSize)) purgeable: \(purgeableSize) bytes",
             "initial install: \(initialSize) bytes opened",
             "in all: \(total) bytes; free on the disk: \(usage.freeSize)",
-        ]
+        ] + networkLines
+    }
+
+    /// The last days on which anything was received.
+    private static let shownDays = 7
+
+    private var networkLines: [String] {
+        let days = usage.network.days.sorted { $0.key < $1.key }.suffix(Self.shownDays)
+        let largest = days.map(\.value.all).max() ?? 0
+        return days.map { day, bytes in
+            "\(Bar.text(bytes.all, of: max(largest, 1))) received \(day): \(bytes.all) bytes, \(bytes.metered) of them metered"
+        }
     }
 
     private var purgeableSize: UInt64 {
@@ -58,9 +69,13 @@ struct UsageReport: Report {
 
     var json: JSONObject {
         [
-            "packs": .objects(usage.packs, \.json), "size": .number(usage.sizeOnDisk()),
+            "packs": .objects(usage.packs) { $0.json(received: usage.network.packs[$0.id]) },
+            "size": .number(usage.sizeOnDisk()),
             "initialSize": .number(initialSize), "accessedSize": .number(accessedSize),
             "purgeableSize": .number(purgeableSize), "freeSize": .number(usage.freeSize),
+            "received": .objects(usage.network.days.sorted { $0.key < $1.key }) { day, bytes in
+                ["date": .string(day), "bytes": .number(bytes.all), "metered": .number(bytes.metered)]
+            },
         ]
     }
 }
@@ -77,7 +92,7 @@ extension StoreUsage.Pack {
         return purgeReason.map { "may go: \($0.words)" } ?? "stays"
     }
 
-    fileprivate var json: JSONObject {
+    fileprivate func json(received: NetworkUsage.Bytes?) -> JSONObject {
         var json: JSONObject = [
             "id": "\(id)", "policy": .string(policy.rawValue), "tags": .texts(tags),
             "sealedSize": .number(sealedSize), "openedSize": .number(openedSize),
@@ -85,7 +100,7 @@ extension StoreUsage.Pack {
             "processes": .objects(processes) {
                 ["process": .number($0.number), "command": .string($0.command)]
             },
-            "preservation": "\(preservation)",
+            "preservation": "\(preservation)", "received": .number(received?.all ?? 0),
         ]
         json["name"] = name.map { .string($0.description) }
         json["form"] = form.map { .string($0.rawValue) }

@@ -7,11 +7,13 @@ struct Serve: AsyncParsableCommand {
         commandName: "serve",
         abstract: "Serve a site to this machine, for development.",
         discussion: """
-            Listens on 127.0.0.1 only and prints its URL when it is ready. It can be as slow and as faulty as the networks that an app             meets, to see what it shows its user then.
+            Listens on 127.0.0.1 only and prints its URL when it is ready. It can be as slow and as faulty as the networks \
+            that an app meets, to see what it shows its user then.
 
             EXAMPLE
               assetvault serve my-game/site --port 8080
-              assetvault serve my-game/site --throttle 200KB --latency 300 --error-rate 0.1 --seed 7
+              assetvault serve my-game/site --throttle 200KB --latency 300 \\
+                --error-rate 0.1 --seed 7
             """)
 
     @Argument(help: ArgumentHelp("The site's folder.", valueName: "site"), completion: .directory)

@@ -49,7 +49,7 @@ public struct RemoteFile: Sendable {
         case .absent:
             throw TransferFailure(
                 VaultError(
-                    .unavailable, "the site lists '\(name)', but the host does not have it",
+                    .notHosted, "the site lists '\(name)', but the host does not have it",
                     at: location.description, remedy: remedy), isLasting: true)
         }
     }

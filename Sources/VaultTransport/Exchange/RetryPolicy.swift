@@ -32,5 +32,7 @@ public struct RetryPolicy: Sendable {
     }
 
     /// Whether another attempt may succeed: only where the host or the network failed.
-    public static func isWorthRetrying(_ error: VaultError) -> Bool { error.category == .unavailable }
+    public static func isWorthRetrying(_ error: VaultError) -> Bool {
+        error.category == .unavailable || error.category == .unreachable
+    }
 }

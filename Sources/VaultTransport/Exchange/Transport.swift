@@ -6,7 +6,7 @@ public import VaultErrors
 public protocol Transport: Sendable {
     /// Requests a file or a part of it; the body of the response is read while it arrives.
     ///
-    /// - Throws: `.unavailable` when the host can't be reached, fails or sends an unusable response; `.corrupt` when
+    /// - Throws: `.unreachable`, `.unavailable` when the host fails or sends an unusable response; `.corrupt` when
     ///   the declared length is over the request's limit; `.untrusted` for a host that is not allowed.
     func get(_ request: TransportRequest) async throws(VaultError) -> TransportResponse
 }

@@ -16,7 +16,7 @@ public struct TransportBody: AsyncSequence, Sendable {
     /// The entity tag of the file at this host, if the host sent a strong one.
     public let entityTag: EntityTag?
 
-    private let chunks: SingleUse
+    private var chunks: SingleUse
     private let limit: UInt64
     private let place: String
 
@@ -31,6 +31,15 @@ public struct TransportBody: AsyncSequence, Sendable {
         self.length = length
         self.entityTag = entityTag
         self.chunks = SingleUse(chunks)
+    }
+
+    /// The same body; `observe` is called with the length of each chunk before it is passed on, and ends the body by an error.
+    func observed(by observe: @escaping @Sendable (Int) throws(VaultError) -> Void) -> TransportBody {
+        var body = self
+        body.chunks = SingleUse { [chunks, place] in
+            ObservedChunks(source: chunks.use() ?? AlreadyRead(place: place), observe: observe)
+        }
+        return body
     }
 
     public func makeAsyncIterator() -> Iterator {
@@ -82,6 +91,17 @@ public struct TransportBody: AsyncSequence, Sendable {
 /// The source of a body's bytes; nil at the end.
 protocol ChunkSource {
     mutating func next() async throws(VaultError) -> [UInt8]?
+}
+
+private struct ObservedChunks: ChunkSource {
+    var source: any ChunkSource
+    let observe: @Sendable (Int) throws(VaultError) -> Void
+
+    mutating func next() async throws(VaultError) -> [UInt8]? {
+        guard let chunk = try await source.next() else { return nil }
+        try observe(chunk.count)
+        return chunk
+    }
 }
 
 /// The source for a second reading: it always throws.

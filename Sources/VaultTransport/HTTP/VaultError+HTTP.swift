@@ -11,7 +11,19 @@ extension VaultError {
     /// - Parameter peer: what the connection was for: a host or a proxy.
     init(transport error: any Error, at place: String, reaching peer: String = "the host") {
         let (problem, remedy) = Self.explain(error, peer)
-        self.init(.unavailable, problem, at: place, remedy: remedy)
+        self.init(
+            Self.isUnreachable(error) ? .unreachable : .unavailable, problem, at: place, remedy: remedy)
+    }
+
+    /// Whether no connection was made.
+    private static func isUnreachable(_ error: any Error) -> Bool {
+        switch error {
+        case let error as HTTPClientError:
+            [.connectTimeout, .getConnectionFromPoolTimeout, .tlsHandshakeTimeout].contains(error)
+        case is NIOConnectionError: true
+        case let error as IOError: isUnreachable(error.errnoCode)
+        default: false
+        }
     }
 
     private static func explain(_ error: any Error, _ peer: String) -> (problem: String, remedy: String) {

@@ -98,6 +98,6 @@ private final class Finished: Sendable {
         let order = try await order(of: [0, 1]) { requests[1].endAccessing() }
         #expect(order == [0])
         #expect(requests[1].packIDs.isEmpty)
-        #expect(try AccessNotes(layout: game.game.place.layout).all().count == 1)
+        #expect(try AccessNotes(layout: game.game.place.layout).current().count == 1)
     }
 }

@@ -1,4 +1,6 @@
+import AssetVaultFoundation
 import FaultServer
+import Foundation
 import SealedPack
 import Testing
 
@@ -88,7 +90,7 @@ import Testing
         try await initial.beginAccessing()
         initial.endAccessing()
         #expect(try !purgeable().contains("game/level1"))
-        #expect(try AccessNotes(layout: game.game.place.layout).all().isEmpty)
+        #expect(try AccessNotes(layout: game.game.place.layout).current().isEmpty)
     }
 
     @Test func misuse() async throws {
@@ -121,16 +123,24 @@ import Testing
         let limited = try game.client { $0.policy.accessedSize = 600_000 }
         let second = request("level2", of: limited)
         try await second.beginAccessing()
-        #expect(await category { try await request("level3", of: limited).beginAccessing() } == .limit)
+        let asked = game.askedPacks
+        do {
+            try await request("level3", of: limited).beginAccessing()
+            Issue.record("it began")
+        } catch {
+            // Map and texture of both levels, and 600,000 are allowed.
+            #expect(error.category == .accessLimit && error.missingBytes == 100_005, "\(error)")
+        }
+        #expect(game.askedPacks == asked)
         second.endAccessing()
         let third = request("level3", of: limited)
         try await third.beginAccessing()
         try await game.server.stop()
-        #expect(await category { try await request("level4").beginAccessing() } == .unavailable)
+        #expect(await category { try await request("level4").beginAccessing() } == .unreachable)
         // It can begin again.
         let again = request("level4", of: try game.client())
-        #expect(await category { try await again.beginAccessing() } == .unavailable)
-        #expect(await category { try await again.beginAccessing() } == .unavailable)
+        #expect(await category { try await again.beginAccessing() } == .unreachable)
+        #expect(await category { try await again.beginAccessing() } == .unreachable)
     }
 
     @Test func progress() async throws {
@@ -146,5 +156,55 @@ import Testing
         let fractions = await seen
         #expect(fractions == fractions.sorted() && fractions.last == 1 && fractions.count > 2, "\(fractions)")
         #expect(request.progress.packs.count == 2 && request.progress.total > 500_000)
+    }
+
+    /// As Foundation shows it, with a child for each pack.
+    @Test func foundationProgress() async throws {
+        game.slowDown()
+        let request = request("level2")
+        let progress = request.makeProgress()
+        async let failure = category { try await request.beginAccessing() }
+        while progress.completedUnitCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(progress.totalUnitCount > 500_000 && progress.fractionCompleted < 1)
+        progress.pause()
+        #expect(request.packIDs.isEmpty)
+        progress.resume()
+        progress.cancel()
+        #expect(await failure == .cancelled)
+        let again = ResourceRequest(tags: ["level2"], of: client)
+        let complete = again.makeProgress()
+        try await again.beginAccessing()
+        while !complete.isFinished { try await Task.sleep(for: .milliseconds(1)) }
+        #expect(complete.fractionCompleted == 1)
+    }
+
+    /// A pack that no host has is told from a host that is not reached.
+    @Test func aMissingPack() async throws {
+        game.answer { _ in .status(404) }
+        #expect(await category { try await request("level2").beginAccessing() } == .notHosted)
+        game.answer { _ in .status(500) }
+        #expect(await category { try await request("level2").beginAccessing() } == .unavailable)
+    }
+
+    /// Too little disk space is told before anything fails, with the bytes that are missing (ODR-11, ODR-12).
+    @Test func lowDisk() async throws {
+        let full = try game.client { $0.policy.lowWaterMark = 1 << 60 }
+        let updates = full.statusUpdates
+        do {
+            try await request("level2", of: full).beginAccessing()
+            Issue.record("it began")
+        } catch {
+            #expect(error.category == .diskFull && error.missingBytes ?? 0 > 1 << 59, "\(error)")
+        }
+        full.endStatusUpdates()
+        var order: [String] = []
+        for await update in updates {
+            switch update {
+            case .diskSpaceLow(_, let missing): order.append(missing > 1 << 59 ? "low" : "wrong")
+            case .failed: order.append("failed")
+            default: break
+            }
+        }
+        #expect(order.first == "low" && order.contains("failed"), "\(order)")
     }
 }

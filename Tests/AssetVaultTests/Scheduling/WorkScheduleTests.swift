@@ -10,11 +10,15 @@ struct WorkScheduleTests {
     /// Starts all that may start; returns the packs that run, without those that must stop.
     private func running(_ schedule: inout WorkSchedule) -> Set<String> {
         for (number, item) in schedule.items where item.isActive && schedule.isStopped(number) {
-            if item.isCancelled { schedule.end(number) } else { schedule.deactivate(number) }
+            if schedule.ending(of: number) != nil {
+                schedule.end(number)
+            } else {
+                schedule.deactivate(number)
+            }
         }
         for batch in schedule.batches.keys.sorted() {
             while let item = schedule.start(in: batch) {
-                if schedule.items[item]?.isCancelled == true { schedule.end(item) }
+                if schedule.ending(of: item) != nil { schedule.end(item) }
             }
         }
         return Set(schedule.items.values.filter(\.isActive).map(\.id.description))
@@ -49,6 +53,43 @@ struct WorkScheduleTests {
         #expect(running(&schedule) == ["pack-9"])
         schedule.end(item)
         #expect(running(&schedule) == ["pack-0", "pack-1"])
+    }
+
+    /// What nobody asked for comes only while nothing else can.
+    @Test func idleWorkComesLast() throws {
+        var schedule = WorkSchedule(width: 4)
+        let idle = schedule.addBatch(.whenIdle)
+        for number in 0..<2 { _ = schedule.add(try id(number), to: idle) }
+        #expect(running(&schedule) == ["pack-0", "pack-1"])
+        let request = schedule.addBatch(0.0)
+        let item = schedule.add(try id(9), to: request)
+        #expect(running(&schedule) == ["pack-9"])
+        schedule.change(request) { $0.isPaused = true }
+        #expect(running(&schedule) == ["pack-0", "pack-1"])
+        schedule.change(request) { $0.isPaused = false }
+        // A pack that is requested, too, is not idle work.
+        _ = schedule.add(try id(1), to: request)
+        #expect(running(&schedule) == ["pack-9", "pack-1"])
+        schedule.end(item)
+        #expect(running(&schedule) == ["pack-1"])
+    }
+
+    /// What the network does not admit ends at once, also while it runs.
+    @Test func theNetworkChanges() throws {
+        var schedule = WorkSchedule(width: 4)
+        let batch = schedule.addBatch(.standard)
+        let opening = schedule.add(try id(0), to: batch, needing: .noNetwork)
+        let requested = schedule.add(try id(1), to: batch, needing: .anyNetwork)
+        let prefetched = schedule.add(try id(2), to: batch, needing: .unmeteredNetwork)
+        #expect(running(&schedule) == ["pack-0", "pack-1", "pack-2"])
+        schedule.use(.metered)
+        #expect(schedule.ending(of: prefetched) == .deferred && schedule.ending(of: requested) == nil)
+        #expect(running(&schedule) == ["pack-0", "pack-1"])
+        schedule.use(.none)
+        #expect(schedule.ending(of: requested) == .noNetwork && schedule.ending(of: opening) == nil)
+        _ = schedule.add(try id(3), to: batch, needing: .anyNetwork)
+        #expect(running(&schedule) == ["pack-0"])
+        #expect(schedule.items.count == 1)
     }
 
     /// Whoever wants a pack most decides when; pausing one caller pauses no other.
@@ -96,8 +137,10 @@ struct WorkScheduleTests {
                 case 4: schedule.pause(pack)
                 case 5: schedule.resume(pack)
                 case 6:
-                    let value = Double.random(in: 0...1.2, using: &random)
-                    schedule.change(batch) { $0.priority = value > 1 ? .urgent : LoadingPriority(value) }
+                    let value = Double.random(in: -0.2...1.2, using: &random)
+                    schedule.change(batch) {
+                        $0.priority = value > 1 ? .urgent : value < 0 ? .whenIdle : LoadingPriority(value)
+                    }
                 default: schedule.change(batch) { $0.isPaused.toggle() }
                 }
                 try expectRules(&schedule, width: width)
@@ -111,10 +154,11 @@ struct WorkScheduleTests {
         for item in schedule.items.values {
             let batch = try #require(schedule.batches[item.batch])
             guard !batch.isPaused, !schedule.paused.contains(item.id) else { continue }
-            wanted[item.id.description] = max(wanted[item.id.description] ?? 0.0, batch.priority)
+            wanted[item.id.description] = max(wanted[item.id.description] ?? .whenIdle, batch.priority)
         }
         let isUrgent = wanted.values.contains(where: \.isUrgent)
-        let able = wanted.filter { !isUrgent || $0.value.isUrgent }
+        let isIdle = wanted.values.allSatisfy { $0 == .whenIdle }
+        let able = wanted.filter { isUrgent ? $0.value.isUrgent : isIdle || $0.value != .whenIdle }
         #expect(running.count == min(width, able.count))
         #expect(running.isSubset(of: able.keys))
         let least = running.compactMap { able[$0] }.min()

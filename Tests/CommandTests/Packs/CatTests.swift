@@ -46,9 +46,9 @@ struct CatTests {
             ["inspect", samplePack.pack, "--json"],
         ]
         for command in commands {
-            for script in ["exec \"$@\" > /dev/full", "exec \"$@\" >&-"] {
+            for (script, code) in [("exec \"$@\" > /dev/full", Int32(71)), ("exec \"$@\" >&-", 74)] {
                 try await Command.run(command + samplePack.keys, through: Command.shell(script))
-                    .failed(74, naming: "standard output")
+                    .failed(code, naming: "standard output")
             }
         }
     }

@@ -42,7 +42,7 @@ struct KeygenTests {
         // A failed write is a failure.
         let full = try await Command.run(
             "keygen", "-o", "-", through: Command.shell("exec \"$@\" > /dev/full"))
-        full.failed(74, naming: "standard output")
+        full.failed(71, naming: "standard output")
     }
 
     @Test func everyKeyIsFresh() async throws {

@@ -65,7 +65,7 @@ struct SealTests {
         let full = try await Command.run(
             ["seal", samplePack.level, "-o", samplePack.pack, "--json", "--force"] + samplePack.keys,
             through: Command.shell("exec \"$@\" > /dev/full"))
-        full.failed(74, naming: "standard output")
+        full.failed(71, naming: "standard output")
     }
 
     @Test func readsStandardInputAndWritesStandardOutput() async throws {

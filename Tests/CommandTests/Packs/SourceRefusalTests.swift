@@ -98,7 +98,7 @@ struct SourceRefusalTests {
             try await Command.run(
                 ["seal", samplePack.folder["hole.tar"], "-o", samplePack.pack] + samplePack.keys
             )
-            .failed(74, naming: "hole.tar", "times its own length", "--max-unpacked")
+            .failed(78, naming: "hole.tar", "times its own length", "--max-unpacked")
         }
     }
 
@@ -107,11 +107,11 @@ struct SourceRefusalTests {
         let seal = ["seal", samplePack.folder["level.tar"], "-o", samplePack.pack] + samplePack.keys
         try await samplePack.unchanged {
             try await Command.run(seal + ["--max-unpacked", "200000"])
-                .failed(74, naming: "more than 200000 bytes", "--max-unpacked")
+                .failed(78, naming: "more than 200000 bytes", "--max-unpacked")
         }
         try await samplePack.unchanged {
             for text in ["200KB", "0.19MiB", "0.0002GB"] {
-                try await Command.run(seal + ["--max-unpacked", text]).failed(74, naming: "--max-unpacked")
+                try await Command.run(seal + ["--max-unpacked", text]).failed(78, naming: "--max-unpacked")
             }
             for text in ["KB", "1XB", "-1", "1.KB", "99999999999GB"] {
                 try await Command.run(seal + ["--max-unpacked=\(text)"]).failed(64, naming: "max-unpacked")
@@ -122,7 +122,7 @@ struct SourceRefusalTests {
         let publish = [
             "publish", samplePack.folder["vault"], "--pack", "one=\(samplePack.folder["level.tar"])",
         ]
-        try await Command.run(publish + ["--max-unpacked", "200000"]).failed(74, naming: "--max-unpacked")
+        try await Command.run(publish + ["--max-unpacked", "200000"]).failed(78, naming: "--max-unpacked")
         try await Command.run(publish + ["--max-unpacked", "200100"]).succeeded()
     }
 

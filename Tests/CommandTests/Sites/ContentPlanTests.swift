@@ -87,14 +87,14 @@ import Testing
                 problems.contains { $0.hasPrefix(reached.problem) && $0.contains(" 1 more than ") }
                     == (excess == 1),
                 "\(problems)")
-            #expect(result.exitCode == (excess == 1 && !reached.isWarning ? 74 : 0))
+            #expect(result.exitCode == (excess == 1 && !reached.isWarning ? 78 : 0))
         }
         #expect(try await plan("--limits", "none").exitCode == 0)
     }
 
     @Test func theNumberOfPacks() async throws {
         try folder.write("one/file", "content")
-        for (count, exitCode) in [(1000, 0), (1001, 74)] {
+        for (count, exitCode) in [(1000, 0), (1001, 78)] {
             try testSite.settings {
                 $0["packs"] = .object(
                     JSONObject(lastWins: (0..<count).map { ("p\($0)", ["source": .string(folder["one"])]) }))
@@ -117,11 +117,11 @@ import Testing
         #expect(device["devices"]?.elements?.first?["packs"]?.elements == ["game/menu/scale-2"])
         for limit in ["initial", "tag", "inUse"] {
             try declare(files, initial: ["menu"], limits: .object(JSONObject(lastWins: [(limit, 2999)])))
-            #expect(try await plan().exitCode == 74)
+            #expect(try await plan().exitCode == 78)
             #expect(try await plan("--device", "scale=2").exitCode == 0)
         }
         try declare(files, initial: ["menu"], limits: ["hosted": 5999])
-        #expect(try await plan("--device", "scale=2").exitCode == 74)
+        #expect(try await plan("--device", "scale=2").exitCode == 78)
     }
 
     /// Scripts and pages pass (ODR-16).

@@ -37,7 +37,7 @@ struct DownloaderReportTests {
 
     @Test func reportsDisallowedPacks() async throws {
         let result = try await run(try FaultServer(testSite.site), "--allowance", "1")
-        #expect(result.exitCode == 74, "\(result.errorText)")
+        #expect(result.exitCode == 78, "\(result.errorText)")
         let json = try result.json()
         #expect(json["packs"]?.elements?.isEmpty == true)
         let refusals = try #require(json["refusals"]?.elements)

@@ -41,7 +41,7 @@ struct FailedPackTests {
             try await Command.run(
                 ["fetch", url, "--store", testSite.store, "--trust", testSite.root] + options + testSite.keys)
         }
-        try await fetch(server.url).failed(69)
+        try await fetch(server.url).failed(72)
         #expect(try await expectFailed()?.version == nil)
         try await fetch(testSite.site).succeeded()
         try await expectLoaded(options.isEmpty ? "opened" : "sealed")
@@ -51,7 +51,7 @@ struct FailedPackTests {
     @Test(arguments: [true, false]) func anExistingFormSatisfiesTheNextFetch(withKeys: Bool) async throws {
         try await testSite.fetch().succeeded()
         let server = try failing()
-        try await testSite.fetch(server.url, "--sealed").failed(69)
+        try await testSite.fetch(server.url, "--sealed").failed(72)
         #expect(try await expectFailed()?.version == 1)
         try await testSite.fetch(server.url, withKeys: withKeys).succeeded()
         try await expectLoaded()
@@ -61,7 +61,7 @@ struct FailedPackTests {
     @Test func errorsNameThePack() async throws {
         let server = try failing()
         let result = try await testSite.fetch(server.url)
-        #expect(result.exitCode == 69 && result.errorText.contains("'level'"), "\(result.errorText)")
+        #expect(result.exitCode == 72 && result.errorText.contains("'level'"), "\(result.errorText)")
         for word in [".part", "ephemeral", testSite.store] { #expect(!result.errorText.contains(word)) }
     }
 
@@ -70,7 +70,7 @@ struct FailedPackTests {
         let status = ["status", "--store", testSite.store, "--json"]
         let server = try failing()
         let failed = try await testSite.fetch(server.url, "--json")
-        #expect(failed.exitCode == 69)
+        #expect(failed.exitCode == 72)
         #expect(failed.output == (try await Command.run(status).succeeded().output))
         #expect(try failed.json()["packs"]?.elements?.first?["state"] == "failed")
 

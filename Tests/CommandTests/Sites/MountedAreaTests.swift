@@ -54,7 +54,7 @@ struct MountedAreaTests {
 
     private func expectFull(_ result: CommandResult, _ hint: String) {
         guard result.exitCode != 0 else { return }
-        #expect(result.exitCode == 74 && result.errorText.contains("full"), "\(result.errorText) \(hint)")
+        #expect(result.exitCode == 71 && result.errorText.contains("full"), "\(result.errorText) \(hint)")
     }
 
     @Test(arguments: Sampling.pairs(operations, areas, for: "readOnly")) func readOnly(

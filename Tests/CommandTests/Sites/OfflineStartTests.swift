@@ -49,7 +49,7 @@ struct OfflineStartTests {
             try await testSite.fetch(withKeys: false).succeeded()
         }
         let result = try await testSite.fetch(try nowhere())
-        #expect(result.exitCode == 69, "\(result.errorText)")
+        #expect(result.exitCode == 68, "\(result.errorText)")
         let status = try await testSite.status()
         #expect(status.mapValues(\.state) == ["one": "loaded", "two": "loaded", "three": "absent"])
         #expect(try await testSite.tree(of: "one") == Tree(testSite.folder["one"]))

@@ -83,7 +83,7 @@ struct PackFormTests {
     @Test func aFormRequestThatFailedIsKept() async throws {
         try await testSite.fetch().succeeded()
         let server = try FaultServer(testSite.site) { $0.isForPack ? .status(404) : .file }
-        try await testSite.fetch(server.url, "--sealed").failed(69, naming: server.url)
+        try await testSite.fetch(server.url, "--sealed").failed(72, naming: server.url)
         try await testSite.fetch().succeeded()
         try await expect("opened", version: 1)
         try await publishNext(2)

@@ -45,7 +45,7 @@ struct PurgeableTests {
 
     @Test func unmarkedPacksAreKept() async throws {
         try await fetchWanted { mounted, result in
-            #expect(result.exitCode == 74 && result.errorText.contains("disk is full"), "\(result.errorText)")
+            #expect(result.exitCode == 71 && result.errorText.contains("disk is full"), "\(result.errorText)")
             #expect(result.errorText.contains("16 MiB to stay free"), "\(result.errorText)")
             #expect(result.errorText.contains("remove packs, or declare some purgeable"))
             let states = try await states(mounted)
@@ -90,7 +90,7 @@ struct PurgeableTests {
         try await MountedAreas.mount(["shared"], of: store) { mounted in
             try await mounted.leave(kibibytes: 0, in: "shared")
             let purge = ["fetch", testSite.site, "--store", store, "wanted"]
-            #expect(try await Command.run(purge, through: mounted.inside).exitCode == 74)
+            #expect(try await Command.run(purge, through: mounted.inside).exitCode == 71)
             try await Command.run("remove", "old", "--store", store, through: mounted.inside).succeeded()
             let status = try await Command.run("status", "--store", store, through: mounted.inside)
             #expect(status.text.contains("absent  old") && status.text.contains("toBeTransferred  kept"))
@@ -100,7 +100,7 @@ struct PurgeableTests {
     @Test func nothingIsRemovedIfItIsNotEnough() async throws {
         try await run("purgeable", "old").succeeded()
         try await fetchWanted(withRoomFor: 8 << 10) { mounted, result in
-            #expect(result.exitCode == 74, "\(result.errorText)")
+            #expect(result.exitCode == 71, "\(result.errorText)")
             let states = try await states(mounted)
             #expect(states.contains("loaded  old"), "\(states)")
         }
@@ -109,7 +109,7 @@ struct PurgeableTests {
     @Test func aRequestedPackIsKept() async throws {
         try await run("purgeable", "old").succeeded()
         try await fetchWanted("old") { mounted, result in
-            #expect(result.exitCode == 74, "\(result.errorText)")
+            #expect(result.exitCode == 71, "\(result.errorText)")
             let states = try await states(mounted)
             #expect(states.contains("loaded  old"), "\(states)")
         }
@@ -119,7 +119,7 @@ struct PurgeableTests {
         try await run("purgeable", "old").succeeded()
         try await run("keep", "old").succeeded()
         try await fetchWanted { mounted, result in
-            #expect(result.exitCode == 74, "\(result.errorText)")
+            #expect(result.exitCode == 71, "\(result.errorText)")
             let states = try await states(mounted)
             #expect(states.contains("loaded  old  version 1 opened\n"), "\(states)")
         }
@@ -135,7 +135,7 @@ struct PurgeableTests {
                 flock --shared . sleep 60 </dev/null >/dev/null 2>&1 & sleep 0.3
                 """)
         } then: { mounted, result in
-            #expect(result.exitCode == 74, "\(result.errorText)")
+            #expect(result.exitCode == 71, "\(result.errorText)")
             let states = try await states(mounted)
             #expect(states.contains("loaded  old  version 1 opened, purgeable"), "\(states)")
             try await mounted.shell("cat '\(testSite.store)/permanent/old/current/noise' >/dev/null")

@@ -49,7 +49,7 @@ import VaultFileSystem
             request.isForPack && request.path.hasSuffix(".one.avpack") ? .status(404) : .file
         }
         let result = try await repair(server.url)
-        #expect(result.exitCode == 69 && result.errorText.contains("'one'"), "\(result.errorText)")
+        #expect(result.exitCode == 72 && result.errorText.contains("'one'"), "\(result.errorText)")
         #expect(try !isSound("one"))
         #expect(try isSound("two"))
         try await repair().succeeded()

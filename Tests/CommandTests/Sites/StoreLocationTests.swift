@@ -74,7 +74,7 @@ struct StoreLocationTests {
             ["fetch", testSite.site, "--store", testSite.store, "--\(area)", folder["disk/area"]]
                 + testSite.keys,
             through: wrapper)
-        #expect(result.exitCode == 74, "\(result.errorText)", sourceLocation: location)
+        #expect(result.exitCode == 71, "\(result.errorText)", sourceLocation: location)
         #expect(
             result.errorText.contains("full; free some space") || result.errorText.contains("disk is full"),
             "\(result.errorText)", sourceLocation: location)

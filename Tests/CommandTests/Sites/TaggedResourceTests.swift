@@ -180,7 +180,7 @@ import Testing
             #expect(try await testSite.status()["\(Self.shared)/scale-\(scale)"]?.version == 1)
         }
         let all = try await Command.run(Array(arguments.dropLast(3)))
-        #expect(all.exitCode == 74, "\(all.errorText)")
+        #expect(all.exitCode == 78, "\(all.errorText)")
     }
 
     /// A team that may list packs of a tree could replace variants of it.

@@ -2,7 +2,7 @@ import FaultServer
 import Foundation
 
 extension NetworkFault {
-    /// Every kind, with what one fault and what lasting ones may come to: 65 corrupt data, 69 a failing host, 76 not to
+    /// Every kind, with what one fault and what lasting ones may come to: 65 corrupt data, 69 a failing host, 72 a missing file, 76 not to
     /// be trusted. Bytes that are wrong once may be fetched again or refused.
     static let all = lengths + ranges + redirects + refusals + connections + contents
 
@@ -70,8 +70,9 @@ extension NetworkFault {
     ]
 
     private static let refusals: [NetworkFault] = [
-        .status(204), .status(304), .status(401), .status(403, once: [69]), .status(404, once: [69]),
-        .status(410, once: [69]), .status(500),
+        .status(204), .status(304), .status(401), .status(403, once: [72], always: [72]),
+        .status(404, once: [72], always: [72]),
+        .status(410, once: [72], always: [72]), .status(500),
         .status(503),
         .status(429, "for seconds") { ["Retry-After": "1"] },
         .status(429, "until a moment") {

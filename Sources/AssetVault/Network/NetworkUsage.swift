@@ -1,0 +1,46 @@
+public import SealedPack
+public import VaultErrors
+
+/// What a store received over the network, without the headers of HTTP: by day, for about three months, and by pack.
+public struct NetworkUsage: Sendable, Hashable {
+    /// Bytes that were received.
+    public struct Bytes: Sendable, Hashable {
+        public fileprivate(set) var metered: UInt64 = 0
+        public fileprivate(set) var unmetered: UInt64 = 0
+        public var all: UInt64 { metered + min(unmetered, .max - metered) }
+
+        fileprivate mutating func add(_ entry: TrafficLog.Entry) {
+            if entry.isMetered {
+                metered += min(entry.bytes, .max - metered)
+            } else {
+                unmetered += min(entry.bytes, .max - unmetered)
+            }
+        }
+    }
+
+    /// By dates such as `2026-11-24`, in UTC.
+    public fileprivate(set) var days: [String: Bytes] = [:]
+    public fileprivate(set) var packs: [PackID: Bytes] = [:]
+    public fileprivate(set) var metadata = Bytes()
+}
+
+extension VaultStore {
+    /// What apps and downloaders received for this store.
+    public func networkUsage() async throws(VaultError) -> NetworkUsage {
+        var usage = NetworkUsage()
+        for role in StoreRole.allCases {
+            let log = TrafficLog(of: StoreAccess(layout: layout, role: role))
+            for day in (try? log.days()) ?? [] {
+                for entry in log.entries(on: day) {
+                    usage.days[day, default: NetworkUsage.Bytes()].add(entry)
+                    if let pack = entry.pack {
+                        usage.packs[pack, default: NetworkUsage.Bytes()].add(entry)
+                    } else {
+                        usage.metadata.add(entry)
+                    }
+                }
+            }
+        }
+        return usage
+    }
+}

@@ -1,0 +1,42 @@
+import VaultErrors
+
+/// What the app allows of the network; see ``VaultClient/network``.
+public enum NetworkUse: String, Sendable, CaseIterable {
+    /// All that is asked for is downloaded.
+    case unrestricted
+    /// The network is metered: packs that nobody asked for by a tag or a name, and that are not essential, are left until it is not.
+    case metered
+    /// Nothing is sent.
+    case none
+
+    func admits(_ need: NetworkNeed) -> Bool {
+        switch need {
+        case .noNetwork: true
+        case .anyNetwork: self != .none
+        case .unmeteredNetwork: self == .unrestricted
+        }
+    }
+}
+
+/// What the work on a pack needs of the network.
+enum NetworkNeed: Sendable {
+    /// Nothing is downloaded.
+    case noNetwork
+    case anyNetwork
+    /// It can wait for a network that is not metered.
+    case unmeteredNetwork
+}
+
+extension VaultError {
+    static func noNetwork(_ place: String) -> VaultError {
+        VaultError(
+            .unreachable, "the app allows no network", at: place,
+            remedy: "allow it, or go on with what is loaded")
+    }
+
+    static func metered(_ place: String) -> VaultError {
+        VaultError(
+            .unreachable, "the network is metered, and nobody asked for it", at: place,
+            remedy: "request it, or fetch it over another network")
+    }
+}

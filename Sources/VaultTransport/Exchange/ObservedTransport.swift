@@ -1,0 +1,33 @@
+public import VaultErrors
+
+/// A transport whose user decides on each request to a host, and sees all that comes from one. Local files are not observed.
+public struct ObservedTransport: Transport {
+    private let base: any Transport
+    private let willAsk: @Sendable (SiteLocation) throws(VaultError) -> Void
+    private let didReceive: @Sendable (_ count: Int, SiteLocation) throws(VaultError) -> Void
+
+    /// - Parameters:
+    ///   - willAsk: called before each request; an error from it prevents the request.
+    ///   - didReceive: called with the bytes of each chunk; an error from it ends the transfer.
+    public init(
+        _ base: any Transport,
+        willAsk: @escaping @Sendable (SiteLocation) throws(VaultError) -> Void,
+        didReceive: @escaping @Sendable (_ count: Int, SiteLocation) throws(VaultError) -> Void
+    ) {
+        (self.base, self.willAsk, self.didReceive) = (base, willAsk, didReceive)
+    }
+
+    public func get(_ request: TransportRequest) async throws(VaultError) -> TransportResponse {
+        let location = request.location
+        guard location.path == nil else { return try await base.get(request) }
+        try willAsk(location)
+        let observe = { @Sendable [didReceive] count throws(VaultError) in try didReceive(count, location) }
+        switch try await base.get(request) {
+        case .whole(let body): return .whole(body.observed(by: observe))
+        case .part(let range, let body): return .part(range, body.observed(by: observe))
+        case .absent: return .absent
+        case .outOfRange(let total): return .outOfRange(total: total)
+        case .busy(let wait): return .busy(retryAfter: wait)
+        }
+    }
+}

@@ -1,0 +1,145 @@
+import FaultServer
+import SealedPack
+import Synchronization
+import Testing
+
+@testable import AssetVault
+
+/// What an app allows of the network, also while work runs, and what is counted (ODR-17).
+@Suite(.timeLimit(.minutes(5))) struct NetworkUseTests {
+    let game: ResourceGame
+    let client: VaultClient
+
+    init() async throws {
+        game = try await ResourceGame()
+        client = try game.client()
+    }
+
+    /// Waits until bytes of packs are being sent.
+    private func somethingComes() async {
+        while game.askedPacks.isEmpty { try? await Task.sleep(for: .milliseconds(1)) }
+    }
+
+    private var sentBytes: UInt64 {
+        UInt64(game.server.exchanges.filter(\.request.isForPack).reduce(0) { $0 + $1.bodyBytes })
+    }
+
+    @Test func withoutNetworkNothingIsSent() async throws {
+        let second = ResourceRequest(tags: ["level2"], of: client)
+        try await second.beginAccessing()
+        client.network = .none
+        let asked = game.server.exchanges.count
+        // What is loaded needs none.
+        let again = ResourceRequest(tags: ["level2"], of: client)
+        try await again.beginAccessing()
+        let third = ResourceRequest(tags: ["level3"], of: client)
+        #expect(await category { try await third.beginAccessing() } == .unreachable)
+        #expect(await category { try await client.refresh() } == .unreachable)
+        #expect(game.server.exchanges.count == asked)
+        client.network = .unrestricted
+        try await third.beginAccessing()
+    }
+
+    /// What came before the network was taken away is not sent again.
+    @Test func theNetworkGoesWhileItIsUsed() async throws {
+        game.slowDown()
+        let request = ResourceRequest(tags: ["level4"], of: client)
+        async let failure = category { try await request.beginAccessing() }
+        await somethingComes()
+        try await Task.sleep(for: .milliseconds(40))
+        client.network = .none
+        #expect(await failure == .unreachable)
+        client.network = .unrestricted
+        try await request.beginAccessing()
+        #expect(try await request.contents(of: EntryPath("levels/4/map")) == ResourceGame.map(4))
+        // Beside the pack only what was sent and had not arrived.
+        #expect(sentBytes < 320_000, "\(sentBytes)")
+    }
+
+    /// What is requested comes over a metered network, as far as that is allowed.
+    @Test func anAllowanceForMeteredNetworks() async throws {
+        let careful = try game.client {
+            $0.network = .metered
+            $0.policy.meteredAllowance = 250_000
+        }
+        let small = ResourceRequest(tags: ["level4"], of: careful)
+        #expect(try await small.downloadSize() > 200_000)
+        try await small.beginAccessing()
+        // The texture comes with it.
+        let large = ResourceRequest(tags: ["level3"], of: careful)
+        do {
+            try await large.beginAccessing()
+            Issue.record("it began")
+        } catch {
+            #expect(error.category == .limit && error.missingBytes ?? 0 > 50_000, "\(error)")
+        }
+        // Nothing comes for a request that can't begin.
+        #expect(game.askedPacks.count == 1)
+        careful.network = .unrestricted
+        try await large.beginAccessing()
+        let usage = try await careful.store.networkUsage()
+        let today = try #require(usage.days[TrafficLog.today])
+        #expect(today.all == UInt64(game.server.exchanges.reduce(0) { $0 + $1.bodyBytes }))
+        #expect(usage.packs[try PackID("game/level4")]?.metered ?? 0 > 200_000)
+        #expect(usage.packs[try PackID("game/level4")]?.unmetered == 0)
+        #expect(usage.packs[try PackID("game/level3")]?.unmetered ?? 0 > 200_000)
+        #expect(usage.metadata.all > 0)
+        #expect(usage.packs.values.reduce(usage.metadata.all) { $0 + $1.all } == today.all)
+    }
+}
+
+/// Prefetch packs and metered networks (ODR-17).
+@Suite(.timeLimit(.minutes(5))) struct MeteredPrefetchTests {
+    let game: HostedGame
+
+    init() async throws {
+        game = try await HostedGame(policies: ["levels/one": "prefetch", "extras": "essential"])
+    }
+
+    private func deferred(_ client: VaultClient, _ body: () async throws -> Void) async throws -> [PackID] {
+        let updates = client.statusUpdates
+        try await body()
+        client.endStatusUpdates()
+        var found: [PackID] = []
+        for await case .deferred(let id) in updates { found.append(id) }
+        return found
+    }
+
+    @Test func prefetchPacksWait() async throws {
+        let client = try game.client()
+        client.network = .metered
+        let found = try await deferred(client) { try await client.fetch() }
+        #expect(found.map(\.description) == ["levels/one"])
+        #expect(try await client.status(of: PackID("levels/one")).state == .absent)
+        #expect(try await client.status(of: PackID("extras")).state == .loaded)
+        // What is named comes.
+        try await client.fetch(.only([PackID("levels/one")]))
+        #expect(try await client.status(of: PackID("levels/one")).state == .loaded)
+    }
+
+    /// A network that becomes metered ends a prefetch, which is no failure.
+    @Test func aNetworkBecomesMetered() async throws {
+        game.answer { _ in .changed { $0.pace = (count: 1 << 14, pause: .milliseconds(8)) } }
+        let client = try game.client()
+        let found = try await deferred(client) {
+            async let fetched: Void = client.fetch()
+            while try await client.status(of: PackID("levels/one")).state == .absent {}
+            client.network = .metered
+            try await fetched
+        }
+        #expect(found.map(\.description) == ["levels/one"])
+        #expect(try await client.status(of: PackID("extras")).state == .loaded)
+        #expect(try await client.status(of: PackID("levels/one")).loadedVersion == nil)
+    }
+
+    @Test func aDownloaderObeys() async throws {
+        var configuration = try game.configuration(keys: false)
+        configuration.network = .metered
+        let seen = Mutex<Set<PackID>>([])
+        _ = try await PackDownloader(configuration).run(.install) { update in
+            if case .deferred(let id) = update { seen.withLock { _ = $0.insert(id) } }
+        }
+        #expect(seen.withLock { $0 } == [try PackID("levels/one")])
+        #expect(try await game.client().status(of: PackID("extras")).state == .toBeTransferred)
+    }
+}
