@@ -61,7 +61,7 @@ extension MetadataStore {
         // Stores the verified bytes, as the other store may change meanwhile.
         let read = RecordingMetadataSource(other.asSource, trusting: given)
         let chain = try await TrustChain.verifying(
-            read, pinnedRoot: root, now: .earliest, notBefore: InMemoryTrust(files: files))
+            read, pinnedRoot: root, now: .earliest, notBefore: InitialTrust(files: files))
         if let given, given.version > chain.root.version {
             throw .untrusted(
                 "the metadata's root version \(chain.root.version) is older than the given root",

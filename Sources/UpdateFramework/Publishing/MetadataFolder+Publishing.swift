@@ -56,8 +56,8 @@ extension MetadataFolder {
         let new = Dictionary(files.map { ($0.hostedName, $0.bytes) }) { $1 }
         let source = Preview(new: new, current: self)
         let chain = try await TrustChain.verifying(
-            source, pinnedRoot: nil, now: now, notBefore: InMemoryTrust(of: current))
-        let tree = try await TrustWorkflow(source: source, storage: InMemoryTrust(), now: now).tree(of: chain)
+            source, pinnedRoot: nil, now: now, notBefore: InitialTrust(of: current))
+        let tree = try await TrustWorkflow(source: source, storage: InitialTrust(), now: now).tree(of: chain)
         // Existing refusals are kept; new metadata must be valid.
         let roles = Set(files.map(\.draft.role))
         if let refusal = tree.refusals.first(where: { roles.contains($0.role) }) { throw refusal.error }
