@@ -76,7 +76,7 @@ struct StoredListing: Sendable {
             at: id.targetPath, in: chain, from: source, now: .earliest)
         guard let record, let pack = try ListedPack(record).version(for: appVersion) else { return nil }
         let named = names?.completing(pack) ?? pack
-        return OfferedPack(pack: named, version: ListingVersion(chain), locations: [])
+        return OfferedPack(pack: named, listing: ListingVersion(chain), locations: [])
     }
 
     private func lists(_ waiting: [PackID: Set<SHA256Digest>]) async -> Bool {
