@@ -142,7 +142,9 @@ extension PackStager {
             let key = try? await keys.contentKey(
                 pack.contentKeyID, slots: pack.slots, place: pack.id.description)
         else { return [] }
-        return found.compactMap { tree in try? OpenedTree(tree.root, openedFrom: tree.tail, key: key) }
+        return found.compactMap { tree in
+            try? OpenedTreePieces(tree.root, openedFrom: tree.tailFile, key: key)
+        }
     }
 
     /// Whether another process moved the pack to shared storage, or further. Under the lock: a file is moved before

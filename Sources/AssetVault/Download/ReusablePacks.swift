@@ -37,17 +37,17 @@ final class ReusablePacks: Sendable {
         return found
     }
 
-    /// Opened versions of a pack, each with its tail.
-    func trees(of pack: PackManifest) -> [(root: FilePath, tail: PackFile)] {
+    /// Opened versions of a pack, each with its tail file.
+    func trees(of pack: PackManifest) -> [(root: FilePath, tailFile: PackFile)] {
         let home = layout.home(of: pack.id)
         let tails = Self.files(in: home) { name, _ in
-            VersionName(ofEntry: name).map { $0.form == .opened && name == $0.tail } ?? false
+            VersionName(ofEntry: name).map { $0.form == .opened && name == $0.tailFile } ?? false
         }
         return tails.compactMap { name, file in
-            guard let version = VersionName(ofEntry: name), let tail = try? PackFile(file, as: nil),
-                tail.contentKeyID == pack.contentKeyID
+            guard let version = VersionName(ofEntry: name), let tailFile = try? PackFile(file, as: nil),
+                tailFile.contentKeyID == pack.contentKeyID
             else { return nil }
-            return (home.appending(version.text), tail)
+            return (home.appending(version.text), tailFile)
         }
     }
 

@@ -123,9 +123,9 @@ public struct StoreLayout: Sendable, Hashable {
 
     func current(of id: PackID) -> FilePath { home(of: id).appending("current") }
 
-    /// Index and catalog of an opened pack.
-    func tail(of pack: PackManifest) -> FilePath {
-        home(of: pack.id).appending(VersionName(of: pack, as: .opened).tail)
+    /// The file of the pack that a tree was opened from, with holes where its pieces were.
+    func tailFile(of pack: PackManifest) -> FilePath {
+        home(of: pack.id).appending(VersionName(of: pack, as: .opened).tailFile)
     }
 
     func version(_ pack: PackManifest, as form: PackForm) -> FilePath {
