@@ -46,7 +46,7 @@ extension PackManifest {
         let vault = try target.object("custom", at: place).object("assetvault", at: "\(place): custom")
         let format = try vault.integer("format", at: place)
         guard format == Self.format else {
-            throw .unknownFormat("pack format version \(format) is unknown", at: place)
+            throw .unsupportedFormat("pack format version \(format) is unknown", at: place)
         }
         length = try Self.count("length", of: target, at: place)
         sha256 = try Self.digest(of: try target.object("hashes", at: place), at: place)

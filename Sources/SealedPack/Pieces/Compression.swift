@@ -41,7 +41,7 @@ enum PieceCodec: UInt8, Sendable {
             throw VaultError(.corrupt, "a message is empty", at: place, remedy: "do not use this pack")
         }
         guard let codec = PieceCodec(rawValue: first) else {
-            throw .unknownFormat("the pack uses codec \(first), which is unknown", at: place)
+            throw .unsupportedFormat("the pack uses codec \(first), which is unknown", at: place)
         }
         self = codec
     }

@@ -28,7 +28,7 @@ struct PackHistory {
         _ id: PackID, named name: PackID, version: UInt64, acceptingRemovedKeys acceptsRemovedKeys: Bool
     ) throws(VaultError) -> PackManifest {
         var found: PackManifest?
-        var refused: (file: MetadataVersion, root: Int64)?
+        var refused: (file: MetadataFileName, root: Int64)?
         for file in try targetsFiles() {
             guard let (targets, standing) = try listedTargets(in: file),
                 let listing = try Self.listing(of: id, among: targets), listing.version == version
@@ -91,7 +91,7 @@ struct PackHistory {
     }
 
     /// All files of targets roles, the newest first.
-    private func targetsFiles() throws(VaultError) -> [MetadataVersion] {
+    private func targetsFiles() throws(VaultError) -> [MetadataFileName] {
         try folder.versions().filter { $0.role?.type == .targets }.sorted { $0.version > $1.version }
     }
 
@@ -99,8 +99,8 @@ struct PackHistory {
     func latest(_ count: Int, of ids: Set<PackID>) throws(VaultError) -> [PackID: [PackManifest]] {
         var found: [PackID: [PackManifest]] = [:]
         var looked: [String: Int] = [:]
-        for file in try targetsFiles() where looked[file.fileName, default: 0] < Self.latestFiles {
-            looked[file.fileName, default: 0] += 1
+        for file in try targetsFiles() where looked[file.unversionedName, default: 0] < Self.latestFiles {
+            looked[file.unversionedName, default: 0] += 1
             // Files of other signers, or of a killed publication, are ignored.
             guard let targets = try? targets(in: file) else { continue }
             for id in ids {
@@ -140,13 +140,13 @@ struct PackHistory {
     }
 
     /// The targets of a file that accepted keys have signed.
-    private func targets(in file: MetadataVersion) throws(VaultError) -> JSONObject {
+    private func targets(in file: MetadataFileName) throws(VaultError) -> JSONObject {
         try listedTargets(in: file)?.targets ?? [:]
     }
 
     /// The targets of such a file, and whether the present keys have signed it.
     private func listedTargets(
-        in file: MetadataVersion
+        in file: MetadataFileName
     ) throws(VaultError) -> (targets: JSONObject, standing: TargetsSignatureHistory.Standing)? {
         guard let metadata = try folder.metadata(in: file),
             case .object(let targets)? = metadata.document.signed["targets"],

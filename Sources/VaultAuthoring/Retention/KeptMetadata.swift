@@ -7,8 +7,8 @@ import VaultSite
 /// Which metadata of a site must stay, and which packs because of it.
 struct KeptMetadata {
     /// All files that have a version in their name.
-    let files: [MetadataVersion]
-    private(set) var kept: [MetadataVersion: Keeping] = [:]
+    let files: [MetadataFileName]
+    private(set) var kept: [MetadataFileName: Keeping] = [:]
     /// By the hosted path below the folder of targets.
     private(set) var keptTargets: [String: Keeping] = [:]
 
@@ -37,7 +37,7 @@ struct KeptMetadata {
     }
 
     /// For each hosted path the newest file that lists it.
-    private(set) var lastListing: [String: MetadataVersion] = [:]
+    private(set) var lastListing: [String: MetadataFileName] = [:]
 
     /// - Parameter versions: how many versions of each pack stay.
     init(
@@ -58,7 +58,7 @@ struct KeptMetadata {
             for (name, value) in try snapshot.document.signed.object("meta", at: file.hostedName) {
                 guard case .object(let reference) = value, case .integer(let version)? = reference["version"]
                 else { continue }
-                let listed = files.filter { $0.version == version && $0.fileName == name }
+                let listed = files.filter { $0.version == version && $0.unversionedName == name }
                 for file in listed { try keepWithTargets(file, in: folder, reason) }
             }
         }
@@ -75,8 +75,8 @@ struct KeptMetadata {
     }
 
     /// The version of the same role that came after a file.
-    func successor(of file: MetadataVersion) -> MetadataVersion? {
-        files.filter { $0.fileName == file.fileName && $0.version > file.version }
+    func successor(of file: MetadataFileName) -> MetadataFileName? {
+        files.filter { $0.unversionedName == file.unversionedName && $0.version > file.version }
             .min { $0.version < $1.version }
     }
 
@@ -84,7 +84,7 @@ struct KeptMetadata {
         for file in files where file.role == role && file.version == version { kept[file] = .current }
     }
 
-    private mutating func keep(_ file: MetadataVersion, _ reason: KeepingReason) {
+    private mutating func keep(_ file: MetadataFileName, _ reason: KeepingReason) {
         kept[file] = Keeping.earlier(reason).joined(with: kept[file])
     }
 
@@ -93,7 +93,7 @@ struct KeptMetadata {
     }
 
     private mutating func keepWithTargets(
-        _ file: MetadataVersion, in folder: MetadataFolder, _ reason: KeepingReason
+        _ file: MetadataFileName, in folder: MetadataFolder, _ reason: KeepingReason
     ) throws(VaultError) {
         let isNew = kept[file] == nil
         keep(file, reason)
@@ -105,7 +105,7 @@ struct KeptMetadata {
     private mutating func keepNewest(_ count: Int, in folder: MetadataFolder, _ signers: PackSigners)
         throws(VaultError)
     {
-        var listings: [[UInt8]: [UInt64: (file: MetadataVersion, target: String)]] = [:]
+        var listings: [[UInt8]: [UInt64: (file: MetadataFileName, target: String)]] = [:]
         for file in files.filter({ $0.role?.type == .targets }).sorted(by: { $0.version > $1.version }) {
             guard let metadata = try? folder.metadata(in: file) else { continue }
             for record in try metadata.records where signers.authorize(record, in: metadata) {

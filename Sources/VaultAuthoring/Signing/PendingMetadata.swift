@@ -14,9 +14,9 @@ extension VaultFolder {
 
 extension MetadataFolder {
     /// Nil where the file is gone.
-    func pendingMetadata(in file: MetadataVersion) throws(VaultError) -> UnverifiedMetadata? {
+    func pendingMetadata(in file: MetadataFileName) throws(VaultError) -> UnverifiedMetadata? {
         guard let role = file.role,
-            let bytes = try self.file(named: file.hostedName, limit: role.sizeLimit)
+            let bytes = try metadata(named: file.hostedName, limit: role.sizeLimit)
         else { return nil }
         return try UnverifiedMetadata(parsingPending: bytes, as: role, place: file.hostedName)
     }
@@ -67,7 +67,7 @@ struct PendingMetadata {
 
     /// Removes what waits for a role.
     func remove(_ role: MetadataRole) throws(VaultError) {
-        for version in try files.versions() where version.fileName == role.fileName {
+        for version in try files.versions() where version.unversionedName == role.fileName {
             try FileSystem.unlink(vault.pending.appending(version.hostedName))
         }
     }
