@@ -31,7 +31,7 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 subcommands: [
                     Fetch.self, Downloader.self, Unlock.self, Status.self, Path.self, Access.self,
                     Remove.self,
-                    Purgeable.self, Keep.self, Purge.self, Usage.self, Verify.self, Repair.self,
+                    PurgeableCommand.self, KeepCommand.self, Purge.self, Usage.self, Verify.self, Repair.self,
                 ]),
         ])
 

@@ -80,7 +80,7 @@ final class ReusablePacks: Sendable {
 
     /// Sealed packs in a folder of the store.
     private static func sealed(in path: FilePath) -> [NamedFile] {
-        files(in: path) { name, _ in name.hasPrefix("@") && name.hasSuffix(".avpack") }
+        files(in: path) { name, _ in name.hasPrefix(StoreLayout.reservedPrefix) && name.hasSuffix(".avpack") }
     }
 
     /// Downloads, complete or partial.

@@ -23,6 +23,9 @@ import VaultCrypto
 ///
 /// A pack ID holds no `@`, so names that begin with it can't be those of a pack.
 public struct StoreLayout: Sendable, Hashable {
+    /// Begins the names of what the store keeps for itself.
+    static let reservedPrefix = "@"
+
     public var ephemeral: FilePath
     public var shared: FilePath
     public var permanent: FilePath
@@ -108,7 +111,7 @@ public struct StoreLayout: Sendable, Hashable {
         return SHA256Digest(hex: String(stem))?.hex
     }
 
-    func state(of id: PackID, in role: StoreRole) -> FilePath {
+    func recordPath(of id: PackID, in role: StoreRole) -> FilePath {
         states(of: role).appending(id.description).appending("@record.json")
     }
 

@@ -83,7 +83,7 @@ struct Fetch: AsyncParsableCommand {
         let selection = try selection
         var configuration = try site.configuration(of: store.layout)
         limits.apply(to: &configuration)
-        configuration.keys = try keys.provider()
+        configuration.keys = try keys.cachedProvider()
         configuration.form = form.form
         configuration.policy.preloadsLockedPacks = preload
         if dryRun { return try await reportCosts(of: selection, configuration) }

@@ -43,7 +43,7 @@ struct ContentPlanCommand: AsyncParsableCommand {
     func run() async throws {
         let folder = VaultFolder(FilePath(vault))
         let named = try limits.map { name throws(VaultError) in try SizeLimits(named: name) }
-        let keys = try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys)
+        let keys = try keys.cachedProvider() ?? FileKeyProvider(path: folder.vaultKeys)
         let plan = try await ContentPlan(of: folder, keys: keys)
         let devices = try device.traits.map { [$0] } ?? plan.devices
         let contents = devices.map { DeviceContent(of: plan, for: $0) }
