@@ -40,7 +40,7 @@ public struct RoleTrust: Sendable, Hashable {
     /// Checks that enough different keys signed. A key with several IDs counts once.
     ///
     /// - Parameter delegator: the role that named the keys, for messages.
-    func verify(_ metadata: UnverifiedMetadata, namedBy delegator: @autoclosure () -> String)
+    func verify(_ metadata: UnverifiedMetadata, delegatedBy delegator: @autoclosure () -> String)
         throws(VaultError)
     {
         let signers = signers(of: metadata)

@@ -64,7 +64,7 @@ public struct VerifiedRoot: VerifiedMetadata {
         guard metadata.document.role.topLevel == role, let trust = trusts[role] else {
             throw .malformedMetadata("it is not \(role.rawValue) metadata", at: metadata.document.place)
         }
-        try trust.verify(metadata, namedBy: "root version \(version)")
+        try trust.verify(metadata, delegatedBy: "root version \(version)")
     }
 
     /// The keys and threshold of a role, without unsupported kinds of keys.

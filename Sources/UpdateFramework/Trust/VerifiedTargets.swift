@@ -22,7 +22,7 @@ public struct VerifiedTargets: VerifiedMetadata {
             throw .malformedMetadata(
                 "it is not the metadata of \(delegation.role)", at: metadata.document.place)
         }
-        try delegation.trust.verify(metadata, namedBy: "the role \(delegator)")
+        try delegation.trust.verify(metadata, delegatedBy: "the role \(delegator)")
         let document = metadata.document
         if let stated = document.signed[MetadataDraft.roleMember], stated != .string(delegation.role.name) {
             throw .malformedMetadata(

@@ -54,7 +54,7 @@ struct MetadataPublisher {
         guard renewal.waiting.isEmpty else {
             let names = renewal.waiting.map { "\($0.path) (\($0.missing))" }.joined(separator: ", ")
             throw signing.keys.failure(
-                for: .targets, namedBy: renewal.rootName,
+                for: .targets, delegatedBy: renewal.rootName,
                 remedy:
                     "sign \(names) where these keys are kept, then publish again", hint: .signing)
         }

@@ -33,7 +33,7 @@ struct RootRenewal {
         let outcome = try signing.wait(file, for: trusts(of: metadata))
         guard case .waiting(let file) = outcome, signing.period.now >= root.expires else { return outcome }
         throw signing.keys.failure(
-            for: .root, namedBy: "root version \(root.version)",
+            for: .root, delegatedBy: "root version \(root.version)",
             remedy:
                 "the root has expired: sign \(file.path) where its key is kept, then publish again",
             hint: .signing
@@ -75,7 +75,7 @@ struct RootRenewal {
         let file = SignedMetadata(
             try .root(
                 version: root.version + 1, expires: signing.period.expiry(of: .root), roles: roles,
-                carrying: root.json))
+                keepingMembersOf: root.json))
         return try signing.keys.sign(file, for: trusts(of: try file.unverified))
     }
 }

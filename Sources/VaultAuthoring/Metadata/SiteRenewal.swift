@@ -91,20 +91,20 @@ struct SiteRenewal {
         let isDue = if isChanged { true } else { try isDue(old, .snapshot) }
         guard isDue else { return nil }
         try requireHigherVersion(.snapshot, than: old?.version)
-        return try signing.sign(.snapshot, for: trusts(of: .snapshot), namedBy: rootName) {
+        return try signing.sign(.snapshot, for: trusts(of: .snapshot), delegatedBy: rootName) {
             version, expires throws(VaultError) in
             try .snapshot(
-                version: version, expires: expires, listing: references, carrying: old?.json ?? [:])
+                version: version, expires: expires, listing: references, keepingMembersOf: old?.json ?? [:])
         }
     }
 
     func timestamp(over snapshot: MetadataReference) throws(VaultError) -> SignedMetadata {
         try requireHigherVersion(.timestamp, than: current?.chain.timestamp.version)
-        return try signing.sign(.timestamp, for: trusts(of: .timestamp), namedBy: rootName) {
+        return try signing.sign(.timestamp, for: trusts(of: .timestamp), delegatedBy: rootName) {
             version, expires throws(VaultError) in
             try .timestamp(
                 version: version, expires: expires, snapshot: snapshot,
-                carrying: current?.chain.timestamp.json ?? [:])
+                keepingMembersOf: current?.chain.timestamp.json ?? [:])
         }
     }
 
@@ -140,7 +140,7 @@ struct SiteRenewal {
         return { [members] version, expires throws(VaultError) in
             try .targets(
                 listing.role, version: version, expires: expires, records: listing.records,
-                delegations: listing.delegations, carrying: members)
+                delegations: listing.delegations, keepingMembersOf: members)
         }
     }
 

@@ -28,9 +28,9 @@ struct KeptMetadata {
             switch (self, other) {
             case (_, nil), (.current, _): self
             case (_, .current?): .current
-            case (.earlier(.namedBy(_, let until)), .earlier(.namedBy(_, let later))?):
+            case (.earlier(.listedBy(_, let until)), .earlier(.listedBy(_, let later))?):
                 until < later ? other ?? self : self
-            case (.earlier(.namedBy), .some(let other)): other
+            case (.earlier(.listedBy), .some(let other)): other
             default: self
             }
         }
@@ -53,7 +53,7 @@ struct KeptMetadata {
             guard let snapshot = try? folder.metadata(in: file), now < snapshot.document.expires else {
                 continue
             }
-            let reason = KeepingReason.namedBy(file.hostedName, until: snapshot.document.expires)
+            let reason = KeepingReason.listedBy(file.hostedName, until: snapshot.document.expires)
             keep(file, reason)
             for (name, value) in try snapshot.document.signed.object("meta", at: file.hostedName) {
                 guard case .object(let reference) = value, case .integer(let version)? = reference["version"]
@@ -129,8 +129,8 @@ struct KeptMetadata {
 
 /// Why a file of a site stays that is no part of what is published now.
 public enum KeepingReason: Sendable, Hashable {
-    /// This snapshot names it, or what lists it; a client may hold it until it expires.
-    case namedBy(String, until: UTCTime)
+    /// This snapshot lists it, or lists what lists it; a client may hold it until it expires.
+    case listedBy(String, until: UTCTime)
     /// It belongs to one of the last versions of a pack, so that it can be restored.
     case restorable
     /// A draft that waits for signatures lists it.
@@ -142,7 +142,7 @@ public enum KeepingReason: Sendable, Hashable {
 extension KeepingReason: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .namedBy(let name, let until): "kept by \(name) until \(until)"
+        case .listedBy(let name, let until): "kept by \(name) until \(until)"
         case .restorable: "kept for restore"
         case .pending: "kept for what waits in pending/"
         case .recent(let until): "kept until \(until): it was live a short time ago"

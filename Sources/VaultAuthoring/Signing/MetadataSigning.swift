@@ -28,12 +28,12 @@ struct MetadataSigning {
     ///
     /// - Throws: `key` when the keys don't meet all of `trusts`.
     func sign(
-        _ role: MetadataRole, for trusts: [RoleTrust], namedBy delegator: String, _ content: Content
+        _ role: MetadataRole, for trusts: [RoleTrust], delegatedBy delegator: String, _ content: Content
     ) throws(VaultError) -> SignedMetadata {
         let file = try draft(role, for: trusts, content)
         guard try isMet(trusts, by: file) else {
             throw keys.failure(
-                for: role, namedBy: delegator,
+                for: role, delegatedBy: delegator,
                 remedy: "restore it from your backup, or publish where it is kept")
         }
         return file
