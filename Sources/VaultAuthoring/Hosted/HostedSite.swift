@@ -107,7 +107,7 @@ final class HostedSite: Sendable {
                 .map(\.document.role))
         for role in CurrentSite.ownRoles(of: tree) where asked.contains(role.document.role) {
             try await copy.readEarlier(
-                than: role.version, of: role.document.role, atMost: Int64(PackHistory.latestFiles))
+                than: role.version, of: role.document.role, atMost: Int64(PackHistory.maximumFilesPerRole))
         }
     }
 

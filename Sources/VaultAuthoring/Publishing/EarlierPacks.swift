@@ -39,10 +39,12 @@ struct EarlierPacks {
 
     /// An earlier version that is to be listed again. Versions that are listed, or wait for signatures, were accepted before.
     func version(
-        _ version: UInt64, of id: PackID, named name: PackID, acceptingRemovedKeys acceptsRemovedKeys: Bool
+        _ version: UInt64, listedAs id: PackID, declaredAs name: PackID,
+        acceptingRemovedKeys acceptsRemovedKeys: Bool
     ) throws(VaultError) -> PackManifest {
         if let pack = candidates(for: id).first(where: { $0.version == version }) { return pack }
-        return try history.pack(id, named: name, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
+        return try history.manifest(
+            listedAs: id, declaredAs: name, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
     }
 
     /// The highest versions that packs have elsewhere than in the listing of the sources: in other channels, or, where that
