@@ -185,7 +185,11 @@ let package = Package(
             "UpdateFramework", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
             packages: [system]),
         tests("VaultTransport", uses: ["VaultErrors", "FaultServer", "Sampling"], packages: [system]),
-        tests("VaultSite", uses: ["StrictJSON", "SealedPack", "Sampling"]),
+        tests(
+            "VaultSite",
+            uses: [
+                "VaultErrors", "StrictJSON", "VaultCrypto", "SealedPack", "UpdateFramework", "Sampling",
+            ]),
         tests(
             "DevelopmentServer", uses: ["VaultErrors"],
             packages: [

@@ -85,7 +85,7 @@ struct SiteAccess: Sendable {
         let record = try await trust.target(
             at: id.targetPath, in: listing.chain, from: listing.site, now: listing.now)
         if let record {
-            let listed = try ListedPack(record)
+            let listed = try ListedPack.readable(in: record)
             if let offer = try offer(listed, in: listing) { return offer }
             throw VaultError(
                 .missing,
