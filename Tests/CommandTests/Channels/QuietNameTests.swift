@@ -170,6 +170,17 @@ import Testing
         #expect(unknown.errorText.contains("no key opens the names"), "\(unknown.errorText)")
     }
 
+    /// With keys, a listing without the table of names is an error.
+    @Test func theTableIsNotListed() async throws {
+        try await testSite.forgeTargets { signed in
+            var targets = try #require(signed["targets"]?.members)
+            targets["packs/assetvault.names.avpack"] = nil
+            signed["targets"] = .object(targets)
+        }
+        try await Command.run(["list", testSite.site] + testSite.keys).failed(66, naming: "no table of them")
+        try await Command.run("list", testSite.site).succeeded()
+    }
+
     @Test func anEarlierVersionIsRestored() async throws {
         let first = try Tree(folder["one"])
         for content in ["second", "third"] {
