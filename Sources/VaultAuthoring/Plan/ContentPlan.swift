@@ -95,7 +95,7 @@ public struct ContentPlan: Sendable {
             guard case .file = entry.kind else { continue }
             let claim = PathClaims.Claim(source: number, pack: id, traits: offer.traits, size: entry.size)
             try claims.add(entry.path, claim) { () throws(VaultError) in try reader.open(entry).sha256() }
-            guard entry.size >= ExecutableFormat.leastSize else { continue }
+            guard entry.size >= ExecutableFormat.minimumSize else { continue }
             if let format = try ExecutableFormat(of: reader.open(entry)) {
                 executables.append(Executable(pack: id, path: entry.path, format: format))
             }
