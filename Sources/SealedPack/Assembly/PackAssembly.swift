@@ -115,7 +115,7 @@ public struct PackAssembly: ~Copyable, Sendable {
         return packFile
     }
 
-    /// Another host sends the following bytes.
+    /// The following bytes come from another sender.
     public mutating func changeSender() { incoming.changeSender() }
 
     /// Counts bytes that can't be verified yet; repeated bytes count once.
