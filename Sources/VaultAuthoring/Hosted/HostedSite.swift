@@ -113,14 +113,14 @@ final class HostedSite: Sendable {
 
     /// Removes metadata of an earlier run that differs from the host's: uploading it would undo another publication.
     func removeSuperseded() throws(VaultError) {
-        let waiting = MetadataFolder(vault.siteMetadata)
+        let toUpload = MetadataFolder(vault.siteMetadata)
         var files = try copy.folder.versions().compactMap { file in file.role.map { (file.hostedName, $0) } }
         files.append((MetadataRole.timestamp.fileName, .timestamp))
         for (name, role) in files {
-            guard let bytes = try waiting.metadata(named: name, limit: role.sizeLimit),
+            guard let bytes = try toUpload.metadata(named: name, limit: role.sizeLimit),
                 try bytes != copy.folder.metadata(named: name, limit: role.sizeLimit)
             else { continue }
-            try FileSystem.unlink(waiting.path.appending(name))
+            try FileSystem.unlink(toUpload.path.appending(name))
         }
     }
 

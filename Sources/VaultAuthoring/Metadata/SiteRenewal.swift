@@ -16,7 +16,7 @@ struct SiteRenewal {
     /// What should be done before long, each a sentence.
     private(set) var warnings: [Warning] = []
     /// Files that must be signed elsewhere before anything is published.
-    private(set) var waiting: [WaitingMetadata] = []
+    private(set) var pendingFiles: [MissingSignatures] = []
 
     /// The wanted content of one targets role.
     struct Listing {
@@ -38,7 +38,7 @@ struct SiteRenewal {
     /// - Parameters:
     ///   - listings: the roles that this vault signs, with the top-level targets.
     ///   - imports: roles that teams signed.
-    /// - Returns: all files to publish; they can't be published while ``waiting`` holds any.
+    /// - Returns: all files to publish; they can't be published while there are ``pendingFiles``.
     mutating func files(
         listing listings: [Listing], importing imports: [SignedMetadata]
     ) throws(VaultError) -> [SignedMetadata] {
@@ -51,18 +51,18 @@ struct SiteRenewal {
         for file in imports { add(file) }
         for listing in listings {
             let old = published[listing.role]
-            if let file = try waiting(listing, after: old) {
+            if let file = try pendingFile(listing, after: old) {
                 add(file)
             } else if let old, try !isDue(old, listing) {
                 references[listing.role] = old.reference
             } else {
                 switch try sign(listing, after: old) {
                 case .signed(let file): add(file)
-                case .waiting(let file):
+                case .pending(let file):
                     guard let old, try !mustChange(old, listing), signing.period.now < old.expires,
                         signing.period.offlineUntil == nil
                     else {
-                        waiting.append(file)
+                        pendingFiles.append(file)
                         continue
                     }
                     references[listing.role] = old.reference
@@ -73,7 +73,7 @@ struct SiteRenewal {
                 }
             }
         }
-        guard waiting.isEmpty else { return files }
+        guard pendingFiles.isEmpty else { return files }
         if let snapshot = try snapshot(listing: references) { add(snapshot) }
         guard let snapshot = references[.snapshot] ?? current?.chain.snapshot.reference else { return files }
         let isUnchanged = snapshot == current?.chain.snapshot.reference
@@ -126,11 +126,11 @@ struct SiteRenewal {
     }
 
     /// Unchanged content in `pending/` that was signed to last longer.
-    private func waiting(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError)
+    private func pendingFile(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError)
         -> SignedMetadata?
     {
         guard let old else { return nil }
-        return try signing.waiting(
+        return try signing.pendingFile(
             listing.role, for: listing.trusts, lastingBeyond: old.expires, content(listing, after: old))
     }
 
