@@ -1,7 +1,7 @@
+import PackSources
 public import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultArchive
 public import VaultContent
 public import VaultErrors
 public import VaultKeys

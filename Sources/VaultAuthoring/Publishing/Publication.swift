@@ -1,7 +1,7 @@
+public import PackSources
 public import SealedPack
 import SystemPackage
 public import UpdateFramework
-public import VaultArchive
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys

@@ -1,8 +1,8 @@
+public import PackSources
 public import SealedPack
 import StrictJSON
 public import SystemPackage
 public import UpdateFramework
-public import VaultArchive
 public import VaultErrors
 import VaultFileSystem
 import VaultSite

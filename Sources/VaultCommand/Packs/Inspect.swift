@@ -1,7 +1,7 @@
 import ArgumentParser
+import PackSources
 import SealedPack
 import StrictJSON
-import VaultArchive
 import VaultContent
 import VaultErrors
 import VaultKeys
