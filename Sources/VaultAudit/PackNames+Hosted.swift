@@ -21,12 +21,12 @@ extension PackNames {
         guard tree.chain.hasQuietNames else { return nil }
         // A site without packs has no names either.
         if packs.packs.isEmpty { return PackNames() }
-        guard let mapManifest = try packs[PackID(packID)]?.pack else {
+        guard let tableManifest = try packs[PackID(packID)]?.pack else {
             throw VaultError(
                 .missing, "the site hides the names of its packs, and lists no table of them",
                 at: site.location.description, remedy: "publish the vault again")
         }
-        let target = try TargetRecord(path: mapManifest.id.targetPath, json: mapManifest.json)
+        let target = try TargetRecord(path: tableManifest.id.targetPath, json: tableManifest.json)
         let location = try site.location(of: target, in: tree.chain)
         let hosted = HostedFile(
             target: target, location: location, transport: site.transport, scratch: scratch)
@@ -34,7 +34,7 @@ extension PackNames {
         let file = try await hosted.open { _ in }
         try HostedFile.verify(file, as: target, at: location.description)
         let pack = try await OpenPack(
-            try PackFile(file, as: mapManifest, named: location.description), keys: keys)
+            try PackFile(file, as: tableManifest, named: location.description), keys: keys)
         guard let entry = pack.catalog.entry(at: try EntryPath(path)), entry.size <= sizeLimit else {
             throw VaultError(
                 .corrupt, "it has no '\(path)' of at most \(sizeLimit) bytes", at: location.description,

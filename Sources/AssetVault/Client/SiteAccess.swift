@@ -98,7 +98,7 @@ struct SiteAccess: Sendable {
             remedy: Self.choice(among: tree.records, listing.names))
     }
 
-    /// The pack with the map of quiet names; nil for a site whose names are public.
+    /// The pack with the table of quiet names; nil for a site whose names are public.
     func namesOffer(in listing: Listing) async throws(VaultError) -> OfferedPack? {
         guard listing.chain.hasQuietNames else { return nil }
         let id = try PackID(PackNames.packID)

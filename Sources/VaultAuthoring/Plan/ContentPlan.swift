@@ -44,12 +44,12 @@ public struct ContentPlan: Sendable {
     /// Resource trees all of whose tags have the highest preservation.
     public private(set) var fullyPreserved: [PackID] = []
 
-    /// Whether published versions are unknown because no key opens the map of quiet names.
+    /// Whether published versions are unknown because no key opens the table of quiet names.
     public let isPublishedUnknown: Bool
 
     /// Throws `.usage` for settings that can't be published, `.missing` for a source that does not exist.
     ///
-    /// - Parameter keys: open the map of quiet names, for the published versions.
+    /// - Parameter keys: open the table of quiet names, for the published versions.
     public init(of vault: VaultFolder, keys: any KeyProvider) async throws(VaultError) {
         let settings = try VaultSettings(reading: vault.settings)
         limits = settings.limits

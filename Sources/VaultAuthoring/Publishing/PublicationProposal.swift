@@ -71,8 +71,8 @@ struct PublicationProposal {
             }
         }
         if let choice = names.keyChoice {
-            let map = try await publisher.seal(names.names, as: choice, after: earlier)
-            try await add(map, after: earlier, for: settings.usedAudiences, by: publisher)
+            let table = try await publisher.seal(names.names, as: choice, after: earlier)
+            try await add(table, after: earlier, for: settings.usedAudiences, by: publisher)
         }
         for index in packs.indices { packs[index].name = names.names[listed: packs[index].id]?.name }
         let made = Set(packs.map(\.id))

@@ -137,7 +137,7 @@ public struct VaultSettings: Sendable {
             }
             guard id.description != PackNames.packID else {
                 throw member.key.error(
-                    .usage, "the ID '\(id)' is that of the map of quiet names",
+                    .usage, "the ID '\(id)' is that of the table of quiet names",
                     remedy: "give the pack another one")
             }
             return try Pack(id: id, parsing: member.value, audiences)
