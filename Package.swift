@@ -68,7 +68,7 @@ let package = Package(
             "VaultContent", uses: ["VaultErrors", "VaultBytes", "VaultFileSystem", "CVaultArchive"],
             packages: [system]),
         module(
-            "VaultArchive",
+            "PackSources",
             uses: ["VaultErrors", "VaultBytes", "VaultFileSystem", "VaultContent", "CVaultArchive"],
             packages: [system]),
         module(
@@ -88,7 +88,7 @@ let package = Package(
             "PackSealing",
             uses: [
                 "VaultErrors", "VaultConcurrency", "VaultBytes", "VaultFileSystem", "VaultCrypto",
-                "VaultContent", "VaultArchive",
+                "VaultContent", "PackSources",
                 "SealedPack",
             ], packages: [system]),
         module(
@@ -135,7 +135,7 @@ let package = Package(
             "VaultAuthoring",
             uses: [
                 "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent",
-                "VaultArchive",
+                "PackSources",
                 "VaultKeys", "SealedPack", "PackSealing", "UpdateFramework", "VaultTransport", "VaultSite",
             ], packages: [system]),
         module(
@@ -147,7 +147,7 @@ let package = Package(
         .executableTarget(
             name: "VaultCommand",
             dependencies: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent", "VaultArchive",
+                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent", "PackSources",
                 "VaultKeys", "SealedPack", "PackSealing",
                 "UpdateFramework", "VaultTransport", "VaultSite", "VaultAuthoring", "AssetVault",
                 "VaultAudit", "DevelopmentServer", system,
@@ -175,7 +175,7 @@ let package = Package(
         tests("VaultCrypto", uses: ["VaultErrors"]),
         tests("VaultContent", uses: ["VaultErrors", "VaultFileSystem", "TestFiles"], packages: [system]),
         tests(
-            "VaultArchive",
+            "PackSources",
             uses: ["VaultErrors", "VaultFileSystem", "VaultContent", "Sampling", "TestFiles"],
             packages: [system]),
         tests(
@@ -185,7 +185,11 @@ let package = Package(
             "UpdateFramework", uses: ["VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto"],
             packages: [system]),
         tests("VaultTransport", uses: ["VaultErrors", "FaultServer", "Sampling"], packages: [system]),
-        tests("VaultSite", uses: ["StrictJSON", "SealedPack", "Sampling"]),
+        tests(
+            "VaultSite",
+            uses: [
+                "VaultErrors", "StrictJSON", "VaultCrypto", "SealedPack", "UpdateFramework", "Sampling",
+            ]),
         tests(
             "DevelopmentServer", uses: ["VaultErrors"],
             packages: [
@@ -211,7 +215,7 @@ let package = Package(
             "SealedPack",
             uses: [
                 "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent",
-                "VaultArchive", "VaultKeys", "PackSealing", "Sampling",
+                "PackSources", "VaultKeys", "PackSealing", "Sampling",
             ], packages: [system]),
         .testTarget(
             name: "CommandTests",
@@ -229,7 +233,7 @@ let package = Package(
                 "VaultErrors", "VaultBytes", "VaultFileSystem", "UpdateFramework", "VaultTransport", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ], path: "Tests/Interop/tuf/conformance-client", swiftSettings: settings),
-        peer("archive", uses: ["VaultErrors", "VaultFileSystem", "VaultArchive"]),
+        peer("archive", uses: ["VaultErrors", "VaultFileSystem", "PackSources"]),
         peer("crypto", uses: ["VaultErrors", "VaultCrypto"]),
         peer("keys", uses: ["VaultErrors", "VaultKeys", "VaultCrypto"]),
         // Reads files of made-up metadata; Tests/Fuzzing/run.sh makes a fuzzer of it.

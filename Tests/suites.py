@@ -22,7 +22,7 @@ LANES = 3
 
 # Modules whose tests are short: all their suites are one process.
 WHOLE_MODULES = {
-    "DevelopmentServerTests", "ReadmeTests", "StrictJSONTests", "VaultArchiveTests", "VaultAuditTests",
+    "DevelopmentServerTests", "ReadmeTests", "StrictJSONTests", "PackSourcesTests", "VaultAuditTests",
     "VaultBytesTests", "VaultConcurrencyTests", "VaultContentTests", "VaultCryptoTests", "VaultFileSystemTests", "VaultKeysTests", "VaultTransportTests",
 }
 

@@ -1,5 +1,5 @@
+import PackSources
 import SealedPack
-import VaultArchive
 import VaultBytes
 import VaultContent
 import VaultCrypto

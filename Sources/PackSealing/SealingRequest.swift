@@ -1,5 +1,5 @@
+public import PackSources
 public import SealedPack
-public import VaultArchive
 import VaultConcurrency
 public import VaultErrors
 import VaultFileSystem

@@ -10,7 +10,7 @@ public import VaultSite
 public struct PackAudit: Sendable {
     /// Where the pack's manifest comes from.
     public enum Evidence: Sendable {
-        /// There is none: the pack's parts are held against each other only.
+        /// There is none: the pack's parts are compared with each other only.
         case nothing
         /// A file that nobody signed.
         case manifest(FilePath)

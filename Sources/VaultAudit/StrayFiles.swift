@@ -41,8 +41,8 @@ struct StrayFiles {
 
     private func isMetadata(_ name: [UInt8], in folder: [UInt8]) -> Bool {
         guard folder.elementsEqual("metadata".utf8),
-            let file = MetadataVersion(hostedName: String(decoding: name, as: UTF8.self)),
-            let newest = newest[file.fileName]
+            let file = MetadataFileName(hostedName: String(decoding: name, as: UTF8.self)),
+            let newest = newest[file.unversionedName]
         else { return false }
         return file.version <= newest
     }

@@ -31,7 +31,8 @@ struct AssetVaultCommand: AsyncParsableCommand {
                 subcommands: [
                     Fetch.self, Downloader.self, Unlock.self, Status.self, Path.self, Access.self,
                     Remove.self,
-                    Purgeable.self, Keep.self, Preserve.self, Purge.self, Usage.self, Verify.self,
+                    PurgeableCommand.self, KeepCommand.self, Preserve.self, Purge.self, Usage.self,
+                    Verify.self,
                     Repair.self,
                 ]),
         ])

@@ -64,7 +64,7 @@ extension TrustChain {
     /// The chain as a client of one channel reads it. Throws `.missing` for a channel that the site does not have.
     public func following(_ channel: Channel) throws(VaultError) -> TrustChain {
         try requireChannel(channel)
-        return ignoring { OwnRoles.contains($0) && !channel.owns($0) }
+        return hidingRoles { OwnRoles.contains($0) && !channel.owns($0) }
     }
 
     fileprivate func requireChannel(_ channel: Channel) throws(VaultError) {
@@ -80,7 +80,7 @@ extension TargetTree {
     /// The site as a client of one channel reads it. Throws `.missing` for a channel that the site does not have.
     public func following(_ channel: Channel) throws(VaultError) -> TargetTree {
         try chain.requireChannel(channel)
-        return ignoring { OwnRoles.contains($0) && !channel.owns($0) }
+        return hidingRoles { OwnRoles.contains($0) && !channel.owns($0) }
     }
 
     /// Every record that clients of some channel find, one for each version of a pack; each once.

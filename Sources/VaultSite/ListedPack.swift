@@ -14,11 +14,15 @@ public struct ListedPack: Sendable {
     public let others: [PackManifest]
     public let target: TargetRecord
 
-    private static let othersMember = "assetvaultOthers"
-    private static let othersLimit = 64
+    /// Whether this release can read all versions that the record holds.
+    public let isComplete: Bool
+
+    fileprivate static let othersMember = "assetvaultOthers"
+    fileprivate static let othersLimit = 64
 
     /// A target is valid only under the path of the pack that it describes: whoever may list some paths can't list a
-    /// pack of others. Throws `.corrupt` for any other target, such as one of a later format.
+    /// pack of others. Other versions of a later format are left out. Throws `.corrupt` for any other target, such as one of a
+    /// later format.
     public init(_ target: TargetRecord) throws(VaultError) {
         let pack = try PackManifest(parsing: target.json, place: target.path)
         guard pack.id.targetPath.utf8.elementsEqual(target.path.utf8) else {
@@ -26,20 +30,47 @@ public struct ListedPack: Sendable {
                 .corrupt, "it describes the pack '\(pack.id)'", at: target.path,
                 remedy: "the site's owner must publish it under its own path")
         }
-        var others: [PackManifest] = []
-        for json in try target.custom?.optionalArray(Self.othersMember, at: target.path) ?? [] {
-            others.append(
-                try PackManifest(parsing: try json.asObject(at: target.path), place: target.path))
-        }
+        let (others, isComplete) = try Self.others(in: target)
         let versions = Set(others.map(\.version)).union([pack.version])
-        guard others.count <= Self.othersLimit, versions.count == others.count + 1,
-            others.allSatisfy({ $0.id == pack.id })
-        else {
-            throw VaultError(
-                .corrupt, "its other versions are not of one pack, or too many", at: target.path,
-                remedy: "the site's owner must publish it again")
+        guard versions.count == others.count + 1, others.allSatisfy({ $0.id == pack.id }) else {
+            throw Self.invalidOthers(at: target.path)
         }
-        (self.pack, self.others, self.target) = (pack, others, target)
+        (self.pack, self.others, self.target, self.isComplete) = (pack, others, target, isComplete)
+    }
+
+    /// What a client of this release reads: where the version that the record describes is of a later format, the newest of the
+    /// others takes its place, with the record of its own file. Throws as ``init(_:)`` does.
+    public static func readable(in target: TargetRecord) throws(VaultError) -> ListedPack {
+        do throws(VaultError) { return try ListedPack(target) } catch {
+            guard error.needsNewerRelease, let pack = try others(in: target).readable.first,
+                pack.id.targetPath.utf8.elementsEqual(target.path.utf8)
+            else { throw error }
+            return try ListedPack(pack, others: Array(others(in: target).readable.dropFirst()))
+        }
+    }
+
+    private static func others(in target: TargetRecord) throws(VaultError) -> (
+        readable: [PackManifest], isComplete: Bool
+    ) {
+        let values = try target.custom?.optionalArray(othersMember, at: target.path) ?? []
+        guard values.count <= othersLimit else { throw invalidOthers(at: target.path) }
+        var readable: [PackManifest] = []
+        for value in values {
+            do throws(VaultError) {
+                readable.append(
+                    try PackManifest(parsing: try value.asObject(at: target.path), place: target.path))
+            } catch {
+                // It is for clients of newer releases.
+                guard error.needsNewerRelease else { throw error }
+            }
+        }
+        return (readable, readable.count == values.count)
+    }
+
+    private static func invalidOthers(at place: String) -> VaultError {
+        VaultError(
+            .corrupt, "its other versions are not of one pack, or too many", at: place,
+            remedy: "the site's owner must publish it again")
     }
 
     /// A listing to be signed.
@@ -57,17 +88,19 @@ public struct ListedPack: Sendable {
         guard let app else { return pack }
         return ([pack] + others).first { $0.offer.apps.admits(app) }
     }
-
-    /// One listing for each version, with the record of its own file.
-    public var eachVersion: [ListedPack] {
-        others.isEmpty ? [self] : ([pack] + others).compactMap { try? ListedPack($0) }
-    }
 }
 
 extension TargetRecord {
-    /// The record, and those of the other versions that it holds: all files that it makes clients fetch.
+    /// The record, and those of the other versions that it holds, also of later formats: all files that it makes clients
+    /// fetch.
     public var eachVersion: [TargetRecord] {
-        guard let listed = try? ListedPack(self), !listed.others.isEmpty else { return [self] }
-        return [self] + listed.eachVersion.dropFirst().map(\.target)
+        guard case .array(let others)? = custom?[ListedPack.othersMember],
+            others.count <= ListedPack.othersLimit
+        else { return [self] }
+        return [self]
+            + others.compactMap { (other) -> TargetRecord? in
+                guard case .object(let json) = other else { return nil }
+                return try? TargetRecord(path: path, json: json)
+            }
     }
 }

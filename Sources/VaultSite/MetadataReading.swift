@@ -15,9 +15,9 @@ extension MetadataSource {
 
 extension MetadataFolder {
     /// One version of a role's file, its signatures not verified; nil when it is missing.
-    public func metadata(in file: MetadataVersion) throws(VaultError) -> UnverifiedMetadata? {
+    public func metadata(in file: MetadataFileName) throws(VaultError) -> UnverifiedMetadata? {
         guard let role = file.role,
-            let bytes = try self.file(named: file.hostedName, limit: role.sizeLimit)
+            let bytes = try metadata(named: file.hostedName, limit: role.sizeLimit)
         else { return nil }
         return try UnverifiedMetadata(parsing: bytes, as: role, place: file.hostedName)
     }

@@ -4,7 +4,7 @@ public import UpdateFramework
 public import VaultErrors
 
 /// What the packs of a site with quiet names are called, and their tags, traits and categories. Publicly each has a keyed digest
-/// for a name and none of the others; a pack of its own holds this map, sealed and signed as any pack.
+/// for a name and none of the others; a pack of its own holds this table, sealed and signed as any pack.
 public struct PackNames: Sendable, Equatable {
     /// What the site says of one pack to those with the key.
     public struct Entry: Sendable, Equatable {
@@ -14,11 +14,11 @@ public struct PackNames: Sendable, Equatable {
         public init(name: PackID, offer: PackOffer) { (self.name, self.offer) = (name, offer) }
     }
 
-    /// The pack with the map. No other pack may have this ID.
+    /// The pack with the table. No other pack may have this ID.
     public static let packID = "assetvault.names"
     /// The member of the signed part of the top-level targets that says so: true where names are quiet.
     public static let member = "x-quiet-names"
-    /// The map's path in its pack.
+    /// The table's path in its pack.
     public static let path = "names.json"
     /// In bytes.
     public static let sizeLimit = 64 << 20
@@ -38,7 +38,7 @@ public struct PackNames: Sendable, Equatable {
         listedIDs[entry.name] = id
     }
 
-    /// A manifest with the offer that the map has for it; as it is where the map has none.
+    /// A manifest with the offer that the table has for it; as it is where the table has none.
     public func completing(_ pack: PackManifest) -> PackManifest {
         guard let entry = entries[pack.id] else { return pack }
         var pack = pack

@@ -23,19 +23,29 @@ public struct PublishedPacks: Sendable {
     }
 
     /// The packs of all channels, each version once.
-    public init(ofAllChannelsOf tree: TargetTree) { self.init(of: tree.recordsOfAllChannels) }
+    public init(ofAllChannelsOf tree: TargetTree) {
+        self.init(of: tree.recordsOfAllChannels) { (target: TargetRecord) throws(VaultError) in
+            try ListedPack(target)
+        }
+    }
 
     /// The packs of a site that was read by a client of one channel (``TrustChain/following(_:)``).
     public init(seenIn tree: TargetTree) { self.init(of: tree.records) }
 
     /// Those of some records.
     public init(of records: [TargetRecord]) {
+        self.init(of: records) { (target: TargetRecord) throws(VaultError) in
+            try ListedPack.readable(in: target)
+        }
+    }
+
+    private init(of records: [TargetRecord], reading read: (TargetRecord) throws(VaultError) -> ListedPack) {
         var packs: [ListedPack] = []
         packs.reserveCapacity(records.count)
         var skipped: [Skipped] = []
         for target in records {
             do throws(VaultError) {
-                packs.append(try ListedPack(target))
+                packs.append(try read(target))
             } catch {
                 skipped.append(Skipped(target: target, reason: error.problem))
             }

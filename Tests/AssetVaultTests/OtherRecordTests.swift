@@ -20,8 +20,8 @@ import VaultFileSystem
     /// A valid record, padded with spaces; of the app's own as much is read.
     @Test func aLargeOneIsRefused() async throws {
         let client = try await game.fetched(.opened)
-        let own = layout.state(of: try .one, in: .app)
-        let other = layout.state(of: try .one, in: .downloader)
+        let own = layout.recordPath(of: try .one, in: .app)
+        let other = layout.recordPath(of: try .one, in: .downloader)
         let bytes = try DurableFile.read(own, limit: 1 << 20)
         try FileSystem.createFolders(other.removingLastComponent(), permissions: 0o700)
         let records = PackRecords(layout: layout, role: .app)
@@ -40,7 +40,7 @@ import VaultFileSystem
     /// Larger than memory: status, fetch and removal ignore it.
     @Test func aHugeOneIsIgnored() async throws {
         let client = try await game.fetched(.opened)
-        let other = layout.state(of: try .one, in: .downloader)
+        let other = layout.recordPath(of: try .one, in: .downloader)
         try FileSystem.createFolders(other.removingLastComponent(), permissions: 0o700)
         try OpenFile(creating: other, permissions: 0o600).truncate(to: 1 << 40)
         try await game.publish(["file": [4, 5, 6]])

@@ -1,7 +1,7 @@
 import Foundation
 import Testing
 
-/// The example of the README is compiled beside this file; here it is held against the README's text.
+/// The example of the README is compiled beside this file; here it is compared with the README's text.
 @Test func exampleOfTheReadmeIsTheOneThatCompiles() throws {
     let here = URL(filePath: #filePath).deletingLastPathComponent()
     let source = try String(contentsOf: here.appending(path: "ReadmeExample.swift"), encoding: .utf8)

@@ -19,7 +19,7 @@ for sanitizer in ${1:-thread address}; do
     ASSETVAULT_COMMAND=$(swift build --sanitize="$sanitizer" --scratch-path "$scratch" --show-bin-path)/assetvault
     export ASSETVAULT_COMMAND
     # What calls C, and has no other threads.
-    [ "$sanitizer" = thread ] || suites="$suites|VaultArchiveTests|VaultContentTests|VaultCryptoTests|VaultKeysTests"
+    [ "$sanitizer" = thread ] || suites="$suites|PackSourcesTests|VaultContentTests|VaultCryptoTests|VaultKeysTests"
 
     # A process with a finding ends with a code that no test expects. A test may still take that for the end that it waits
     # for, or print nothing of it: all reports are looked for below.

@@ -1,9 +1,9 @@
 import Foundation
 import PackSealing
+import PackSources
 import SealedPack
 import SystemPackage
 import Testing
-import VaultArchive
 import VaultErrors
 import VaultFileSystem
 

@@ -25,8 +25,8 @@ import VaultFileSystem
         let tail = new.index + new.catalog
         try assembly.receiveUnverified(tail.span, at: UInt64(new.bytes.count - 128 - tail.count))
         let isSound = try await assembly.verifyTail()
-        let isUnverified = assembly.isUnverified
-        #expect(isSound && !isUnverified)
+        let isTailUnverified = assembly.isTailUnverified
+        #expect(isSound && !isTailUnverified)
         return assembly
     }
 

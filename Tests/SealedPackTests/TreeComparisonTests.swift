@@ -1,8 +1,8 @@
 import Glibc
+import PackSources
 import SealedPack
 import SystemPackage
 import Testing
-import VaultArchive
 import VaultContent
 import VaultErrors
 import VaultFileSystem

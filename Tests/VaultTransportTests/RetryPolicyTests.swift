@@ -6,11 +6,11 @@ import VaultTransport
 @Suite struct RetryPolicyTests {
     private static let failing = VaultError(.unavailable, "down", at: "host", remedy: "wait")
 
-    @Test func delaysDoubleUpToTheCeiling() {
+    @Test func delaysDoubleUpToTheLongest() {
         var policy = RetryPolicy()
         policy.attempts = 100
-        policy.base = .seconds(1)
-        policy.ceiling = .seconds(10)
+        policy.firstBackoff = .seconds(1)
+        policy.longestBackoff = .seconds(10)
         var random = SeededGenerator(for: "RetryPolicyTests")
         for (failures, longest) in [(1, 1.0), (2, 2), (3, 4), (4, 8), (5, 10), (6, 10), (64, 10), (99, 10)] {
             let waits = (0..<200).compactMap { _ in
@@ -45,7 +45,7 @@ import VaultTransport
 
     @Test func givesUpWhenTheRequestedDelayIsTooLong() {
         var policy = RetryPolicy()
-        policy.retryAfterCeiling = .seconds(10)
+        policy.longestRequestedWait = .seconds(10)
         var random = SeededGenerator(for: "RetryPolicyTests")
         for (seconds, isWorthIt) in [(10, true), (11, false), (UInt32.max, false)] {
             let delay = policy.delay(

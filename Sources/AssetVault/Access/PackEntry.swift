@@ -3,10 +3,10 @@ public import VaultContent
 public import VaultErrors
 import VaultFileSystem
 
-/// A file of a staged pack.
+/// A file of a staged pack. Empty folders are not listed.
 public struct PackEntry: Sendable, Hashable {
     public let path: EntryPath
-    /// Bytes of the file.
+    /// The size of the file in bytes.
     public let size: UInt64
 }
 
@@ -21,18 +21,19 @@ extension VaultStore {
         var found: [PackEntry] = []
         switch lease.staged {
         case .tree(let tree):
-            // A planted link leads nowhere.
+            // Links are not followed: an attacker may have put one into the tree.
             try tree.forEachEntry { path, status throws(VaultError) in
                 switch status.kind {
                 case .file: found.append(PackEntry(path: try EntryPath(path), size: status.size))
                 case .folder: break
-                case .link, .pipe, .socket, .device: throw lease.holdsForeign(lease.root.appending(path))
+                case .link, .pipe, .socket, .device:
+                    throw lease.foreignFileError(at: lease.root.appending(path))
                 }
             }
             return found.sorted { $0.path.utf8Bytes.lexicographicallyPrecedes($1.path.utf8Bytes) }
         case .pack: break
         }
-        let catalog = try await openPack(of: lease, toRead: lease.id.description).catalog
+        let catalog = try await openPack(of: lease, place: lease.id.description).catalog
         for index in 0..<catalog.entryCount {
             guard let entry = catalog.entry(index), entry.kind != .emptyFolder else { continue }
             found.append(PackEntry(path: entry.path, size: entry.size))

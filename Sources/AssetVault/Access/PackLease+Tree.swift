@@ -23,7 +23,8 @@ extension PackLease {
         return URL(filePath: root.appending(path.string).string, directoryHint: .notDirectory).absoluteURL
     }
 
-    /// Opens a file of the tree, folder by folder, so that a planted link leads nowhere.
+    /// Opens a file of the tree, folder by folder, so that no link is followed: an attacker may have put one
+    /// into the tree.
     func openFile(_ path: EntryPath, in tree: borrowing Folder) throws(VaultError) -> OpenFile {
         try openFile(path.segments[...], of: path, in: tree)
     }
@@ -32,25 +33,25 @@ extension PackLease {
         _ segments: ArraySlice<String>, of path: EntryPath, in folder: borrowing Folder
     ) throws(VaultError) -> OpenFile {
         guard let name = segments.first, let kind = try folder.status(of: name)?.kind else {
-            throw hasNo(path)
+            throw missingFileError(at: path)
         }
         let isLast = segments.count == 1
         switch kind {
         case .file where isLast: return try folder.openFile(name)
         case .folder where !isLast:
             return try openFile(segments.dropFirst(), of: path, in: try folder.openFolder(name))
-        case .file, .folder: throw hasNo(path)
-        case .link, .pipe, .socket, .device: throw holdsForeign(folder.path.appending(name))
+        case .file, .folder: throw missingFileError(at: path)
+        case .link, .pipe, .socket, .device: throw foreignFileError(at: folder.path.appending(name))
         }
     }
 
-    func holdsForeign(_ path: FilePath) -> VaultError {
+    func foreignFileError(at path: FilePath) -> VaultError {
         VaultError(
             .corrupt, "the tree of the pack '\(id)' holds what no pack holds", at: path.string,
             remedy: "remove the tree and fetch the pack again")
     }
 
-    func hasNo(_ path: EntryPath) -> VaultError {
+    func missingFileError(at path: EntryPath) -> VaultError {
         VaultError(
             .missing, "the pack '\(id)' has no such file in version \(version)", at: path.string,
             remedy: "check the path")

@@ -45,15 +45,16 @@ extension VaultStore {
             return AssetReader(path, in: lease, size: try file.status().size, .plain(file))
         case .pack: break
         }
-        let pack = try await openPack(of: lease, toRead: path.string)
+        let pack = try await openPack(of: lease, place: path.string)
         guard let entry = pack.catalog.entry(at: path), entry.kind != .emptyFolder else {
-            throw lease.hasNo(path)
+            throw lease.missingFileError(at: path)
         }
         let content = ContentReader(pack, content: entry.content)
         return AssetReader(path, in: lease, size: entry.size, .sealed(pack, entry, content))
     }
 
-    func openPack(of lease: PackLease, toRead place: String) async throws(VaultError) -> OpenPack {
+    /// The sealed pack of a lease, open. Throws `.key` at `place` where no keys were given.
+    func openPack(of lease: PackLease, place: String) async throws(VaultError) -> OpenPack {
         guard let keys else {
             throw VaultError(
                 .key, "the pack '\(lease.id)' is kept sealed, and no key was given", at: place,

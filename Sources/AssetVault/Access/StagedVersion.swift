@@ -14,8 +14,8 @@ struct VersionName {
     /// The damaged version that a repair leaves to its readers.
     var damaged: String { text + Self.damagedSuffix }
 
-    /// Index and catalog of the pack that a tree was opened from.
-    var tail: String { text + Self.tailSuffix }
+    /// The file of the pack that a tree was opened from, with holes where its pieces were.
+    var tailFile: String { text + Self.tailSuffix }
 
     /// The version that an entry of a pack's folder belongs to: the version itself, or a file beside it.
     init?(ofEntry text: String) {

@@ -19,7 +19,7 @@ struct SeenPacks {
         {
             try await add(paths, of: access, in: listing)
             // Teams list their packs themselves, without an index.
-            add(try await Self.tree(of: listing.chain.ignoring(OwnRoles.contains), access, listing))
+            add(try await Self.tree(of: listing.chain.hidingRoles(where: OwnRoles.contains), access, listing))
         } else {
             add(try await Self.tree(of: listing.chain, access, listing))
         }
@@ -39,7 +39,7 @@ struct SeenPacks {
         for tag in tags.sorted() {
             let roles: [VerifiedTargets]
             do throws(VaultError) {
-                roles = try await access.trust.rolesAsked(
+                roles = try await access.trust.rolesVisited(
                     for: TagIndex.path(of: tag), in: listing.chain, from: listing.site, now: listing.now)
             } catch {
                 guard error.category == .untrusted else { throw error }

@@ -62,7 +62,7 @@ struct SelectedPacks {
             for listed in seen.packs {
                 if let offer = try access.offer(listed, in: listing) { offers.append(offer) }
             }
-            // An app opens the map of quiet names before it selects.
+            // An app opens the table of quiet names before it selects.
             if access.role == .app { offers.removeAll { $0.pack.id.description == PackNames.packID } }
             let seenTags = Set(offers.flatMap(\.pack.tags))
             let seenOffers = Set(offers.map(\.pack.id))

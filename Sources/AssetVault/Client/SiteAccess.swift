@@ -85,7 +85,7 @@ struct SiteAccess: Sendable {
         let record = try await trust.target(
             at: id.targetPath, in: listing.chain, from: listing.site, now: listing.now)
         if let record {
-            let listed = try ListedPack(record)
+            let listed = try ListedPack.readable(in: record)
             if let offer = try offer(listed, in: listing) { return offer }
             throw VaultError(
                 .missing,
@@ -98,7 +98,7 @@ struct SiteAccess: Sendable {
             remedy: Self.choice(among: tree.records, listing.names))
     }
 
-    /// The pack with the map of quiet names; nil for a site whose names are public.
+    /// The pack with the table of quiet names; nil for a site whose names are public.
     func namesOffer(in listing: Listing) async throws(VaultError) -> OfferedPack? {
         guard listing.chain.hasQuietNames else { return nil }
         let id = try PackID(PackNames.packID)
@@ -117,7 +117,7 @@ struct SiteAccess: Sendable {
     }
 
     /// A pack whose manifest was verified when it was staged, at the place where it was hosted then.
-    func offer(recorded pack: PackManifest, listedBy version: ListingVersion) throws(VaultError)
+    func offer(recorded pack: PackManifest, listedBy listing: ListingVersion) throws(VaultError)
         -> OfferedPack
     {
         var segments = pack.id.targetPath.split(separator: "/").map(String.init)
@@ -125,7 +125,7 @@ struct SiteAccess: Sendable {
         let path = segments.joined(separator: "/")
         var locations: [SiteLocation] = []
         for site in mirrors { locations.append(try site.location.appending("targets/\(path)")) }
-        return OfferedPack(pack: pack, version: version, locations: locations)
+        return OfferedPack(pack: pack, listing: listing, locations: locations)
     }
 
     /// The version of a pack for this app, with all mirrors of its file: the one that sent the metadata is asked first. Nil
@@ -140,6 +140,6 @@ struct SiteAccess: Sendable {
             locations.append(try site.location(of: target, in: listing.chain))
         }
         let named = listing.names?.completing(pack) ?? pack
-        return OfferedPack(pack: named, version: listing.version, locations: locations)
+        return OfferedPack(pack: named, listing: listing.version, locations: locations)
     }
 }

@@ -5,8 +5,8 @@ import VaultFileSystem
 import VaultSite
 
 extension VaultClient {
-    /// Fetches and opens the map of a site with quiet names, unless the store has its names. Nil for other sites, and without
-    /// the map's key: packs have the names that the store knows, if any.
+    /// Fetches and opens the table of a site with quiet names, unless the store has its names. Nil for other sites, and without
+    /// the table's key: packs have the names that the store knows, if any.
     func openNames(in listing: SiteAccess.Listing) async throws(VaultError) -> PackNames? {
         guard listing.chain.hasQuietNames else {
             // The site has made its names public.

@@ -4,17 +4,19 @@ import VaultFileSystem
 import VaultTransport
 
 extension PackDownload {
-    /// The cost of completing the file. Only the tail of the pack is fetched, into `claimed`, unless it is there; the
-    /// pieces of other packs are found in their indexes.
-    mutating func cost(of claimed: OpenFileReference) async throws(VaultError) -> UpdateCost {
-        var assembly = try PackAssembly(claimed, of: pack)
+    /// The cost of completing the file. Fetches only the tail (index and catalog) into the file, if the file does not have
+    /// it yet; which pieces can be reused follows from the indexes of other packs in the store.
+    ///
+    /// - Parameter lockedFile: the file of the download; the caller has its lock.
+    mutating func cost(of lockedFile: OpenFileReference) async throws(VaultError) -> UpdateCost {
+        var assembly = try PackAssembly(lockedFile, of: pack)
         _ = try await assembly.verifyTail()
-        if assembly.isEmpty, assembly.prefersSingleRequest(hasSources: !held.isEmpty) {
+        if assembly.isEmpty, assembly.prefersSingleRequest(hasReusablePacks: !reusablePacks.isEmpty) {
             return assembly.costOfSingleRequest
         }
-        var tail: UInt64 = 0
-        while assembly.isUnverified, let wanted = try assembly.wanted() {
-            if tail == 0 { tail = UInt64(wanted.count) }
+        var tailLength: UInt64 = 0
+        while assembly.isTailUnverified, let wanted = try assembly.wanted() {
+            if tailLength == 0 { tailLength = UInt64(wanted.count) }
             let before = assembly.receivedLength
             try budget.takeRequest()
             do throws(TransferFailure) {
@@ -26,28 +28,10 @@ extension PackDownload {
                 }
                 try await take(answer, for: wanted, into: &assembly) { _ in }
             } catch {
-                try await recover(from: error, in: &assembly, whichHad: before)
+                try await recover(from: error, in: &assembly, receivedBefore: before)
             }
         }
-        return try assembly.cost(reusing: held, countingTail: tail) ?? assembly.costOfSingleRequest
-    }
-}
-
-extension PackStager {
-    /// The cost of downloading a pack now; nil where no download is needed. Nothing stays on the disk, but a partial
-    /// download gets the index and the catalog.
-    func cost(of offer: OfferedPack) async throws(VaultError) -> UpdateCost? {
-        if try keptPack(offer.pack) != nil { return nil }
-        let file = DownloadFile(layout: store.layout, pack: offer.pack)
-        try store.layout.makeEphemeral()
-        var download = await newDownload(of: offer, to: file)
-        switch try file.arrival() {
-        case .whole: return nil
-        case .partial: return try await download.cost(of: file.claim())
-        case nil: break
-        }
-        let scratch = try ScratchFile(for: store.layout.partialDownload(of: offer.pack))
-        let copy = try OpenFile(duplicating: scratch.file.descriptor, named: scratch.file.path)
-        return try await download.cost(of: OpenFileReference(copy))
+        return try assembly.cost(reusing: reusablePacks, countingTail: tailLength)
+            ?? assembly.costOfSingleRequest
     }
 }

@@ -8,7 +8,8 @@ extension PackDownload {
     mutating func ask(
         for wanted: Range<UInt64>, of assembly: borrowing PackAssembly
     ) async throws(TransferFailure) -> RemoteFile.Content {
-        let isForAll = assembly.isEmpty && assembly.prefersSingleRequest(hasSources: !held.isEmpty)
+        let isForAll =
+            assembly.isEmpty && assembly.prefersSingleRequest(hasReusablePacks: !reusablePacks.isEmpty)
         let part = sources.takesRanges && !isForAll ? wanted : nil
         let remote = RemoteFile(
             sources.location, of: pack.id.description, length: pack.length, transport: transport,
@@ -25,11 +26,11 @@ extension PackDownload {
     ) async throws(TransferFailure) {
         do throws(VaultError) {
             try await receive(answer.body, of: answer.range, into: &assembly, progress: progress)
-            let wasUnverified = assembly.isUnverified
+            let wasTailUnverified = assembly.isTailUnverified
             guard try await assembly.verifyTail() else {
                 throw refusal("the index or the catalog has the wrong digest")
             }
-            if wasUnverified, !assembly.isUnverified { StagingStep.tailVerified.reached() }
+            if wasTailUnverified, !assembly.isTailUnverified { StagingStep.tailVerified.reached() }
             // Zeros look like a hole in the file.
             guard try assembly.wanted() != wanted else { throw refusal("nothing of what was asked for came") }
         } catch {

@@ -13,28 +13,29 @@ struct PackDownload {
     var sources: DownloadSources
     var budget: TransferBudget
     let observer: Observer
-    /// Packs that may have some of its pieces; closed when these were copied.
-    var held: [any PieceSource] = []
+    /// Packs in the store that may have some of its pieces; closed when these were copied.
+    var reusablePacks: [any PieceSource] = []
     /// Whether another process continued the download while this one was stalled.
     var isTakenOver: @Sendable () async throws(VaultError) -> Bool = { false }
     private let pulse = StallClock()
 
     var pack: PackManifest { file.pack }
 
-    /// Completes the claimed file and returns it, saved, under its final name in ephemeral storage, locked as long as
-    /// it is open. On failure the partial download stays for the next attempt. Throws `.busy` when another process
-    /// needs it.
+    /// Completes the file and returns it, saved, under its final name in ephemeral storage, locked as long as it is
+    /// open. On failure the partial download stays for the next attempt. Throws `.busy` when another process needs it.
+    ///
+    /// - Parameter lockedFile: the file of the download; the caller has its lock.
     mutating func complete(
-        _ claimed: OpenFileReference, progress: (UInt64) -> Void
+        _ lockedFile: OpenFileReference, progress: (UInt64) -> Void
     ) async throws(VaultError) -> OpenFileReference {
-        var assembly = try PackAssembly(claimed, of: pack)
+        var assembly = try PackAssembly(lockedFile, of: pack)
         _ = try await assembly.verifyTail()
         progress(assembly.presentLength)
         while true {
             try await requireOwnership()
-            if !assembly.isUnverified, !held.isEmpty {
-                var others = held[...]
-                held = []
+            if !assembly.isTailUnverified, !reusablePacks.isEmpty {
+                var others = reusablePacks[...]
+                reusablePacks = []
                 try await assembly.reuse(from: { others.popFirst() }, progress: progress)
             }
             guard let wanted = try assembly.wanted() else { break }
@@ -43,29 +44,29 @@ struct PackDownload {
             do throws(TransferFailure) {
                 let answer = try await ask(for: wanted, of: assembly)
                 try await take(answer, for: wanted, into: &assembly, progress: progress)
-                noteProgress(of: assembly, whichHad: before)
+                noteProgress(of: assembly, receivedBefore: before)
             } catch {
-                try await recover(from: error, in: &assembly, whichHad: before)
+                try await recover(from: error, in: &assembly, receivedBefore: before)
             }
         }
         do throws(VaultError) { _ = try assembly.finish() } catch {
             // Unsaved bytes can still be read, and a second attempt to save them would report success.
-            try? FileSystem.unlink(claimed.file.path)
+            try? FileSystem.unlink(lockedFile.file.path)
             throw error
         }
         StagingStep.downloadVerified.reached()
-        let finished = try file.finish(claimed)
+        let finished = try file.finish(lockedFile)
         StagingStep.downloadNamed.reached()
         return finished
     }
 
     /// Waits, and chooses another mirror if needed.
     mutating func recover(
-        from failure: TransferFailure, in assembly: inout PackAssembly, whichHad before: UInt64
+        from failure: TransferFailure, in assembly: inout PackAssembly, receivedBefore before: UInt64
     ) async throws(VaultError) {
         // The tail may have been complete before the transfer failed.
         _ = try await assembly.verifyTail()
-        noteProgress(of: assembly, whichHad: before)
+        noteProgress(of: assembly, receivedBefore: before)
         let sender = sources.location
         let delay = try sources.recover(from: failure)
         if sources.location != sender { assembly.changeSender() }
@@ -80,7 +81,7 @@ struct PackDownload {
             at: sources.location.description, remedy: "nothing needs to be done")
     }
 
-    private mutating func noteProgress(of assembly: borrowing PackAssembly, whichHad before: UInt64) {
+    private mutating func noteProgress(of assembly: borrowing PackAssembly, receivedBefore before: UInt64) {
         let count = assembly.receivedLength
         if count > before { sources.noteProgress(count - before) }
     }

@@ -5,20 +5,6 @@ import VaultErrors
 import VaultFileSystem
 import VaultTransport
 
-/// A pack as a site lists it now, and where it is hosted.
-struct OfferedPack: Sendable {
-    let pack: PackManifest
-    let version: ListingVersion
-    /// Its mirrors, the best one first; not empty.
-    let locations: [SiteLocation]
-}
-
-extension [OfferedPack] {
-    var byID: [PackID: OfferedPack] {
-        Dictionary(map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
-    }
-}
-
 extension PackStager {
     /// How long another process's download may make no progress before this one gives up.
     private static let patience = Duration.seconds(120)
@@ -26,12 +12,12 @@ extension PackStager {
     /// The complete, verified file in ephemeral storage. A download that another process has begun is continued: a
     /// downloader leaves it to the app, an app's own is waited for, and a stalled process is bypassed. Nil where a
     /// downloader leaves it to another process.
-    func download(_ listing: OfferedPack) async throws(VaultError) -> OpenFileReference? {
-        let pack = listing.pack
+    func download(_ offer: OfferedPack) async throws(VaultError) -> OpenFileReference? {
+        let pack = offer.pack
         let file = DownloadFile(layout: store.layout, pack: pack)
         let mark = ForegroundMark(layout: store.layout, pack: pack)
-        try await store.journal.recordDownload(of: pack, listedBy: listing.version)
-        let download = try await beginDownload(of: listing, to: file)
+        try await store.journal.recordDownload(of: pack, listedBy: offer.listing)
+        let download = try await beginDownload(of: offer, to: file)
         observer(.began(pack.id))
         let progress = DownloadProgress(of: pack, observer)
         let start = ContinuousClock.now
@@ -42,7 +28,7 @@ extension PackStager {
         while true {
             do throws(VaultError) {
                 let done = try await bring(
-                    listing, download, to: file, bypassing: isStalled, givingWayTo: mark, progress)
+                    offer, download, to: file, bypassing: isStalled, givingWayTo: mark, progress)
                 _ = consume raised
                 return done
             } catch {
@@ -51,7 +37,7 @@ extension PackStager {
                 if raised == nil { raised = try mark.raise() }
                 let before = progress.count
                 if case .partial(let count) = try file.arrival() { progress.report(count) }
-                if try await isDone(listing) {
+                if try await isDone(offer) {
                     throw VaultError.supersededByAnotherProcess(pack.id, in: store.layout)
                 }
                 // Another user's process could pretend progress for ever.
@@ -69,36 +55,36 @@ extension PackStager {
     ///
     /// - Parameter bypassing: whether its owner is stalled.
     private func bring(
-        _ listing: OfferedPack, _ download: PackDownload, to file: DownloadFile, bypassing: Bool,
+        _ offer: OfferedPack, _ download: PackDownload, to file: DownloadFile, bypassing: Bool,
         givingWayTo mark: ForegroundMark, _ progress: DownloadProgress
     ) async throws(VaultError) -> OpenFileReference {
-        let pack = listing.pack
+        let pack = offer.pack
         var download = download
-        let claimed: OpenFileReference
-        do throws(VaultError) { claimed = try file.claim() } catch {
+        let lockedFile: OpenFileReference
+        do throws(VaultError) { lockedFile = try file.claim() } catch {
             let isLeft = try file.isLeftByAnotherUser
             guard error.category == .busy, bypassing || isLeft else { throw error }
             if let whole = try file.finishedFile() { return whole }
             // It needs the space of the whole pack again.
             guard try space.fits(pack.length, in: store.layout.ephemeral) else { throw error }
-            claimed = try file.takeOver()
-            download.held = await sources(of: listing, besides: claimed.file.path)
+            lockedFile = try file.takeOver()
+            download.reusablePacks = await findReusablePacks(for: offer, besides: lockedFile.file.path)
         }
         StagingStep.downloadClaimed.reached()
-        let place = claimed.file.path
+        let place = lockedFile.file.path
         // A process that was stalled leaves the download to the one that continued it.
         if file.isTakenOver(from: place) { throw file.isTaken }
         // Its owner may have moved it on meanwhile.
-        if try await isDone(listing) {
+        if try await isDone(offer) {
             try FileSystem.unlink(place)
             throw VaultError.supersededByAnotherProcess(pack.id, in: store.layout)
         }
         download.isTakenOver = { () async throws(VaultError) in
             if file.isTakenOver(from: place) { return true }
-            return try await isDone(listing)
+            return try await isDone(offer)
         }
-        let done = try await complete(download, claimed, givingWayTo: mark, progress)
-        if try await isDone(listing) {
+        let done = try await complete(download, lockedFile, givingWayTo: mark, progress)
+        if try await isDone(offer) {
             try? FileSystem.unlink(done.file.path)
             throw VaultError.supersededByAnotherProcess(pack.id, in: store.layout)
         }
@@ -107,12 +93,12 @@ extension PackStager {
 
     /// A downloader gives way to the app at any moment, also while its host sends nothing.
     private func complete(
-        _ download: PackDownload, _ claimed: OpenFileReference, givingWayTo mark: ForegroundMark,
+        _ download: PackDownload, _ lockedFile: OpenFileReference, givingWayTo mark: ForegroundMark,
         _ progress: DownloadProgress
     ) async throws(VaultError) -> OpenFileReference {
         let work = { @Sendable () async throws(VaultError) -> OpenFileReference in
             var download = download
-            return try await download.complete(claimed) { progress.report($0) }
+            return try await download.complete(lockedFile) { progress.report($0) }
         }
         if opensPacks { return try await work() }
         let result = await run(until: { await mark.waitUntilRaised() }, work)
@@ -129,7 +115,7 @@ extension PackStager {
         let folder = store.layout.ephemeral
         try store.layout.makeEphemeral()
         try await space.make(for: file.missingCount, of: offer.pack.id, in: folder)
-        held.note(offer.pack)
+        reusablePacks.note(offer.pack)
         return await newDownload(of: offer, to: file)
     }
 
@@ -139,42 +125,46 @@ extension PackStager {
             sources: DownloadSources(offer.locations, retries: retries),
             budget: TransferBudget(of: offer.pack),
             observer: observer,
-            held: await sources(of: offer, besides: store.layout.partialDownload(of: offer.pack)))
+            reusablePacks: await findReusablePacks(
+                for: offer, besides: store.layout.partialDownload(of: offer.pack)))
     }
 
-    /// Files of the store that may have pieces of a pack, other than the download itself.
-    private func sources(of offer: OfferedPack, besides file: FilePath) async -> [any PieceSource] {
-        held.packs(besides: offer.pack, in: file) + (await openedTrees(of: offer.pack))
+    /// The packs whose pieces the download can reuse, other than the download itself.
+    private func findReusablePacks(for offer: OfferedPack, besides file: FilePath) async -> [any PieceSource]
+    {
+        reusablePacks.packs(besides: offer.pack, in: file) + (await openedTrees(of: offer.pack))
     }
 
     /// Opened versions of the pack, where its key is given. A version that can't be used only makes the download
     /// larger.
     private func openedTrees(of pack: PackManifest) async -> [any PieceSource] {
-        let found = held.trees(of: pack)
+        let found = reusablePacks.trees(of: pack)
         guard let keys, !found.isEmpty,
             let key = try? await keys.contentKey(
                 pack.contentKeyID, slots: pack.slots, place: pack.id.description)
         else { return [] }
-        return found.compactMap { tree in try? OpenedTree(tree.root, openedFrom: tree.tail, key: key) }
+        return found.compactMap { tree in
+            try? OpenedTreePieces(tree.root, openedFrom: tree.tailFile, key: key)
+        }
     }
 
     /// Whether another process moved the pack to shared storage, or further. Under the lock: a file is moved before
     /// that is recorded.
-    private func isDone(_ listing: OfferedPack) async throws(VaultError) -> Bool {
+    private func isDone(_ offer: OfferedPack) async throws(VaultError) -> Bool {
         // While the store is busy the answer is no: at worst the pack is downloaded twice.
         let record: PackRecord
         do throws(VaultError) {
             record = try await store.withLock { () throws(VaultError) in
-                try store.records.record(of: listing.pack.id)
+                try store.records.record(of: offer.pack.id)
             }
         } catch {
             guard error.category == .busy else { throw error }
             return false
         }
-        if record.waiting?.sha256 == listing.pack.sha256 { return true }
-        if let loaded = record.loaded, loaded.pack.sha256 == listing.pack.sha256, isForm(loaded.form) {
+        if record.waiting?.sha256 == offer.pack.sha256 { return true }
+        if let loaded = record.loaded, loaded.pack.sha256 == offer.pack.sha256, isForm(loaded.form) {
             return true
         }
-        return record.listing > listing.version
+        return record.listing > offer.listing
     }
 }

@@ -50,7 +50,7 @@ extension VaultStore {
             }
             return true
         case .pack:
-            let pack = try await openPack(of: lease, toRead: path.string)
+            let pack = try await openPack(of: lease, place: path.string)
             return pack.catalog.entry(at: path).map { $0.kind != .emptyFolder } ?? false
         }
     }

@@ -75,7 +75,7 @@ struct PackRemoval: Sendable {
             for offer in superseding {
                 guard let record = try? records.record(of: offer.pack.id),
                     let form = record.loaded?.form,
-                    record.isLoaded(offer.pack, as: form, listedBy: offer.version)
+                    record.isLoaded(offer.pack, as: form, listedBy: offer.listing)
                 else { continue }
                 try store.waiting(offer.pack.id).remove(except: [])
             }

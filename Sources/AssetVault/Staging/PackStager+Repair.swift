@@ -17,8 +17,8 @@ extension PackStager {
             case .opened:
                 let key = try await contentKey(of: loaded.pack)
                 observer(.verifying(loaded.pack.id))
-                let tail = try PackFile(opening: store.layout.tail(of: loaded.pack), as: loaded.pack)
-                try await OpenedTree(path, openedFrom: tail, key: key).requireSound()
+                let tailFile = try PackFile(opening: store.layout.tailFile(of: loaded.pack), as: loaded.pack)
+                try await OpenedTreePieces(path, openedFrom: tailFile, key: key).requireSound()
                 return nil
             }
         } catch {

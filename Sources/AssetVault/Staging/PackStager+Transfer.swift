@@ -7,21 +7,21 @@ import VaultKeys
 /// From where a verified pack is to the area where its role wants it.
 extension PackStager {
     /// Moves a finished download to permanent storage where there is a key for it, else to shared storage.
-    func transferDownload(_ file: OpenFileReference, _ listing: OfferedPack) async throws(VaultError)
+    func transferDownload(_ file: OpenFileReference, _ offer: OfferedPack) async throws(VaultError)
         -> PackState
     {
-        let pack = listing.pack
+        let pack = offer.pack
         var refusal: VaultError?
         if keys != nil {
             do throws(VaultError) {
-                return try await transfer(file, of: pack, listedBy: listing.version)
+                return try await transfer(file, of: pack, listedBy: offer.listing)
             } catch {
                 guard error.category == .key else { throw error }
                 refusal = error
             }
         }
         observer(.transferring(pack.id))
-        try await store.transfer.share(file, of: pack, listedBy: listing.version, space: space)
+        try await store.transfer.share(file, of: pack, listedBy: offer.listing, space: space)
         if let refusal { throw refusal }
         return .toBeTransferred
     }

@@ -19,7 +19,7 @@ struct PackStager: Sendable {
     let form: PackForm?
     /// Opening a pack uses both cores and much of the memory: one at a time.
     let openings: AsyncSemaphore
-    let held: StoredPieceSources
+    let reusablePacks: ReusablePacks
     /// Lists the packs that a downloader brought and that may be opened, where no site is asked.
     var storedListing: StoredListing?
 
@@ -34,7 +34,7 @@ struct PackStager: Sendable {
         self.retries = retries
         (self.keys, self.form) = (keys, form)
         self.openings = openings
-        held = StoredPieceSources(store.layout)
+        reusablePacks = ReusablePacks(store.layout)
     }
 
     var observer: Observer { space.observer }
@@ -43,11 +43,11 @@ struct PackStager: Sendable {
     var opensPacks: Bool { store.role == .app }
 
     /// Stages the pack as far as the role can. Returns its state.
-    func stage(_ listing: OfferedPack) async throws(VaultError) -> PackState {
-        let pack = listing.pack
-        let record = try await begin(listing)
+    func stage(_ offer: OfferedPack) async throws(VaultError) -> PackState {
+        let pack = offer.pack
+        let record = try await begin(offer)
         guard !record.isRemoved else { throw VaultError.removedMeanwhile(pack.id) }
-        if record.listing > listing.version {
+        if record.listing > offer.listing {
             if try store.journal.hasVerified(record.listing) {
                 return try await followNewerDecision(record, of: pack.id)
             }
@@ -59,28 +59,28 @@ struct PackStager: Sendable {
         try await recordForm(in: record, of: pack.id)
         if let loaded = record.loaded, loaded.pack.sha256 == pack.sha256, isForm(loaded.form) {
             if opensPacks, store.journal.hasChangedFingerprint(record) {
-                try await repairChanged(loaded, as: listing)
+                try await repairChanged(loaded, as: offer)
             }
             if !opensPacks {
                 try await store.journal.updateRecord(of: pack.id) { ($0.arriving, $0.failure) = (nil, nil) }
-            } else if !record.isLoaded(pack, as: loaded.form, listedBy: listing.version) {
-                try await installer.refresh(pack, listedBy: listing.version)
+            } else if !record.isLoaded(pack, as: loaded.form, listedBy: offer.listing) {
+                try await installer.refresh(pack, listedBy: offer.listing)
             }
             return .loaded
         }
-        if let waiting = try await verifiedWaitingPack(pack, listedBy: listing.version) {
+        if let waiting = try await verifiedWaitingPack(pack, listedBy: offer.listing) {
             if record.waiting != pack || record.failure != nil {
-                try await store.transfer.share(waiting, of: pack, listedBy: listing.version, space: space)
+                try await store.transfer.share(waiting, of: pack, listedBy: offer.listing, space: space)
             }
-            return try await transfer(waiting, of: pack, listedBy: listing.version)
+            return try await transfer(waiting, of: pack, listedBy: offer.listing)
         }
         if let kept = try keptPack(pack) {
-            return try await transfer(kept, of: pack, listedBy: listing.version)
+            return try await transfer(kept, of: pack, listedBy: offer.listing)
         }
-        guard let file = try await download(listing) else {
+        guard let file = try await download(offer) else {
             return .downloading(bytes: 0, total: pack.length)
         }
-        return try await transferDownload(file, listing)
+        return try await transferDownload(file, offer)
     }
 
     /// Recovers the pack and, where nothing of it is here, records in the same transition that its download begins. Returns
@@ -89,12 +89,12 @@ struct PackStager: Sendable {
         let pack = offer.pack
         return try await store.withLock { () throws(VaultError) in
             var record = try store.recovery.recover(locked: pack.id)
-            guard record.accepts(offer.version), record.loaded?.pack.sha256 != pack.sha256,
-                !record.hasBegun(pack, listedBy: offer.version),
+            guard record.accepts(offer.listing), record.loaded?.pack.sha256 != pack.sha256,
+                !record.hasBegun(pack, listedBy: offer.listing),
                 try store.waiting(pack.id).status(of: pack) == nil,
                 try !FileSystem.exists(store.layout.version(pack, as: .sealed))
             else { return record }
-            record.begin(pack, listedBy: offer.version)
+            record.begin(pack, listedBy: offer.listing)
             try store.records.save(record, of: pack.id)
             return record
         }
@@ -135,14 +135,14 @@ struct PackStager: Sendable {
             listed = nil
         }
         if let offer = listed, offer.pack.sha256 != record.waiting?.sha256,
-            offer.pack.sha256 != record.loaded?.pack.sha256, record.accepts(offer.version),
+            offer.pack.sha256 != record.loaded?.pack.sha256, record.accepts(offer.listing),
             try store.waiting(offer.pack.id).open(offer.pack) != nil
         {
-            guard let brought = try await verifiedWaitingPack(offer.pack, listedBy: offer.version) else {
+            guard let brought = try await verifiedWaitingPack(offer.pack, listedBy: offer.listing) else {
                 throw damaged(id, "fetch the pack: only what is damaged comes again")
             }
             return try await store.transfer.share(
-                brought, of: offer.pack, listedBy: offer.version, space: space)
+                brought, of: offer.pack, listedBy: offer.listing, space: space)
         }
         // Where the app has metadata of its own, a pack that they do not list does not wait: another process may be bringing it.
         guard try store.metadata(of: .app).pin() == nil, record.loaded == nil,

@@ -67,9 +67,10 @@ struct StagingRun: Sendable {
 
     func run(_ tasks: [StagingTask]) async throws(VaultError) -> [Outcome] {
         guard !tasks.isEmpty else { return [] }
-        let mark = try stager.store.recovery.beginWork()
-        defer { withExtendedLifetime(mark) {} }
-        // Once: a pack that is removed later stays removed.
+        let workMark = try stager.store.recovery.beginWork()
+        // The mark tells other processes that this one works, as long as the value lives: until the end of the run.
+        defer { withExtendedLifetime(workMark) {} }
+        // Clear the removed flag once, before work starts: a removal during the run must win.
         for task in tasks where task.isRequested {
             do throws(VaultError) { try await stager.store.journal.recordRequest(for: task.id) } catch {
                 // Staging this one reports that it was removed; the others continue.
@@ -81,9 +82,11 @@ struct StagingRun: Sendable {
 
     private func remove(_ removal: PlannedRemoval) async throws(VaultError) {
         switch removal {
-        case .pack(let id): try await stager.store.recovery.recover(id)
+        case .pack(let id):
+            // Recovery finishes a removal that was begun.
+            try await stager.store.recovery.recover(id)
         case .file(let file) where file.stage == .waiting:
-            // It is removed when a newer one replaces it: until then it can be opened.
+            // Nothing to do: the newer version removes it when it is staged.
             break
         case .file(let file): try stager.store.removal.discardDownload(of: file.pack)
         }
@@ -125,7 +128,7 @@ struct StagingRun: Sendable {
             guard let (state, missingKey) = result else { return nil }
             defer { batch.end(item) }
             if let missingKey { stager.observer(.awaitingKey(task.id, missingKey)) }
-            // There was nothing to open.
+            // The pack no longer waits: nothing is reported.
             if task.offer == nil, state == .absent { return Outcome(id: task.id, result: .success(state)) }
             var outcome = reported(.success(state), of: task.id)
             outcome.missingKey = missingKey
@@ -139,7 +142,7 @@ struct StagingRun: Sendable {
         }
     }
 
-    /// A pack that the app removes meanwhile is no failure of a downloader.
+    /// If the app removed the pack meanwhile, a downloader reports success.
     private func result(of id: PackID, endedBy error: VaultError) -> Result<PackState, VaultError> {
         if Task.isCancelled { return .failure(.cancelled(id.description)) }
         let isUnwanted = !stager.opensPacks && (try? stager.store.records.record(of: id).isRemoved) == true
@@ -162,9 +165,9 @@ struct StagingRun: Sendable {
 
     /// Cancel, pause, busy and a missing key are not failures.
     private func recordFailure(_ error: VaultError, of task: StagingTask) async {
-        let isLocked = task.offer == nil && error.category == .key
-        guard error.concernsOnePack, !isLocked else { return }
-        // A downloader is done when the pack has its final name: only a power failure could undo that.
+        let isAwaitingKey = task.offer == nil && error.category == .key
+        guard error.concernsOnePack, !isAwaitingKey else { return }
+        // An error after the rename into shared/ is not recorded: the pack is there.
         if !stager.opensPacks, let pack = task.offer?.pack,
             (try? stager.store.waiting(pack.id).open(pack)) != nil
         {
@@ -181,7 +184,7 @@ struct StagingRun: Sendable {
                 guard let offer = task.offer else { return try await stager.unlock(task.id) }
                 return try await stager.stage(offer)
             } catch {
-                // One attempt may last: there is always a second one.
+                // An attempt may take long, so at least one retry is made, whatever the deadline.
                 let isLast = deadline.map { .now > $0 } ?? false
                 guard error.category == .busy, !isLast, stager.opensPacks else { throw error }
                 deadline = deadline ?? .now + .seconds(2)
@@ -189,17 +192,4 @@ struct StagingRun: Sendable {
             }
         }
     }
-}
-
-/// One pack to be worked on.
-struct StagingTask: Sendable {
-    let id: PackID
-    /// Nil for a waiting pack that only needs to be opened.
-    let offer: OfferedPack?
-    /// Whether the app asks for it: then it is staged even if it was removed.
-    var isRequested = false
-    /// What it needs of the network: what waits only needs to be opened.
-    var need = NetworkNeed.anyNetwork
-    /// Whether it is to be opened now, so that a missing key is a failure.
-    var needsKey = false
 }

@@ -134,8 +134,8 @@ struct StoreRecovery: Sendable {
 
     /// The same for one pack.
     func removeAbandonedScratch(of id: PackID) throws(VaultError) {
-        let state = layout.state(of: id, in: role).removingLastComponent()
-        var folders = [(state, layout.area(of: role)), (layout.waiting(of: id), layout.shared)]
+        let recordFolder = layout.recordPath(of: id, in: role).removingLastComponent()
+        var folders = [(recordFolder, layout.area(of: role)), (layout.waiting(of: id), layout.shared)]
         if role == .app { folders.append((layout.home(of: id), layout.permanent)) }
         for (folder, area) in folders { try layout.openFolder(folder, in: area)?.removeAbandonedScratch() }
     }

@@ -83,7 +83,7 @@ struct VersionFolder: ~Copyable {
         var damaged: [String] = []
         for name in kept where try isHeld(name.damaged) { damaged.append(name.damaged) }
         try folder.discardStoreEntries(
-            except: kept.flatMap { [$0.text, $0.text + ".json", $0.tail] } + damaged)
+            except: kept.flatMap { [$0.text, $0.text + ".json", $0.tailFile] } + damaged)
         let isHeld = kept.contains { $0.text != live?.text } || !damaged.isEmpty
         try HeldVersions(layout: layout).set(isHeld, of: id)
     }

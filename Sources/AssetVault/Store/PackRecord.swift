@@ -17,46 +17,50 @@ struct PackRecord: Sendable, Equatable {
     var generation: Int64 = 0
     /// Being downloaded to ephemeral storage.
     var arriving: PackManifest?
-    /// The listing that it is downloaded by: it decides on the pack when the download is complete.
+    /// The listing that it is downloaded by: it decides on the pack when the download is complete. In JSON
+    /// `arrivingRootVersion` and `arrivingSnapshotVersion`.
     var arrivingListing = ListingVersion()
     /// Verified in shared storage, waiting for its key.
     var waiting: PackManifest?
     /// What `current` points to.
     var loaded: Loaded?
-    /// The ``VersionFingerprint`` of the loaded version when it was staged; nil where that was not noted.
+    /// The ``VersionFingerprint`` of the loaded version when it was staged; nil where that was not noted. In JSON
+    /// `look`.
     var fingerprint: SHA256Digest?
-    /// The form that the app chose for the pack, or without a choice that of its first version; nil before both.
+    /// The form that the app chose for the pack, or without a choice that of its first version; nil before both. In JSON
+    /// `form`.
     var chosenForm: PackForm?
-    /// The listing that decided on the pack: a process with an older one changes nothing.
+    /// The listing that decided on the pack: a process with an older one changes nothing. In JSON `rootVersion` and
+    /// `snapshotVersion`.
     var listing = ListingVersion()
     /// Why the last attempt failed.
     var failure: PackFailure?
-    /// The app removed the pack. It stays removed until the app asks for it again.
+    /// The app removed the pack. It stays removed until the app asks for it again. In JSON `removed`.
     var isRemoved = false
-    /// The app declared that the pack may be removed when disk space is needed.
+    /// The app declared that the pack may be removed when disk space is needed. In JSON `purgeable`.
     var isPurgeable = false
-    /// The app took that back, or asked for the pack to stay.
+    /// The app asked for the pack to stay: it is not purged, even as an on-demand pack. In JSON `kept`.
     var isKept = false
-    /// The same, since another variant of it serves the device.
+    /// Purgeable, because another variant serves this device. In JSON `replacedVariant`.
     var isReplacedVariant = false
 
     init() {}
 
-    /// A downloader's record with the app's decisions.
-    func merged(withDecisionsOf decided: PackRecord) -> PackRecord {
+    /// A downloader's record with the fields that only the app decides.
+    func merged(withAppRecord app: PackRecord) -> PackRecord {
         var record = self
-        record.listing = max(listing, decided.listing)
-        record.waiting = waiting ?? decided.waiting
-        record.loaded = decided.loaded
-        record.chosenForm = decided.chosenForm
-        record.isRemoved = decided.isRemoved
-        (record.isPurgeable, record.isKept) = (decided.isPurgeable, decided.isKept)
-        record.isReplacedVariant = decided.isReplacedVariant
+        record.listing = max(listing, app.listing)
+        record.waiting = waiting ?? app.waiting
+        record.loaded = app.loaded
+        record.chosenForm = app.chosenForm
+        record.isRemoved = app.isRemoved
+        (record.isPurgeable, record.isKept) = (app.isPurgeable, app.isKept)
+        record.isReplacedVariant = app.isReplacedVariant
         return record
     }
 
-    /// What a downloader saves of it.
-    var withoutDecisions: PackRecord {
+    /// The record as a downloader saves it, without the fields that only the app decides.
+    var withoutAppFields: PackRecord {
         var record = PackRecord()
         record.generation = generation
         record.listing = listing

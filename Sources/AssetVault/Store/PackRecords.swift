@@ -9,8 +9,8 @@ import VaultFileSystem
 struct PackRecords: Sendable {
     /// Twice the limit of the metadata that its manifests come from.
     private static let limit = 128 << 20
-    /// Records of the other role are read under the lock: a larger one is no downloader's.
-    private static let othersLimit = 4 << 20
+    /// The other role's record is read while the lock is held, so only small ones are accepted.
+    private static let foreignRecordLimit = 4 << 20
 
     let layout: StoreLayout
     let role: StoreRole
@@ -18,29 +18,29 @@ struct PackRecords: Sendable {
     /// The record that the role acts on; empty for a pack that was never recorded.
     func record(of id: PackID) throws(VaultError) -> PackRecord {
         let own = try record(of: id, in: role)
-        guard role == .downloader, let decided = try? record(of: id, in: .app) else { return own }
-        return own.merged(withDecisionsOf: decided)
+        guard role == .downloader, let app = try? record(of: id, in: .app) else { return own }
+        return own.merged(withAppRecord: app)
     }
 
     /// The record of one role.
     func record(of id: PackID, in role: StoreRole) throws(VaultError) -> PackRecord {
-        let path = layout.state(of: id, in: role)
-        let limit = role == self.role ? Self.limit : Self.othersLimit
+        let path = layout.recordPath(of: id, in: role)
+        let limit = role == self.role ? Self.limit : Self.foreignRecordLimit
         guard let bytes = try optional(DurableFile.read(path, limit: limit), ignoring: .missing) else {
             return PackRecord()
         }
         return try PackRecord(parsing: bytes, place: path.string)
     }
 
-    /// Nil for a damaged record. Throws where it can't be read now: nothing follows from that.
+    /// Nil for a damaged record. A read error is thrown: it must not be treated as a damaged record.
     func readableRecord(of id: PackID) throws(VaultError) -> PackRecord? {
         try optional(record(of: id), ignoring: .corrupt)
     }
 
     func save(_ record: PackRecord, of id: PackID) throws(VaultError) {
-        var next = role == .app ? record : record.withoutDecisions
+        var next = role == .app ? record : record.withoutAppFields
         next.generation += 1
-        let path = layout.state(of: id, in: role)
+        let path = layout.recordPath(of: id, in: role)
         let permissions = try layout.permissions(of: role)
         try FileSystem.createFolders(path.removingLastComponent(), permissions: permissions.folders)
         try DurableFile.write(next.bytes.span, to: path, permissions: permissions.files, replacing: true)
@@ -48,11 +48,12 @@ struct PackRecords: Sendable {
 
     /// Whether a pack was ever staged, or has any file in the store.
     private func isKnown(_ id: PackID) throws(VaultError) -> Bool {
-        for path in [layout.state(of: id, in: role), layout.home(of: id)] where try FileSystem.exists(path) {
+        for path in [layout.recordPath(of: id, in: role), layout.home(of: id)]
+        where try FileSystem.exists(path) {
             return true
         }
         for role in StoreRole.allCases where role != self.role {
-            let folder = layout.state(of: id, in: role).removingLastComponent()
+            let folder = layout.recordPath(of: id, in: role).removingLastComponent()
             if try layout.openFolder(folder, in: layout.area(of: role)) != nil { return true }
         }
         return try layout.openFolder(layout.waiting(of: id), in: layout.shared) != nil
@@ -84,7 +85,9 @@ struct PackRecords: Sendable {
     func hasVersions(_ id: PackID) throws(VaultError) -> Bool {
         let home = layout.home(of: id)
         guard try FileSystem.exists(home) else { return false }
-        return try Folder(opening: home).names().contains { $0.first == UInt8(ascii: "@") }
+        return try Folder(opening: home).names().contains {
+            String(decoding: $0, as: UTF8.self).hasPrefix(StoreLayout.reservedPrefix)
+        }
     }
 
     /// The IDs of all packs with a record of this role, in order.
@@ -113,7 +116,7 @@ struct PackRecords: Sendable {
     /// The IDs of all packs that wait in shared storage.
     func waitingIDs() throws(VaultError) -> [PackID] { try ids(below: layout.packs, in: layout.shared) }
 
-    /// The IDs of the folders that hold something of the store's own.
+    /// Finds IDs: a folder is a pack's if it has an entry beginning with `@`.
     private func ids(below path: FilePath, in area: FilePath) throws(VaultError) -> [PackID] {
         var found: Set<PackID> = []
         guard let folder = try layout.openFolder(path, in: area) else { return [] }
@@ -126,7 +129,7 @@ struct PackRecords: Sendable {
     {
         for name in try folder.names() {
             let text = String(decoding: name, as: UTF8.self)
-            if text.hasPrefix("@") {
+            if text.hasPrefix(StoreLayout.reservedPrefix) {
                 if let id = try? PackID(String(prefix.dropLast())) { found.insert(id) }
             } else if (try? PackID(prefix + text)) != nil, (try? folder.status(of: name)?.kind) == .folder,
                 let inner = try? folder.openFolder(name)

@@ -25,6 +25,9 @@ import VaultCrypto
 ///
 /// A pack ID holds no `@`, so names that begin with it can't be those of a pack.
 public struct StoreLayout: Sendable, Hashable {
+    /// Begins the names of what the store keeps for itself.
+    static let reservedPrefix = "@"
+
     public var ephemeral: FilePath
     public var shared: FilePath
     public var permanent: FilePath
@@ -112,7 +115,7 @@ public struct StoreLayout: Sendable, Hashable {
         return SHA256Digest(hex: String(stem))?.hex
     }
 
-    func state(of id: PackID, in role: StoreRole) -> FilePath {
+    func recordPath(of id: PackID, in role: StoreRole) -> FilePath {
         states(of: role).appending(id.description).appending("@record.json")
     }
 
@@ -127,9 +130,9 @@ public struct StoreLayout: Sendable, Hashable {
 
     func current(of id: PackID) -> FilePath { home(of: id).appending("current") }
 
-    /// Index and catalog of an opened pack.
-    func tail(of pack: PackManifest) -> FilePath {
-        home(of: pack.id).appending(VersionName(of: pack, as: .opened).tail)
+    /// The file of the pack that a tree was opened from, with holes where its pieces were.
+    func tailFile(of pack: PackManifest) -> FilePath {
+        home(of: pack.id).appending(VersionName(of: pack, as: .opened).tailFile)
     }
 
     func version(_ pack: PackManifest, as form: PackForm) -> FilePath {

@@ -10,7 +10,7 @@ import VaultSite
 /// for downloaders, which know by them what to download.
 struct StoredNames: Sendable {
     let names: PackNames
-    /// Of the pack with the map.
+    /// Of the pack with the table.
     let digest: SHA256Digest
 
     init(_ names: PackNames, of pack: PackManifest) { (self.names, digest) = (names, pack.sha256) }

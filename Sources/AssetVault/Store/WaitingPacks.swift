@@ -18,7 +18,7 @@ struct WaitingPacks {
         guard let folder = try openFolder() else { return [] }
         let names = try folder.names().map { String(decoding: $0, as: UTF8.self) }
         return Set(
-            names.filter { $0.hasPrefix("@") && $0.hasSuffix(".avpack") }.compactMap {
+            names.filter { $0.hasPrefix(StoreLayout.reservedPrefix) && $0.hasSuffix(".avpack") }.compactMap {
                 SHA256Digest(hex: String($0.dropFirst().dropLast(".avpack".count)))
             })
     }

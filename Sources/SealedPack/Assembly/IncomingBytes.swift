@@ -1,7 +1,7 @@
 import Synchronization
 public import VaultErrors
 
-/// Bytes from a host, read one chunk at a time by one task and consumed by another.
+/// Bytes from a sender, read one chunk at a time by one task and consumed by another.
 public final class IncomingBytes: Sendable {
     public typealias Chunk = @Sendable () async throws(VaultError) -> [UInt8]?
 

@@ -6,13 +6,13 @@ struct IncomingPiece: Sendable {
     struct Complete: Sendable {
         let number: Int
         let bytes: [UInt8]
-        /// Whether its bytes came from several hosts.
-        let isMixed: Bool
+        /// Whether its bytes came from several senders.
+        let hasSeveralSenders: Bool
     }
 
     private var number = -1
     private var bytes: [UInt8] = []
-    private var isMixed = false
+    private var hasSeveralSenders = false
 
     /// Bytes received of the current piece.
     var length: Int { bytes.count }
@@ -20,8 +20,8 @@ struct IncomingPiece: Sendable {
     /// Bytes received of piece `number`.
     func length(ofPiece number: Int) -> Int { self.number == number ? bytes.count : 0 }
 
-    /// Another host sends the following bytes.
-    mutating func changeSender() { isMixed = true }
+    /// The following bytes come from another sender.
+    mutating func changeSender() { hasSeveralSenders = true }
 
     /// Adds bytes of one piece, from `position` in the pack. Bytes of a piece whose start was not received are dropped.
     mutating func add(_ part: Span<UInt8>, at position: UInt64, to number: Int, of piece: Range<UInt64>)
@@ -29,7 +29,7 @@ struct IncomingPiece: Sendable {
     {
         if position == piece.lowerBound {
             self.number = number
-            isMixed = false
+            hasSeveralSenders = false
             bytes.removeAll(keepingCapacity: true)
             bytes.reserveCapacity(piece.count)
         }
@@ -40,6 +40,6 @@ struct IncomingPiece: Sendable {
             self.number = -1
             bytes = []
         }
-        return Complete(number: number, bytes: bytes, isMixed: isMixed)
+        return Complete(number: number, bytes: bytes, hasSeveralSenders: hasSeveralSenders)
     }
 }

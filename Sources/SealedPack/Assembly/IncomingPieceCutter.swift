@@ -1,4 +1,4 @@
-/// Cuts the bytes that a host sends, from any offset of a pack, into pieces.
+/// Cuts the bytes of a sender, from any offset of a pack, into pieces.
 struct IncomingPieceCutter {
     private let ranges: PieceRanges
     private(set) var incoming: IncomingPiece

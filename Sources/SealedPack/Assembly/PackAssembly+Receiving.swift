@@ -3,7 +3,7 @@ public import VaultErrors
 import VaultFileSystem
 
 extension PackAssembly {
-    /// After so many wrong pieces in a row the host is assumed to have another file.
+    /// After so many wrong pieces in a row the sender is assumed to have another file.
     private static var maximumWrongPieces: Int { 3 }
     /// Pieces that are hashed and written while more are received.
     private static var concurrency: Int { 4 }
@@ -16,7 +16,7 @@ extension PackAssembly {
     /// - Parameters:
     ///   - bytes: the input. When reading it fails, the pieces before are still written.
     ///   - check: checks a chunk before it is used; an error from it ends this like a read error.
-    ///   - progress: called with ``presentLength`` for each verified piece, even while the host is silent.
+    ///   - progress: called with ``presentLength`` for each verified piece, even while the sender is silent.
     /// - Returns: the number of wrong pieces, which stay missing.
     /// - Throws: `.corrupt` after several wrong pieces in a row, `.io`, and the errors of reading and of `check`.
     public mutating func receive(
@@ -74,8 +74,8 @@ extension PackAssembly {
                     }
                 },
                 memory: { $0.bytes.count },
-                work: { piece throws(VaultError) -> (isMixed: Bool, written: [Int]) in
-                    (piece.isMixed, try writer.write(piece.bytes.span, as: piece.number))
+                work: { piece throws(VaultError) -> (hasSeveralSenders: Bool, written: [Int]) in
+                    (piece.hasSeveralSenders, try writer.write(piece.bytes.span, as: piece.number))
                 },
                 deliver: { piece throws(VaultError) in
                     if !piece.written.isEmpty {
@@ -86,8 +86,8 @@ extension PackAssembly {
                             FailPoint.reach("pieceWritten")
                         #endif
                         progress(presentLength)
-                    } else if !piece.isMixed {
-                        // Of several hosts, the one at fault is unknown.
+                    } else if !piece.hasSeveralSenders {
+                        // Of several senders, the one at fault is unknown.
                         wrong += 1
                         try noteWrong()
                     }

@@ -4,22 +4,22 @@ public import VaultErrors
 extension PackAssembly {
     /// Whether one request for the whole pack is cheaper than reading its index first.
     ///
-    /// - Parameter hasSources: whether there are packs to ``reuse(from:progress:)`` pieces of.
-    public func prefersSingleRequest(hasSources: Bool) -> Bool {
-        layout.prefersSingleRequest(hasSources: hasSources)
+    /// - Parameter hasReusablePacks: whether there are packs to ``reuse(from:progress:)`` pieces of.
+    public func prefersSingleRequest(hasReusablePacks: Bool) -> Bool {
+        layout.prefersSingleRequest(hasReusablePacks: hasReusablePacks)
     }
 
     /// The cost of the rest of the pack if the sources have all pieces of their indexes; nil before the tail is
     /// verified.
     ///
-    /// - Parameter tail: the bytes of the tail that are to be counted.
-    public func cost(reusing sources: [any PieceSource], countingTail tail: UInt64) throws(VaultError)
+    /// - Parameter tailLength: the bytes of the tail that are to be counted.
+    public func cost(reusing sources: [any PieceSource], countingTail tailLength: UInt64) throws(VaultError)
         -> UpdateCost?
     {
         guard let ranges else { return nil }
         var states = states
         try states.notePieces(of: packFile, in: sources)
-        return UpdateCost(layout, states, ranges, tailBytes: tail)
+        return UpdateCost(layout, states, ranges, tailBytes: tailLength)
     }
 
     /// The cost of one request for the whole pack.

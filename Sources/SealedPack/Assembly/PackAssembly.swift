@@ -75,15 +75,15 @@ public struct PackAssembly: ~Copyable, Sendable {
     }
 
     /// Whether the tail is not verified, so that missing pieces are unknown.
-    public var isUnverified: Bool { ranges == nil }
+    public var isTailUnverified: Bool { ranges == nil }
 
     /// Whether no bytes were received.
-    public var isEmpty: Bool { isUnverified && presentLength == 0 }
+    public var isEmpty: Bool { isTailUnverified && presentLength == 0 }
 
     /// Verifies the tail once it is complete, and then the pieces. False when the tail is wrong, which is then fetched
     /// again as a whole. Throws `.corrupt` for a signed index that is impossible.
     public mutating func verifyTail() async throws(VaultError) -> Bool {
-        guard isUnverified else { return true }
+        guard isTailUnverified else { return true }
         let end = try endOfReceivedTail()
         guard end == tail.upperBound else {
             presentLength = end - tail.lowerBound
@@ -115,7 +115,7 @@ public struct PackAssembly: ~Copyable, Sendable {
         return packFile
     }
 
-    /// Another host sends the following bytes.
+    /// The following bytes come from another sender.
     public mutating func changeSender() { incoming.changeSender() }
 
     /// Counts bytes that can't be verified yet; repeated bytes count once.

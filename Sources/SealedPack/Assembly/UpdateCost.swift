@@ -20,7 +20,7 @@ public struct UpdateCost: Sendable, Hashable {
     /// - Throws: `.corrupt` when the index of `pack` is damaged, `.io`.
     public init(of pack: PackFile, reusing sources: [any PieceSource]) throws(VaultError) {
         let layout = pack.footer.layout
-        guard !layout.prefersSingleRequest(hasSources: !sources.isEmpty) else {
+        guard !layout.prefersSingleRequest(hasReusablePacks: !sources.isEmpty) else {
             self.init(singleRequest: layout)
             return
         }
@@ -74,7 +74,7 @@ extension PieceStates {
 }
 
 extension PackLayout {
-    /// A pack up to this size is fetched in one request when there are no sources.
+    /// A pack up to this size is fetched in one request when there are no packs to reuse.
     private static let smallPack: UInt64 = 256 << 10
 
     /// Index and catalog.
@@ -83,8 +83,8 @@ extension PackLayout {
 
     /// Whether one request for the whole pack is cheaper than reading its index first.
     ///
-    /// - Parameter hasSources: whether there are packs that may contain some of its pieces.
-    func prefersSingleRequest(hasSources: Bool) -> Bool {
-        hasSources ? packLength - tailLength <= PieceStates.requestCost : packLength <= Self.smallPack
+    /// - Parameter hasReusablePacks: whether there are packs that may contain some of its pieces.
+    func prefersSingleRequest(hasReusablePacks: Bool) -> Bool {
+        hasReusablePacks ? packLength - tailLength <= PieceStates.requestCost : packLength <= Self.smallPack
     }
 }

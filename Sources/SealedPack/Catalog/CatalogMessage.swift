@@ -23,7 +23,7 @@ package enum CatalogMessage {
         {
             return message
         }
-        message = [PieceCodec.stored.rawValue]
+        message = [PieceCodec.uncompressed.rawValue]
         message.reserveCapacity(1 + count)
         for part in parts { message += part }
         return message
@@ -85,7 +85,7 @@ package enum CatalogMessage {
         }
         let codec = try PieceCodec(ofMessage: message, at: pack.place)
         switch codec {
-        case .stored:
+        case .uncompressed:
             message.removeFirst()
             return message
         case .zstd:

@@ -90,7 +90,7 @@ struct UnverifiedCatalog {
                 bytes[record + 4] != PackEntryKind.emptyFolder.rawValue || content == contentEnd
             else { throw Self.refusal("entry \(index) is damaged", at: place) }
             guard PackEntryKind(rawValue: bytes[record + 4]) != nil else {
-                throw .unknownFormat(
+                throw .unsupportedFormat(
                     "the pack has an entry of kind \(bytes[record + 4]), which is unknown", at: place)
             }
             pathEnd = path

@@ -32,11 +32,11 @@ package struct PackHeader: Equatable, Sendable {
                 remedy: "check the file's name and its download")
         }
         guard let version = bytes.bigEndian(UInt16.self, at: 8), version == Self.version else {
-            throw .unknownFormat(
+            throw .unsupportedFormat(
                 "pack format version \(bytes.bigEndian(UInt16.self, at: 8) ?? 0) is unknown", at: place)
         }
         guard let suite = bytes.bigEndian(UInt16.self, at: 10), suite == Self.suite else {
-            throw .unknownFormat(
+            throw .unsupportedFormat(
                 "cipher suite \(bytes.bigEndian(UInt16.self, at: 10) ?? 0) is unknown", at: place)
         }
         var id: [UInt8] = []

@@ -2,7 +2,7 @@ public import VaultErrors
 
 extension VaultError {
     /// A part of the format that this release does not support, in an undamaged pack.
-    static func unknownFormat(_ problem: String, at place: String) -> VaultError {
+    static func unsupportedFormat(_ problem: String, at place: String) -> VaultError {
         VaultError(.corrupt, problem, at: place, remedy: newerRelease)
     }
 

@@ -46,7 +46,7 @@ extension PackManifest {
         let vault = try target.object("custom", at: place).object("assetvault", at: "\(place): custom")
         let format = try vault.integer("format", at: place)
         guard format == Self.format else {
-            throw .unknownFormat("pack format version \(format) is unknown", at: place)
+            throw .unsupportedFormat("pack format version \(format) is unknown", at: place)
         }
         length = try Self.count("length", of: target, at: place)
         sha256 = try Self.digest(of: try target.object("hashes", at: place), at: place)
@@ -112,55 +112,5 @@ extension PackManifest {
     private static func refusal(_ key: String, at place: String) -> VaultError {
         VaultError(
             .corrupt, "\"\(key)\" has an impossible value", at: place, remedy: "get the manifest again")
-    }
-}
-
-extension PackOffer {
-    /// Its members in a manifest.
-    package var json: JSONObject {
-        var json: JSONObject = [
-            "policy": .string(policy.rawValue), "tags": .array(tags.map(JSONValue.string)),
-            "traits": .object(traits),
-        ]
-        json["family"] = family.map { .string($0.description) }
-        if order != 0 { json["order"] = .integer(order) }
-        if !matching.isEmpty {
-            json["matching"] = .object(
-                JSONObject(lastWins: matching.map { ($0.key, JSONValue.object($0.value.json)) }))
-        }
-        if preservation != Self.standardPreservation { json["preservation"] = .integer(preservation) }
-        if apps != .all { json["apps"] = .object(apps.json) }
-        return json
-    }
-
-    package init(of id: PackID, parsing vault: JSONObject, place: String) throws(VaultError) {
-        let name = try vault.string("policy", at: place)
-        guard let policy = PackPolicy(rawValue: name) else {
-            throw VaultError(
-                .corrupt, "the policy '\(name)' is unknown", at: place,
-                remedy: "use one of \(PackPolicy.allCases.map(\.rawValue).joined(separator: ", "))")
-        }
-        var tags: [String] = []
-        for value in try vault.array("tags", at: place) { tags.append(try value.asString(at: place)) }
-        var family: PackID?
-        if let name = try vault.optionalString("family", at: place) {
-            family = try? PackID(name)
-            guard let family, id.isMember(of: family) else {
-                throw VaultError(
-                    .corrupt, "the pack '\(id)' is not of the family '\(name.excerpt)'", at: place,
-                    remedy: "get the manifest again")
-            }
-        }
-        var matching: [String: TraitMatching] = [:]
-        for (trait, value) in try vault.optionalObject("matching", at: place) ?? [:] {
-            matching[trait] = try TraitMatching(parsing: value.asObject(at: place), place: place)
-        }
-        self.init(
-            policy: policy, tags: tags, traits: try vault.object("traits", at: place), family: family,
-            order: try vault.optionalInteger("order", at: place) ?? 0, matching: matching,
-            apps: try vault.optionalObject("apps", at: place).map { json throws(VaultError) in
-                try AppVersionRange(parsing: json, place: place)
-            } ?? .all,
-            preservation: try vault.optionalInteger("preservation", at: place) ?? Self.standardPreservation)
     }
 }

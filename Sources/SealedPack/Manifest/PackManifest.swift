@@ -47,7 +47,8 @@ extension PackManifest {
     public var tags: [String] { offer.tags }
 }
 
-/// The part of a manifest that the publisher chooses.
+/// How the publisher wants the pack to be used: policy, tags, traits, order, versions of the app. It is the part of a manifest
+/// that may change without sealing the pack again.
 public struct PackOffer: Sendable, Hashable {
     public var policy: PackPolicy
     public var tags: [String]
@@ -61,7 +62,7 @@ public struct PackOffer: Sendable, Hashable {
     public var matching: [String: TraitMatching]
     /// The versions of the app that it is for.
     public var apps: AppVersionRange
-    /// How long it stays when disk space is needed, 0 to 100: packs with less go first. An app may change it.
+    /// From 0 to 100: packs with less are purged first. An app may change it.
     public var preservation: Int64
 
     public static let standardPreservation: Int64 = 50

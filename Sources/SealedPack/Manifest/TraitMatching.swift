@@ -46,7 +46,7 @@ public enum TraitMatching: Sendable, Hashable {
             throw VaultError(
                 .corrupt, "the nearest number needs no fallback", at: place, remedy: "remove \"fallback\"")
         default:
-            throw .unknownFormat(
+            throw .unsupportedFormat(
                 "traits are matched by \(Self.names.joined(separator: ", ")), and not by '\(name.excerpt)'",
                 at: place)
         }

@@ -3,7 +3,7 @@ import VaultErrors
 
 /// How strongly pieces are compressed; readers need not know it.
 public enum Compression: String, Sendable, CaseIterable {
-    case stored = "none"
+    case uncompressed = "none"
     case fast
     case standard = "default"
     case max
@@ -11,10 +11,10 @@ public enum Compression: String, Sendable, CaseIterable {
     /// Those that compress, the usual one first.
     static let levels = [standard] + allCases.filter { $0 != .standard && $0.level != nil }
 
-    /// The zstd level; nil stores pieces as they are.
+    /// The zstd level; nil leaves pieces as they are.
     var level: Int? {
         switch self {
-        case .stored: nil
+        case .uncompressed: nil
         case .fast: 1
         case .standard: 3
         case .max: 19
@@ -29,9 +29,10 @@ public enum Compression: String, Sendable, CaseIterable {
     }
 }
 
-/// The encoding of a piece or catalog in its message; the message's first byte.
+/// The encoding of a piece or catalog in its message; the message's first byte. A further codec needs the next version of
+/// the format: see "How the format grows" in <doc:Format>.
 enum PieceCodec: UInt8, Sendable {
-    case stored = 0
+    case uncompressed = 0
     case zstd = 1
 
     /// The codec of a decrypted message. Throws `.corrupt`.
@@ -40,19 +41,19 @@ enum PieceCodec: UInt8, Sendable {
             throw VaultError(.corrupt, "a message is empty", at: place, remedy: "do not use this pack")
         }
         guard let codec = PieceCodec(rawValue: first) else {
-            throw .unknownFormat("the pack uses codec \(first), which is unknown", at: place)
+            throw .unsupportedFormat("the pack uses codec \(first), which is unknown", at: place)
         }
         self = codec
     }
 
     /// The content of the data that begins at `start` in a decrypted message. Throws `.corrupt`.
     ///
-    /// - Parameter count: its length in bytes, which stored data may differ from.
+    /// - Parameter count: its length in bytes, which uncompressed data may differ from.
     func decode(
         _ message: [UInt8], from start: Int, exactly count: Int
     ) throws(VaultError) -> ArraySlice<UInt8> {
         switch self {
-        case .stored: message.dropFirst(start)
+        case .uncompressed: message.dropFirst(start)
         case .zstd: try Zstd.decompress(message.span.extracting(start...), exactly: count)[...]
         }
     }

@@ -52,7 +52,7 @@ package struct PieceSealer: Sendable {
     /// - Parameter digest: that of `plain`.
     func ciphertext(of plain: [UInt8], digest: SHA256Digest) throws(VaultError) -> [UInt8] {
         guard let (codec, data) = try compression.encode(plain) else {
-            return try encrypt(plain, codec: .stored, digest: digest)
+            return try encrypt(plain, codec: .uncompressed, digest: digest)
         }
         return try encrypt(data, codec: codec, digest: SHA256.hash(data.span))
     }

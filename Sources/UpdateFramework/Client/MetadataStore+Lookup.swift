@@ -4,7 +4,7 @@ extension MetadataStore {
     /// Looks a path up, also in delegated roles (TUF section 5.6.7); only the roles on the way are read.
     ///
     /// - Parameter chain: the result of ``refresh(from:trusting:now:)``.
-    /// - Returns: nil when no role that may list the path does.
+    /// - Returns: nil if no role authorised for the path lists it.
     /// - Throws: `untrusted` when a role on the way fails verification, `unavailable`, `busy`, `io`.
     public func target(
         at path: String, in chain: TrustChain, from source: any MetadataSource, now: UTCTime
@@ -13,7 +13,7 @@ extension MetadataStore {
     }
 
     /// The roles that the look-up of a path visits, in order. Throws as ``target(at:in:from:now:)`` does.
-    public func rolesAsked(
+    public func rolesVisited(
         for path: String, in chain: TrustChain, from source: any MetadataSource, now: UTCTime
     ) async throws(VaultError) -> [VerifiedTargets] {
         try await TrustWorkflow(source: source, storage: self, now: now).search(for: path, in: chain).visited

@@ -7,7 +7,7 @@ public struct StoredMetadata: MetadataSource {
     let folder: FilePath
 
     public func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
-        let fileName = MetadataVersion(hostedName: name)?.fileName ?? name
+        let fileName = MetadataFileName(hostedName: name)?.unversionedName ?? name
         let path =
             fileName == MetadataRole.root.fileName
             ? folder.appending(StoredRoots.folderName).appending(name) : folder.appending(fileName)
@@ -61,9 +61,9 @@ extension MetadataStore {
         // Stores the verified bytes, as the other store may change meanwhile.
         let read = RecordingMetadataSource(other.asSource, trusting: given)
         let chain = try await TrustChain.verifying(
-            read, pinnedRoot: root, now: .earliest, notBefore: InMemoryTrust(files: files))
+            read, pinnedRoot: root, now: .earliest, notBefore: InitialTrust(files: files))
         if let given, given.version > chain.root.version {
-            throw .untrusted(
+            throw .malformedMetadata(
                 "the metadata's root version \(chain.root.version) is older than the given root",
                 at: other.folder.string
             )

@@ -93,7 +93,7 @@ extension MetadataStore {
         }
         do throws(VaultError) {
             guard let first = try storedRoots.firstRoot() else {
-                throw VaultError.untrusted("the root history is missing", at: place)
+                throw VaultError.malformedMetadata("the root history is missing", at: place)
             }
             var roots = RootChain(
                 from: try VerifiedRoot(
@@ -103,7 +103,7 @@ extension MetadataStore {
                 try roots.append(storedRoots.root(version: roots.newest.version + 1), at: place)
             }
             guard roots.newest.bytes == bytes else {
-                throw VaultError.untrusted("the pinned root does not lead to it", at: place)
+                throw VaultError.malformedMetadata("the pinned root does not lead to it", at: place)
             }
             return roots
         } catch {

@@ -18,7 +18,7 @@ struct RootChain {
     /// Adds the next root. Throws `untrusted` or `corrupt` for anything else.
     mutating func append(_ next: [UInt8]?, at place: String) throws(VaultError) {
         guard let next else {
-            throw .untrusted("root version \(newest.version + 1) is missing", at: place)
+            throw .malformedMetadata("root version \(newest.version + 1) is missing", at: place)
         }
         newest = try newest.successor(
             verifying: UnverifiedMetadata(parsing: next, as: .root, place: place))

@@ -11,11 +11,11 @@ extension TrustChain {
     public static func verifying(
         _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime
     ) async throws(VaultError) -> TrustChain {
-        try await verifying(source, pinnedRoot: pinnedRoot, now: now, notBefore: InMemoryTrust())
+        try await verifying(source, pinnedRoot: pinnedRoot, now: now, notBefore: InitialTrust())
     }
 
     static func verifying(
-        _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime, notBefore trust: InMemoryTrust
+        _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime, notBefore trust: InitialTrust
     ) async throws(VaultError) -> TrustChain {
         let first = MetadataRole.root.hostedName(version: 1)
         let limit = MetadataRole.root.sizeLimit
@@ -46,7 +46,7 @@ extension TargetTree {
         _ source: any MetadataSource, pinnedRoot: [UInt8]?, now: UTCTime
     ) async throws(VaultError) -> TargetTree {
         let chain = try await TrustChain.verifying(source, pinnedRoot: pinnedRoot, now: now)
-        return try await TrustWorkflow(source: source, storage: InMemoryTrust(), now: now).tree(of: chain)
+        return try await TrustWorkflow(source: source, storage: InitialTrust(), now: now).tree(of: chain)
     }
 }
 

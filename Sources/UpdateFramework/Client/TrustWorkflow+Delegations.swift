@@ -23,17 +23,17 @@ extension TrustWorkflow {
 
     /// Reads every delegated role, level by level.
     func tree(of chain: TrustChain) async throws(VaultError) -> TargetTree {
-        var roles: [TargetSearch.Step: Result<VerifiedTargets, VaultError>] = [:]
-        var level = chain.targets.steps
+        var roles: [DelegationStep: Result<VerifiedTargets, VaultError>] = [:]
+        var level = chain.targets.delegationSteps
         while !level.isEmpty {
             guard roles.count + level.count <= Self.roleLimit else {
-                throw .untrusted(
+                throw .malformedMetadata(
                     "more than \(Self.roleLimit) roles are delegated to", at: MetadataRole.targets.fileName)
             }
-            var next: [TargetSearch.Step] = []
+            var next: [DelegationStep] = []
             try await read(level, of: chain) { step, result in
                 roles[step] = result
-                if case .success(let targets) = result { next += targets.steps }
+                if case .success(let targets) = result { next += targets.delegationSteps }
             }
             var known = Set(roles.keys)
             level = next.filter { known.insert($0).inserted }
@@ -43,8 +43,8 @@ extension TrustWorkflow {
 
     /// Reads several roles concurrently, and stores them one by one, since a store has one lock.
     private func read(
-        _ steps: [TargetSearch.Step], of chain: TrustChain,
-        deliver: (TargetSearch.Step, Result<VerifiedTargets, VaultError>) -> Void
+        _ steps: [DelegationStep], of chain: TrustChain,
+        deliver: (DelegationStep, Result<VerifiedTargets, VaultError>) -> Void
     ) async throws(VaultError) {
         try await runInOrder(
             steps, width: Self.parallelism,

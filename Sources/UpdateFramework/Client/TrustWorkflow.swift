@@ -72,7 +72,7 @@ struct TrustWorkflow {
     /// A delegated role (TUF section 5.6.7): the stored file is used only if it matches the present delegation.
     @concurrent
     func delegated(
-        _ step: TargetSearch.Step, of chain: TrustChain
+        _ step: DelegationStep, of chain: TrustChain
     ) async throws(VaultError) -> DelegatedRole {
         let role = step.delegation.role
         let reference = try chain.reference(to: role)

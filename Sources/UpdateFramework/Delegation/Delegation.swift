@@ -30,7 +30,7 @@ public struct Delegation: Sendable, Hashable {
         let name = try json.string("name", at: place)
         let place = "\(place): role \(name.excerpt)"
         guard let role = MetadataRole(delegated: name) else {
-            throw .untrusted("a delegated role can't have this name", at: place)
+            throw .malformedMetadata("a delegated role can't have this name", at: place)
         }
         let paths = try json.optionalArray("paths", at: place)
         let prefixes = try json.optionalArray("path_hash_prefixes", at: place)
@@ -39,7 +39,7 @@ public struct Delegation: Sendable, Hashable {
         case (let paths?, nil): scope = .paths(try Self.strings(paths, place))
         case (nil, let prefixes?): scope = .hashPrefixes(try Self.strings(prefixes, place))
         default:
-            throw .untrusted(
+            throw .malformedMetadata(
                 "it needs one of the members \"paths\" and \"path_hash_prefixes\", not both", at: place)
         }
         self.init(

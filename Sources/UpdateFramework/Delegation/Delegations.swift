@@ -20,7 +20,7 @@ public enum Delegations: Sendable, Hashable {
                     let role = try Delegation(
                         parsing: try value.asObject(at: place), keys: keys, place: place)
                     if let other = known.updateValue(role.role, forKey: role.role.caselessFileName) {
-                        throw .untrusted(
+                        throw .malformedMetadata(
                             other == role.role
                                 ? "the role \(other) is delegated to twice"
                                 : "the roles \(other) and \(role.role) differ only in case, and would share one file on some disks",
@@ -30,7 +30,7 @@ public enum Delegations: Sendable, Hashable {
                 })
         case (nil, let bins?): self = .bins(try HashBins(parsing: bins, keys: keys, place: place))
         default:
-            throw .untrusted(
+            throw .malformedMetadata(
                 "it needs one of the members \"roles\" and \"succinct_roles\", not both", at: place)
         }
     }

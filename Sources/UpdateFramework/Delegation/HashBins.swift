@@ -28,7 +28,7 @@ public struct HashBins: Sendable, Hashable {
         let bits = try json.integer("bit_length", at: place)
         let prefix = try json.string("name_prefix", at: place)
         guard let bins = HashBins(bitLength: Int(clamping: bits), namePrefix: prefix, trust: trust) else {
-            throw .untrusted(
+            throw .malformedMetadata(
                 "can't read bins of \(bits) bits named \"\(prefix.excerpt)\": 1 to \(Self.bitLimit) bits are supported",
                 at: place)
         }

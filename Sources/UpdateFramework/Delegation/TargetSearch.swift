@@ -8,21 +8,9 @@ struct TargetSearch {
 
     private let path: TargetPath
     /// The roles to visit, the next one last.
-    private var pending: [Step] = []
+    private var pending: [DelegationStep] = []
     private var visited: Set<MetadataRole> = []
     private(set) var found: TargetRecord?
-
-    /// A role to visit, and its delegator.
-    struct Step: Sendable, Hashable {
-        let delegation: Delegation
-        let delegator: MetadataRole
-
-        /// Hashes the names only, which is fast; equality includes the keys.
-        func hash(into hasher: inout Hasher) {
-            hasher.combine(delegation.role)
-            hasher.combine(delegator)
-        }
-    }
 
     init(for path: String, in targets: VerifiedTargets) {
         self.path = TargetPath(path)
@@ -30,13 +18,13 @@ struct TargetSearch {
     }
 
     /// The next role to visit; nil when the search has ended.
-    mutating func next() throws(VaultError) -> Step? {
+    mutating func next() throws(VaultError) -> DelegationStep? {
         guard found == nil else { return nil }
         while let step = pending.popLast() {
             // Skips visited roles, which ends cycles.
             guard visited.insert(step.delegation.role).inserted else { continue }
             guard visited.count <= Self.visitLimit else {
-                throw .untrusted(
+                throw .malformedMetadata(
                     "the search needs more than \(Self.visitLimit) delegated roles",
                     at: "target \(path.text.excerpt)")
             }
@@ -49,6 +37,6 @@ struct TargetSearch {
         found = targets[path.text]
         guard found == nil, let next = targets.delegations?.covering(path) else { return }
         if next.last?.isTerminating == true { pending = [] }
-        pending += next.reversed().map { Step(delegation: $0, delegator: targets.document.role) }
+        pending += next.reversed().map { DelegationStep(delegation: $0, delegator: targets.document.role) }
     }
 }

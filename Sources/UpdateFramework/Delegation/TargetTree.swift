@@ -11,9 +11,9 @@ public struct TargetTree: Sendable {
     }
 
     public let chain: TrustChain
-    let roles: [TargetSearch.Step: Result<VerifiedTargets, VaultError>]
+    let roles: [DelegationStep: Result<VerifiedTargets, VaultError>]
 
-    init(_ chain: TrustChain, roles: [TargetSearch.Step: Result<VerifiedTargets, VaultError>] = [:]) {
+    init(_ chain: TrustChain, roles: [DelegationStep: Result<VerifiedTargets, VaultError>] = [:]) {
         self.chain = chain
         self.roles = roles
     }
@@ -38,7 +38,7 @@ public struct TargetTree: Sendable {
 
     /// Looks a path up as TUF clients do (TUF section 5.6.7).
     ///
-    /// - Returns: nil when no role that may list the path does.
+    /// - Returns: nil if no role authorised for the path lists it.
     /// - Throws: `untrusted` when a role on the way failed verification.
     public func record(at path: String) throws(VaultError) -> TargetRecord? {
         var search = TargetSearch(for: path, in: chain.targets)
@@ -50,7 +50,7 @@ public struct TargetTree: Sendable {
     }
 
     /// The roles that a look-up of a path visits, in order.
-    public func rolesAsked(for path: String) -> [VerifiedTargets] {
+    public func rolesVisited(for path: String) -> [VerifiedTargets] {
         var visited = [chain.targets]
         var search = TargetSearch(for: path, in: chain.targets)
         while let step = try? search.next(), let role = try? roles[step]?.get() {
@@ -60,8 +60,8 @@ public struct TargetTree: Sendable {
         return visited
     }
 
-    /// Every record that a look-up of its path finds, sorted by the bytes of the path; not what a role lists outside of
-    /// its paths.
+    /// Every record that a look-up of its path finds, sorted by the bytes of the path. Entries outside a role's delegated
+    /// paths are left out.
     public var records: [TargetRecord] {
         guard !roles.isEmpty else { return chain.targets.records }
         var records = chain.targets.records

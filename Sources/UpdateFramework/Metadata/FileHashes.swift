@@ -13,16 +13,16 @@ public struct FileHashes: Sendable, Hashable {
     }
 
     init(parsing json: JSONObject, place: @autoclosure () -> String) throws(VaultError) {
-        guard !json.isEmpty else { throw .untrusted("it has no hash", at: place()) }
+        guard !json.isEmpty else { throw .malformedMetadata("it has no hash", at: place()) }
         sha256 = try json.optionalString("sha256", at: place()).map { text throws(VaultError) in
             guard let digest = SHA256Digest(hex: text) else {
-                throw .untrusted("a SHA-256 is not 64 lowercase hexadecimal digits", at: place())
+                throw .malformedMetadata("a SHA-256 is not 64 lowercase hexadecimal digits", at: place())
             }
             return digest
         }
         sha512 = try json.optionalString("sha512", at: place()).map { text throws(VaultError) in
             guard let digest = SHA512Digest(hex: text) else {
-                throw .untrusted("a SHA-512 is not 128 lowercase hexadecimal digits", at: place())
+                throw .malformedMetadata("a SHA-512 is not 128 lowercase hexadecimal digits", at: place())
             }
             return digest
         }
@@ -40,12 +40,16 @@ public struct FileHashes: Sendable, Hashable {
 
     /// Checks every known hash; there must be at least one.
     func check(_ bytes: [UInt8], at place: String) throws(VaultError) {
-        guard name != nil else { throw .untrusted("it has no hash of a supported algorithm", at: place) }
+        guard name != nil else {
+            throw .malformedMetadata("it has no hash of a supported algorithm", at: place)
+        }
         if let sha256, case let found = SHA256.hash(bytes.span), found != sha256 {
-            throw .mixed("its SHA-256 is \(found.hex), but the signed one is \(sha256.hex)", at: place)
+            throw .inconsistentMetadata(
+                "its SHA-256 is \(found.hex), but the signed one is \(sha256.hex)", at: place)
         }
         if let sha512, case let found = SHA512.hash(bytes.span), found != sha512 {
-            throw .mixed("its SHA-512 is \(found.hex), but the signed one is \(sha512.hex)", at: place)
+            throw .inconsistentMetadata(
+                "its SHA-512 is \(found.hex), but the signed one is \(sha512.hex)", at: place)
         }
     }
 }

@@ -21,7 +21,7 @@ public struct MetadataDocument: Sendable, Hashable {
     init(_ role: MetadataRole, bytes: [UInt8], signed: JSONObject, place: String) throws(VaultError) {
         let type = try signed.string("_type", at: place)
         guard type.utf8.elementsEqual(role.type.rawValue.utf8) else {
-            throw .untrusted(
+            throw .malformedMetadata(
                 "it is of type \"\(type.excerpt)\" where \(role.type.rawValue) is expected", at: place)
         }
         let specification = try signed.string("spec_version", at: place)
@@ -34,7 +34,7 @@ public struct MetadataDocument: Sendable, Hashable {
         let version = try signed.version(at: place)
         let moment = try signed.string("expires", at: place)
         guard let expires = UTCTime(moment) else {
-            throw .untrusted(
+            throw .malformedMetadata(
                 "its expiry \"\(moment.excerpt)\" does not have the form YYYY-MM-DDTHH:MM:SSZ", at: place)
         }
         self.role = role

@@ -41,7 +41,8 @@ public struct MetadataReference: Sendable, Hashable {
     /// Checks a file's length and hashes, before its signatures.
     func check(_ bytes: [UInt8], at place: String) throws(VaultError) {
         if let length, UInt64(bytes.count) != length {
-            throw .mixed("it has \(bytes.count) bytes, but the signed length is \(length)", at: place)
+            throw .inconsistentMetadata(
+                "it has \(bytes.count) bytes, but the signed length is \(length)", at: place)
         }
         try hashes?.check(bytes, at: place)
     }
@@ -56,7 +57,7 @@ extension JSONObject {
     func version(at place: @autoclosure () -> String) throws(VaultError) -> Int64 {
         let version = try integer("version", at: place())
         guard version >= 1 else {
-            throw .untrusted("its version is \(version), which is below 1", at: place())
+            throw .malformedMetadata("its version is \(version), which is below 1", at: place())
         }
         return version
     }
@@ -64,7 +65,7 @@ extension JSONObject {
     func optionalLength(_ key: String, at place: @autoclosure () -> String) throws(VaultError) -> UInt64? {
         guard let value = try optionalInteger(key, at: place()) else { return nil }
         guard let length = UInt64(exactly: value) else {
-            throw .untrusted("the member \"\(key)\" is \(value), which is below 0", at: place())
+            throw .malformedMetadata("the member \"\(key)\" is \(value), which is below 0", at: place())
         }
         return length
     }

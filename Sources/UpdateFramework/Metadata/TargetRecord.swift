@@ -34,7 +34,7 @@ public struct TargetRecord: Sendable, Hashable {
         var place: String { "target \(path.excerpt)" }
         do throws(VaultError) {
             guard let length = try json.optionalLength("length", at: place) else {
-                throw .untrusted("the member \"length\" is missing", at: place)
+                throw .malformedMetadata("the member \"length\" is missing", at: place)
             }
             _ = try json.optionalObject("custom", at: place)
             self.length = length
@@ -58,7 +58,8 @@ public struct TargetRecord: Sendable, Hashable {
     public func check(_ bytes: [UInt8]) throws(VaultError) {
         let place = "target \(path.excerpt)"
         guard UInt64(bytes.count) == length else {
-            throw .mixed("it has \(bytes.count) bytes, but the signed length is \(length)", at: place)
+            throw .inconsistentMetadata(
+                "it has \(bytes.count) bytes, but the signed length is \(length)", at: place)
         }
         try hashes.check(bytes, at: place)
     }

@@ -56,7 +56,7 @@ public struct UnverifiedMetadata: Sendable {
             let signature = Hexadecimal.decode(try entry.string("sig", at: place)) ?? []
             signatures[id, default: []].append(signature)
             guard signatures[id, default: []].count <= limit else {
-                throw .untrusted(
+                throw .malformedMetadata(
                     "\(limit == 1 ? "two" : "\(limit + 1)") signatures have the key ID \"\(id.description.excerpt)\"",
                     at: place)
             }
@@ -73,7 +73,7 @@ extension UnverifiedMetadata {
     public init(parsingAnyPending bytes: [UInt8], place: String) throws(VaultError) {
         var named = MetadataRole.targets
         if let name = place.utf8.split(separator: UInt8(ascii: "/")).last.map({ String(Substring($0)) }),
-            let role = MetadataVersion(hostedName: name)?.role
+            let role = MetadataFileName(hostedName: name)?.role
         {
             named = role
         }

@@ -4,7 +4,7 @@ public import VaultErrors
 
 /// Metadata that is not signed yet.
 ///
-/// Unknown members of the signed part are copied from `carrying`, the signed part of the previous version.
+/// Unknown members of the signed part are copied from `keepingMembersOf`, the signed part of the previous version.
 public struct MetadataDraft: Sendable, Hashable {
     public let role: MetadataRole
     public let version: Int64
@@ -16,7 +16,8 @@ public struct MetadataDraft: Sendable, Hashable {
     ///
     /// - Throws: `usage` when a role has no keys, or fewer than its threshold.
     public static func root(
-        version: Int64, expires: UTCTime, roles: [TopLevelRole: RoleTrust], carrying old: JSONObject = [:]
+        version: Int64, expires: UTCTime, roles: [TopLevelRole: RoleTrust],
+        keepingMembersOf old: JSONObject = [:]
     ) throws(VaultError) -> MetadataDraft {
         var roleObjects = JSONObject()
         for role in TopLevelRole.allCases {
@@ -28,7 +29,7 @@ public struct MetadataDraft: Sendable, Hashable {
             "consistent_snapshot": true, "keys": .object(JSONObject(keysOf: roles.values)),
             "roles": .object(roleObjects),
         ]
-        return try MetadataDraft(.root, version, expires, members, carrying: old)
+        return try MetadataDraft(.root, version, expires, members, keepingMembersOf: old)
     }
 
     /// Lists files, and the roles that may list others.
@@ -37,7 +38,7 @@ public struct MetadataDraft: Sendable, Hashable {
     /// - Throws: `usage` when two records have the same path, or a delegated role has too few keys.
     public static func targets(
         _ role: MetadataRole = .targets, version: Int64, expires: UTCTime, records: [TargetRecord],
-        delegations: Delegations? = nil, carrying old: JSONObject = [:]
+        delegations: Delegations? = nil, keepingMembersOf old: JSONObject = [:]
     ) throws(VaultError) -> MetadataDraft {
         var table = JSONObject()
         for record in records {
@@ -56,7 +57,7 @@ public struct MetadataDraft: Sendable, Hashable {
         var old = old
         old["delegations"] = delegations.map { .object($0.json) }
         if role.topLevel == nil { old[Self.roleMember] = .string(role.name) }
-        return try MetadataDraft(role, version, expires, ["targets": .object(table)], carrying: old)
+        return try MetadataDraft(role, version, expires, ["targets": .object(table)], keepingMembersOf: old)
     }
 
     /// The member of a delegated role's signed part with the role's name. Several roles may have one key: this keeps a host that
@@ -68,25 +69,25 @@ public struct MetadataDraft: Sendable, Hashable {
     /// snapshot stay listed: a missing role is refused as a rollback.
     public static func snapshot(
         version: Int64, expires: UTCTime, listing files: [MetadataRole: MetadataReference],
-        carrying old: JSONObject = [:]
+        keepingMembersOf old: JSONObject = [:]
     ) throws(VaultError) -> MetadataDraft {
         var meta = JSONObject()
         if case .object(let listed)? = old["meta"] { meta = listed }
         for (role, reference) in files { meta[role.listedName] = .object(reference.json) }
-        return try MetadataDraft(.snapshot, version, expires, ["meta": .object(meta)], carrying: old)
+        return try MetadataDraft(.snapshot, version, expires, ["meta": .object(meta)], keepingMembersOf: old)
     }
 
     /// Lists the snapshot file by version, length and hash.
     public static func timestamp(
-        version: Int64, expires: UTCTime, snapshot: MetadataReference, carrying old: JSONObject = [:]
+        version: Int64, expires: UTCTime, snapshot: MetadataReference, keepingMembersOf old: JSONObject = [:]
     ) throws(VaultError) -> MetadataDraft {
         let meta: JSONObject = [MetadataRole.snapshot.listedName: .object(snapshot.json)]
-        return try MetadataDraft(.timestamp, version, expires, ["meta": .object(meta)], carrying: old)
+        return try MetadataDraft(.timestamp, version, expires, ["meta": .object(meta)], keepingMembersOf: old)
     }
 
     private init(
         _ role: MetadataRole, _ version: Int64, _ expires: UTCTime, _ members: JSONObject,
-        carrying old: JSONObject
+        keepingMembersOf old: JSONObject
     ) throws(VaultError) {
         guard version >= 1, JSONValue.integerRange.contains(version) else {
             throw VaultError(

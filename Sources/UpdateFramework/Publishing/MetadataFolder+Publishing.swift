@@ -56,8 +56,8 @@ extension MetadataFolder {
         let new = Dictionary(files.map { ($0.hostedName, $0.bytes) }) { $1 }
         let source = Preview(new: new, current: self)
         let chain = try await TrustChain.verifying(
-            source, pinnedRoot: nil, now: now, notBefore: InMemoryTrust(of: current))
-        let tree = try await TrustWorkflow(source: source, storage: InMemoryTrust(), now: now).tree(of: chain)
+            source, pinnedRoot: nil, now: now, notBefore: InitialTrust(of: current))
+        let tree = try await TrustWorkflow(source: source, storage: InitialTrust(), now: now).tree(of: chain)
         // Existing refusals are kept; new metadata must be valid.
         let roles = Set(files.map(\.draft.role))
         if let refusal = tree.refusals.first(where: { roles.contains($0.role) }) { throw refusal.error }
@@ -66,7 +66,7 @@ extension MetadataFolder {
 
     /// Whether the file exists with the same bytes; only a timestamp may replace others.
     private func isPresent(_ file: SignedMetadata) throws(VaultError) -> Bool {
-        let old = try self.file(named: file.hostedName, limit: file.draft.role.sizeLimit)
+        let old = try metadata(named: file.hostedName, limit: file.draft.role.sizeLimit)
         guard old == nil || old == file.bytes || file.draft.role == .timestamp else {
             throw VaultError(
                 .unwritable, "this version exists already with other content",
@@ -92,6 +92,6 @@ private struct Preview: MetadataSource {
 
     func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
         if let bytes = new[name] { return bytes }
-        return try await current.metadata(named: name, limit: limit)
+        return try current.metadata(named: name, limit: limit)
     }
 }

@@ -22,14 +22,15 @@ public struct RoleTrust: Sendable, Hashable {
     init(parsing role: JSONObject, keys known: JSONObject, place: String) throws(VaultError) {
         let threshold = try role.integer("threshold", at: place)
         guard threshold >= 1 else {
-            throw .untrusted("a threshold is \(threshold), which is below 1", at: place)
+            throw .malformedMetadata("a threshold is \(threshold), which is below 1", at: place)
         }
         var names: Set<MetadataKeyID> = []
         var keys: [MetadataKey] = []
         for value in try role.array("keyids", at: place) {
             let id = MetadataKeyID(try value.asString(at: place))
             guard names.insert(id).inserted else {
-                throw .untrusted("a role lists the key ID \"\(id.description.excerpt)\" twice", at: place)
+                throw .malformedMetadata(
+                    "a role lists the key ID \"\(id.description.excerpt)\" twice", at: place)
             }
             if let key = known[id.description].flatMap({ MetadataKey(id, parsing: $0) }) { keys.append(key) }
         }
@@ -39,7 +40,7 @@ public struct RoleTrust: Sendable, Hashable {
     /// Checks that enough different keys signed. A key with several IDs counts once.
     ///
     /// - Parameter delegator: the role that named the keys, for messages.
-    func verify(_ metadata: UnverifiedMetadata, namedBy delegator: @autoclosure () -> String)
+    func verify(_ metadata: UnverifiedMetadata, delegatedBy delegator: @autoclosure () -> String)
         throws(VaultError)
     {
         let signers = signers(of: metadata)

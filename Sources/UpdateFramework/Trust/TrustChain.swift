@@ -19,7 +19,7 @@ public struct TrustChain: Sendable {
     ///
     /// - Parameter now: the time at which it must not have expired.
     func delegated(
-        _ metadata: UnverifiedMetadata, at step: TargetSearch.Step, now: UTCTime
+        _ metadata: UnverifiedMetadata, at step: DelegationStep, now: UTCTime
     ) throws(VaultError) -> VerifiedTargets {
         let document = metadata.document
         let reference = try reference(to: step.delegation.role)
@@ -32,7 +32,7 @@ public struct TrustChain: Sendable {
 
     func reference(to role: MetadataRole) throws(VaultError) -> MetadataReference {
         guard let reference = snapshot[role] else {
-            throw .untrusted(
+            throw .malformedMetadata(
                 "snapshot version \(snapshot.version) does not list it", at: role.fileName)
         }
         return reference
@@ -134,7 +134,8 @@ extension VerifiedTimestamp {
 extension VerifiedMetadata {
     fileprivate func requireVersion(_ listed: Int64, in parent: String) throws(VaultError) {
         guard version == listed else {
-            throw .mixed("its version is \(version) where \(parent) lists \(listed)", at: document.place)
+            throw .inconsistentMetadata(
+                "its version is \(version) where \(parent) lists \(listed)", at: document.place)
         }
     }
 }

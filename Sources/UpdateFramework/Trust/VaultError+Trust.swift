@@ -3,7 +3,7 @@ import VaultErrors
 /// The refusals of this module, each with a remedy.
 extension VaultError {
     /// Malformed metadata.
-    static func untrusted(_ problem: String, at place: String) -> VaultError {
+    static func malformedMetadata(_ problem: String, at place: String) -> VaultError {
         VaultError(
             .untrusted, problem, at: place,
             remedy: "the site's owner must publish correct metadata; what was trusted before is kept")
@@ -23,7 +23,7 @@ extension VaultError {
             remedy: "the host may be replaying an old state; try again later or from another mirror")
     }
 
-    static func mixed(_ problem: String, at place: String) -> VaultError {
+    static func inconsistentMetadata(_ problem: String, at place: String) -> VaultError {
         VaultError(
             .untrusted, problem, at: place,
             remedy: "the host may be mixing states or still uploading; try again later")

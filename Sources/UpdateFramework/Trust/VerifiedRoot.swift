@@ -47,7 +47,7 @@ public struct VerifiedRoot: VerifiedMetadata {
     private init(selfSigned metadata: UnverifiedMetadata) throws(VaultError) {
         let document = metadata.document
         guard document.role.topLevel == .root else {
-            throw .untrusted(
+            throw .malformedMetadata(
                 "it is of type \(document.role.type.rawValue) where root is expected", at: document.place)
         }
         var trusts: [TopLevelRole: RoleTrust] = [:]
@@ -62,9 +62,9 @@ public struct VerifiedRoot: VerifiedMetadata {
     /// Verifies the signatures of a role's metadata against the keys that this root names for it.
     func verify(_ metadata: UnverifiedMetadata, as role: TopLevelRole) throws(VaultError) {
         guard metadata.document.role.topLevel == role, let trust = trusts[role] else {
-            throw .untrusted("it is not \(role.rawValue) metadata", at: metadata.document.place)
+            throw .malformedMetadata("it is not \(role.rawValue) metadata", at: metadata.document.place)
         }
-        try trust.verify(metadata, namedBy: "root version \(version)")
+        try trust.verify(metadata, delegatedBy: "root version \(version)")
     }
 
     /// The keys and threshold of a role, without unsupported kinds of keys.

@@ -19,12 +19,14 @@ public struct VerifiedTargets: VerifiedMetadata {
         verifying metadata: UnverifiedMetadata, as delegation: Delegation, by delegator: MetadataRole
     ) throws(VaultError) {
         guard metadata.document.role == delegation.role else {
-            throw .untrusted("it is not the metadata of \(delegation.role)", at: metadata.document.place)
+            throw .malformedMetadata(
+                "it is not the metadata of \(delegation.role)", at: metadata.document.place)
         }
-        try delegation.trust.verify(metadata, namedBy: "the role \(delegator)")
+        try delegation.trust.verify(metadata, delegatedBy: "the role \(delegator)")
         let document = metadata.document
         if let stated = document.signed[MetadataDraft.roleMember], stated != .string(delegation.role.name) {
-            throw .untrusted("it was signed as another role than \(delegation.role)", at: document.place)
+            throw .malformedMetadata(
+                "it was signed as another role than \(delegation.role)", at: document.place)
         }
         try self.init(reading: document)
     }
@@ -51,10 +53,10 @@ public struct VerifiedTargets: VerifiedMetadata {
     }
 
     /// The same without some of the roles that it delegates to.
-    func ignoring(_ isIgnored: (MetadataRole) -> Bool) -> VerifiedTargets {
+    func hidingRoles(where isHidden: (MetadataRole) -> Bool) -> VerifiedTargets {
         guard case .roles(let roles)? = delegations else { return self }
         var targets = self
-        targets.delegations = .roles(roles.filter { !isIgnored($0.role) })
+        targets.delegations = .roles(roles.filter { !isHidden($0.role) })
         return targets
     }
 

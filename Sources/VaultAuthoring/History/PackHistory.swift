@@ -21,14 +21,17 @@ struct PackHistory {
     /// The manifest of one kept version.
     ///
     /// - Parameters:
-    ///   - name: the declared ID, for errors; `id` is the listed one.
-    ///   - acceptsRemovedKeys: whether a version counts that only keys removed from the root have signed.
-    /// - Throws: `untrusted` for such a version otherwise, and for two packs of one version; `missing`.
-    func pack(
-        _ id: PackID, named name: PackID, version: UInt64, acceptingRemovedKeys acceptsRemovedKeys: Bool
+    ///   - id: the ID in the metadata, a digest where names are hidden.
+    ///   - name: the ID in vault.json, for messages.
+    ///   - acceptsRemovedKeys: also return a version signed only by keys that the newest root no longer lists.
+    /// - Throws: `untrusted` if only removed keys signed it and they are not accepted, or if two different packs were
+    ///   signed with this version; `missing` if none lists it.
+    func manifest(
+        listedAs id: PackID, declaredAs name: PackID, version: UInt64,
+        acceptingRemovedKeys acceptsRemovedKeys: Bool
     ) throws(VaultError) -> PackManifest {
         var found: PackManifest?
-        var refused: (file: MetadataVersion, root: Int64)?
+        var refused: (file: MetadataFileName, root: Int64)?
         for file in try targetsFiles() {
             guard let (targets, standing) = try listedTargets(in: file),
                 let listing = try Self.listing(of: id, among: targets), listing.version == version
@@ -50,7 +53,7 @@ struct PackHistory {
         if let refused {
             throw VaultError(
                 .untrusted,
-                "version \(version) of '\(name)' was signed only by keys that root version \(refused.root) named for the targets and the newest root does not",
+                "version \(version) of '\(name)' is signed only by keys that root version \(refused.root) allowed and the newest root does not",
                 at: folder.place(of: refused.file.hostedName),
                 remedy:
                     "if these keys were not stolen, accept what they signed", hint: .acceptingRemovedKeys
@@ -76,14 +79,13 @@ struct PackHistory {
         return versions.sorted(by: >)
     }
 
-    /// The highest version of each pack in any kept metadata.
+    /// The highest version of each pack in any kept metadata. Throws for a file that can't be read: its numbers may be taken.
     func highestVersions(of ids: Set<PackID>) throws(VaultError) -> [PackID: UInt64] {
         var highest: [PackID: UInt64] = [:]
         for file in try targetsFiles() {
-            // Files of other signers are ignored.
-            guard let targets = try? targets(in: file) else { continue }
+            let targets = try targets(in: file)
             for id in ids {
-                guard let pack = try? Self.listing(of: id, among: targets) else { continue }
+                guard let pack = try Self.listing(of: id, among: targets) else { continue }
                 highest[id] = max(highest[id] ?? 0, pack.version)
             }
         }
@@ -91,19 +93,20 @@ struct PackHistory {
     }
 
     /// All files of targets roles, the newest first.
-    private func targetsFiles() throws(VaultError) -> [MetadataVersion] {
+    private func targetsFiles() throws(VaultError) -> [MetadataFileName] {
         try folder.versions().filter { $0.role?.type == .targets }.sorted { $0.version > $1.version }
     }
 
     /// The last versions of packs, the newest first, from the newest files of each role.
     func latest(_ count: Int, of ids: Set<PackID>) throws(VaultError) -> [PackID: [PackManifest]] {
         var found: [PackID: [PackManifest]] = [:]
-        var looked: [String: Int] = [:]
-        for file in try targetsFiles() where looked[file.fileName, default: 0] < Self.latestFiles {
-            looked[file.fileName, default: 0] += 1
-            // Files of other signers, or of a killed publication, are ignored.
-            guard let targets = try? targets(in: file) else { continue }
+        var filesRead: [String: Int] = [:]
+        for file in try targetsFiles()
+        where filesRead[file.unversionedName, default: 0] < Self.maximumFilesPerRole {
+            filesRead[file.unversionedName, default: 0] += 1
+            let targets = try targets(in: file)
             for id in ids {
+                // A pack of a newer format is no source of pieces.
                 guard let pack = try? Self.listing(of: id, among: targets),
                     case let known = found[id] ?? [], known.count < count,
                     !known.contains(where: { $0.version == pack.version })
@@ -118,8 +121,7 @@ struct PackHistory {
     func keyIDs() throws(VaultError) -> Set<KeyID> {
         var ids: Set<KeyID> = []
         for file in try targetsFiles() {
-            guard let targets = try? targets(in: file) else { continue }
-            for (path, json) in targets {
+            for (path, json) in try targets(in: file) {
                 guard case .object(let json) = json, let record = try? TargetRecord(path: path, json: json),
                     let listing = try? ListedPack(record)
                 else { continue }
@@ -129,8 +131,8 @@ struct PackHistory {
         return ids
     }
 
-    /// Number of files of a role that are searched for last versions.
-    static let latestFiles = 16
+    /// Number of files of a role that are read for the last versions.
+    static let maximumFilesPerRole = 16
 
     private static func listing(of id: PackID, among targets: JSONObject) throws(VaultError)
         -> PackManifest?
@@ -139,14 +141,15 @@ struct PackHistory {
         return try ListedPack(try TargetRecord(path: id.targetPath, json: json)).pack
     }
 
-    /// The targets of a file that accepted keys have signed.
-    private func targets(in file: MetadataVersion) throws(VaultError) -> JSONObject {
+    /// The targets of a file that accepted keys have signed, also one left by an interrupted publish; empty for files of other
+    /// signers.
+    private func targets(in file: MetadataFileName) throws(VaultError) -> JSONObject {
         try listedTargets(in: file)?.targets ?? [:]
     }
 
     /// The targets of such a file, and whether the present keys have signed it.
     private func listedTargets(
-        in file: MetadataVersion
+        in file: MetadataFileName
     ) throws(VaultError) -> (targets: JSONObject, standing: TargetsSignatureHistory.Standing)? {
         guard let metadata = try folder.metadata(in: file),
             case .object(let targets)? = metadata.document.signed["targets"],

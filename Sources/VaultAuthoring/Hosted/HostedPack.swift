@@ -26,7 +26,7 @@ struct HostedPack: Sendable {
             try assembly.receiveUnverified(
                 bytes.span.extracting(first..<(first + part.count)), at: part.lowerBound)
         }
-        guard try await assembly.verifyTail(), !assembly.isUnverified else {
+        guard try await assembly.verifyTail(), !assembly.isTailUnverified else {
             throw VaultError(
                 .corrupt, "the index or the catalog has the wrong digest", at: file.location.description,
                 remedy: "upload the publisher's copy of it")

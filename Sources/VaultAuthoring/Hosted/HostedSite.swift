@@ -103,24 +103,24 @@ final class HostedSite: Sendable {
     func readHistory(of ids: Set<PackID>) async throws(VaultError) {
         let channels = tree.chain.channels.compactMap { try? tree.following($0) }
         let asked = Set(
-            channels.flatMap { tree in ids.flatMap { tree.rolesAsked(for: $0.targetPath) } }
+            channels.flatMap { tree in ids.flatMap { tree.rolesVisited(for: $0.targetPath) } }
                 .map(\.document.role))
         for role in CurrentSite.ownRoles(of: tree) where asked.contains(role.document.role) {
             try await copy.readEarlier(
-                than: role.version, of: role.document.role, atMost: Int64(PackHistory.latestFiles))
+                than: role.version, of: role.document.role, atMost: Int64(PackHistory.maximumFilesPerRole))
         }
     }
 
     /// Removes metadata of an earlier run that differs from the host's: uploading it would undo another publication.
     func removeSuperseded() throws(VaultError) {
-        let waiting = MetadataFolder(vault.siteMetadata)
+        let toUpload = MetadataFolder(vault.siteMetadata)
         var files = try copy.folder.versions().compactMap { file in file.role.map { (file.hostedName, $0) } }
         files.append((MetadataRole.timestamp.fileName, .timestamp))
         for (name, role) in files {
-            guard let bytes = try waiting.file(named: name, limit: role.sizeLimit),
-                try bytes != copy.folder.file(named: name, limit: role.sizeLimit)
+            guard let bytes = try toUpload.metadata(named: name, limit: role.sizeLimit),
+                try bytes != copy.folder.metadata(named: name, limit: role.sizeLimit)
             else { continue }
-            try FileSystem.unlink(waiting.path.appending(name))
+            try FileSystem.unlink(toUpload.path.appending(name))
         }
     }
 
@@ -129,7 +129,8 @@ final class HostedSite: Sendable {
         let name = MetadataRole.timestamp.fileName
         let limit = MetadataRole.timestamp.sizeLimit
         guard
-            try await site.metadata(named: name, limit: limit) != copy.folder.file(named: name, limit: limit)
+            try await site.metadata(named: name, limit: limit)
+                != copy.folder.metadata(named: name, limit: limit)
         else { return }
         throw VaultError(
             .busy, "somebody else has published there meanwhile", at: site.place(of: name),

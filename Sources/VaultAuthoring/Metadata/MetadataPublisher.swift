@@ -34,7 +34,7 @@ struct MetadataPublisher {
         var newRoot: SignedMetadata?
         switch root {
         case .signed(let file)?: newRoot = file
-        case .waiting(let file)?:
+        case .pending(let file)?:
             report.warnings.append(
                 Warning(
                     "\(file.path) waits for signatures by \(file.missing): sign it where these keys are kept, then publish"
@@ -51,10 +51,10 @@ struct MetadataPublisher {
             of: deliveries, versionsAreReset: renewal.resetsVersions && !vault.followsHost)
         let listings = try listings(changed, under: renewal)
         let signed = try renewal.files(listing: listings, importing: imports.files)
-        guard renewal.waiting.isEmpty else {
-            let names = renewal.waiting.map { "\($0.path) (\($0.missing))" }.joined(separator: ", ")
+        guard renewal.pendingFiles.isEmpty else {
+            let names = renewal.pendingFiles.map { "\($0.path) (\($0.missing))" }.joined(separator: ", ")
             throw signing.keys.failure(
-                for: .targets, namedBy: renewal.rootName,
+                for: .targets, delegatedBy: renewal.rootName,
                 remedy:
                     "sign \(names) where these keys are kept, then publish again", hint: .signing)
         }

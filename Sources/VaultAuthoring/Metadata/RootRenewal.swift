@@ -7,13 +7,13 @@ struct RootRenewal {
     let root: VerifiedRoot
     var signing: MetadataSigning
     /// The root in `pending/`, read once.
-    private(set) var waiting: UnverifiedMetadata?
+    private(set) var pendingRoot: UnverifiedMetadata?
 
     init(of root: VerifiedRoot, with signing: MetadataSigning) throws(VaultError) {
         self.root = root
         self.signing = signing
-        waiting = try signing.pending.file(of: .root)
-        if waiting?.document.version != root.version + 1 { waiting = nil }
+        pendingRoot = try signing.pending.file(of: .root)
+        if pendingRoot?.document.version != root.version + 1 { pendingRoot = nil }
     }
 
     /// Nil while the published root stays. What is signed has a threshold of signatures of the old keys and of the new ones.
@@ -21,8 +21,8 @@ struct RootRenewal {
     /// - Throws: `key` when the root has expired and can't be signed.
     func run() throws(VaultError) -> SigningOutcome? {
         let file: SignedMetadata
-        if let waiting {
-            file = try signing.adding(signaturesFor: trusts(of: waiting), to: waiting)
+        if let pendingRoot {
+            file = try signing.adding(signaturesFor: trusts(of: pendingRoot), to: pendingRoot)
         } else {
             try signing.pending.remove(.root)
             guard signing.period.isDue(.root, expiring: root.expires) else { return nil }
@@ -31,9 +31,9 @@ struct RootRenewal {
         let metadata = try file.unverified
         if (try? root.successor(verifying: metadata)) != nil { return .signed(file) }
         let outcome = try signing.wait(file, for: trusts(of: metadata))
-        guard case .waiting(let file) = outcome, signing.period.now >= root.expires else { return outcome }
+        guard case .pending(let file) = outcome, signing.period.now >= root.expires else { return outcome }
         throw signing.keys.failure(
-            for: .root, namedBy: "root version \(root.version)",
+            for: .root, delegatedBy: "root version \(root.version)",
             remedy:
                 "the root has expired: sign \(file.path) where its key is kept, then publish again",
             hint: .signing
@@ -44,8 +44,8 @@ struct RootRenewal {
     /// waits itself, after an attempt that did not end, stays as it is.
     mutating func change(_ change: RootChange) throws(VaultError) {
         var roles = trusts()
-        if let waiting {
-            for role in TopLevelRole.allCases { roles[role] = try waiting.rootTrust(in: role) }
+        if let pendingRoot {
+            for role in TopLevelRole.allCases { roles[role] = try pendingRoot.rootTrust(in: role) }
         }
         if let trust = roles[change.role] {
             let waits = change.isMade(in: trust) && !change.isMade(in: root.trust(in: change.role))
@@ -53,13 +53,15 @@ struct RootRenewal {
         }
         let file = try next(naming: roles)
         try signing.pending.write(file)
-        waiting = try file.unverified
+        pendingRoot = try file.unverified
     }
 
     /// Whether the root that waits names a key for a role that the published one does not.
     func waits(for key: VerifyingKey, in role: TopLevelRole) throws(VaultError) -> Bool {
-        guard !root.trust(in: role).keys.contains(where: { $0.key == key }), let waiting else { return false }
-        return try waiting.rootTrust(in: role).keys.contains { $0.key == key }
+        guard !root.trust(in: role).keys.contains(where: { $0.key == key }), let pendingRoot else {
+            return false
+        }
+        return try pendingRoot.rootTrust(in: role).keys.contains { $0.key == key }
     }
 
     private func trusts() -> [TopLevelRole: RoleTrust] {
@@ -75,7 +77,7 @@ struct RootRenewal {
         let file = SignedMetadata(
             try .root(
                 version: root.version + 1, expires: signing.period.expiry(of: .root), roles: roles,
-                carrying: root.json))
+                keepingMembersOf: root.json))
         return try signing.keys.sign(file, for: trusts(of: try file.unverified))
     }
 }

@@ -27,9 +27,9 @@ extension SiteRenewal {
         if vault.followsHost {
             throw refusal("replace the stolen keys in the vault that has the whole site/, and upload that")
         }
-        if let waiting = try signing.pending.file(of: .root), try root.losesKeys(to: waiting) {
+        if let pendingRoot = try signing.pending.file(of: .root), try root.losesKeys(to: pendingRoot) {
             throw refusal(
-                "sign \(vault.pending)/\(waiting.document.hostedName) where the keys of the root are kept, then publish again",
+                "sign \(vault.pending)/\(pendingRoot.document.hostedName) where the keys of the root are kept, then publish again",
                 .signing)
         }
         let stolen = role.type == .timestamp ? "timestamp" : "snapshot"

@@ -16,7 +16,7 @@ struct SiteRenewal {
     /// What should be done before long, each a sentence.
     private(set) var warnings: [Warning] = []
     /// Files that must be signed elsewhere before anything is published.
-    private(set) var waiting: [WaitingMetadata] = []
+    private(set) var pendingFiles: [MissingSignatures] = []
 
     /// The wanted content of one targets role.
     struct Listing {
@@ -38,7 +38,7 @@ struct SiteRenewal {
     /// - Parameters:
     ///   - listings: the roles that this vault signs, with the top-level targets.
     ///   - imports: roles that teams signed.
-    /// - Returns: all files to publish; they can't be published while ``waiting`` holds any.
+    /// - Returns: all files to publish; they can't be published while there are ``pendingFiles``.
     mutating func files(
         listing listings: [Listing], importing imports: [SignedMetadata]
     ) throws(VaultError) -> [SignedMetadata] {
@@ -51,18 +51,18 @@ struct SiteRenewal {
         for file in imports { add(file) }
         for listing in listings {
             let old = published[listing.role]
-            if let file = try waiting(listing, after: old) {
+            if let file = try pendingFile(listing, after: old) {
                 add(file)
             } else if let old, try !isDue(old, listing) {
                 references[listing.role] = old.reference
             } else {
                 switch try sign(listing, after: old) {
                 case .signed(let file): add(file)
-                case .waiting(let file):
+                case .pending(let file):
                     guard let old, try !mustChange(old, listing), signing.period.now < old.expires,
                         signing.period.offlineUntil == nil
                     else {
-                        waiting.append(file)
+                        pendingFiles.append(file)
                         continue
                     }
                     references[listing.role] = old.reference
@@ -73,7 +73,7 @@ struct SiteRenewal {
                 }
             }
         }
-        guard waiting.isEmpty else { return files }
+        guard pendingFiles.isEmpty else { return files }
         if let snapshot = try snapshot(listing: references) { add(snapshot) }
         guard let snapshot = references[.snapshot] ?? current?.chain.snapshot.reference else { return files }
         let isUnchanged = snapshot == current?.chain.snapshot.reference
@@ -91,20 +91,20 @@ struct SiteRenewal {
         let isDue = if isChanged { true } else { try isDue(old, .snapshot) }
         guard isDue else { return nil }
         try requireHigherVersion(.snapshot, than: old?.version)
-        return try signing.sign(.snapshot, for: trusts(of: .snapshot), namedBy: rootName) {
+        return try signing.sign(.snapshot, for: trusts(of: .snapshot), delegatedBy: rootName) {
             version, expires throws(VaultError) in
             try .snapshot(
-                version: version, expires: expires, listing: references, carrying: old?.json ?? [:])
+                version: version, expires: expires, listing: references, keepingMembersOf: old?.json ?? [:])
         }
     }
 
     func timestamp(over snapshot: MetadataReference) throws(VaultError) -> SignedMetadata {
         try requireHigherVersion(.timestamp, than: current?.chain.timestamp.version)
-        return try signing.sign(.timestamp, for: trusts(of: .timestamp), namedBy: rootName) {
+        return try signing.sign(.timestamp, for: trusts(of: .timestamp), delegatedBy: rootName) {
             version, expires throws(VaultError) in
             try .timestamp(
                 version: version, expires: expires, snapshot: snapshot,
-                carrying: current?.chain.timestamp.json ?? [:])
+                keepingMembersOf: current?.chain.timestamp.json ?? [:])
         }
     }
 
@@ -126,11 +126,11 @@ struct SiteRenewal {
     }
 
     /// Unchanged content in `pending/` that was signed to last longer.
-    private func waiting(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError)
+    private func pendingFile(_ listing: Listing, after old: VerifiedTargets?) throws(VaultError)
         -> SignedMetadata?
     {
         guard let old else { return nil }
-        return try signing.waiting(
+        return try signing.pendingFile(
             listing.role, for: listing.trusts, lastingBeyond: old.expires, content(listing, after: old))
     }
 
@@ -140,7 +140,7 @@ struct SiteRenewal {
         return { [members] version, expires throws(VaultError) in
             try .targets(
                 listing.role, version: version, expires: expires, records: listing.records,
-                delegations: listing.delegations, carrying: members)
+                delegations: listing.delegations, keepingMembersOf: members)
         }
     }
 

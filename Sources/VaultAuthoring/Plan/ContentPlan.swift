@@ -1,7 +1,7 @@
+import PackSources
 public import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultArchive
 public import VaultContent
 public import VaultErrors
 public import VaultKeys
@@ -44,12 +44,12 @@ public struct ContentPlan: Sendable {
     /// Resource trees all of whose tags have the highest preservation.
     public private(set) var fullyPreserved: [PackID] = []
 
-    /// Whether published versions are unknown because no key opens the map of quiet names.
+    /// Whether published versions are unknown because no key opens the table of quiet names.
     public let isPublishedUnknown: Bool
 
     /// Throws `.usage` for settings that can't be published, `.missing` for a source that does not exist.
     ///
-    /// - Parameter keys: open the map of quiet names, for the published versions.
+    /// - Parameter keys: open the table of quiet names, for the published versions.
     public init(of vault: VaultFolder, keys: any KeyProvider) async throws(VaultError) {
         let settings = try VaultSettings(reading: vault.settings)
         limits = settings.limits
@@ -95,7 +95,7 @@ public struct ContentPlan: Sendable {
             guard case .file = entry.kind else { continue }
             let claim = PathClaims.Claim(source: number, pack: id, traits: offer.traits, size: entry.size)
             try claims.add(entry.path, claim) { () throws(VaultError) in try reader.open(entry).sha256() }
-            guard entry.size >= ExecutableFormat.leastSize else { continue }
+            guard entry.size >= ExecutableFormat.minimumSize else { continue }
             if let format = try ExecutableFormat(of: reader.open(entry)) {
                 executables.append(Executable(pack: id, path: entry.path, format: format))
             }

@@ -2,7 +2,7 @@ import VaultBytes
 import VaultErrors
 import VaultFileSystem
 
-/// The formats of programs and libraries for a processor, by their first bytes. Scripts and pages are none.
+/// The formats of programs and libraries for a processor, by their first bytes. Scripts and web pages are not detected.
 public enum ExecutableFormat: String, Sendable {
     /// Linux, Android and consoles.
     case elf = "ELF"
@@ -11,20 +11,21 @@ public enum ExecutableFormat: String, Sendable {
     /// Windows.
     case portableExecutable = "PE"
 
-    /// The length in bytes below which no file is one.
-    static let leastSize: UInt64 = 64
+    /// Files shorter than this are not examined.
+    static let minimumSize: UInt64 = 64
 
     init?(of file: borrowing OpenFile) throws(VaultError) {
         var start: [UInt8] = []
-        guard try file.read(into: &start, upTo: Int(Self.leastSize), at: 0) == Int(Self.leastSize) else {
+        guard try file.read(into: &start, upTo: Int(Self.minimumSize), at: 0) == Int(Self.minimumSize) else {
             return nil
         }
         switch Array(start.prefix(4)) {
         case [0x7F, 0x45, 0x4C, 0x46]: self = .elf
         case [0xCF, 0xFA, 0xED, 0xFE], [0xCE, 0xFA, 0xED, 0xFE], [0xFE, 0xED, 0xFA, 0xCF],
-            [0xFE, 0xED, 0xFA, 0xCE]:
+            [0xFE, 0xED, 0xFA, 0xCE], [0xCA, 0xFE, 0xBA, 0xBF]:
             self = .machO
-        // Classes of Java begin likewise: they have a version there, from 45 on, and not the number of processors.
+        // Java class files share this magic number; bytes 4 to 7 are then a class version (45 or more) instead of an
+        // architecture count.
         case [0xCA, 0xFE, 0xBA, 0xBE] where start[4..<7].allSatisfy { $0 == 0 } && start[7] < 45:
             self = .machO
         case _ where start.starts(with: "MZ".utf8):

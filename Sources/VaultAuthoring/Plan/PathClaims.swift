@@ -1,6 +1,6 @@
+import PackSources
 public import SealedPack
 import StrictJSON
-import VaultArchive
 public import VaultContent
 import VaultCrypto
 import VaultErrors

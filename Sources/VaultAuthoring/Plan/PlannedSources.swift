@@ -1,5 +1,5 @@
+import PackSources
 import SystemPackage
-import VaultArchive
 import VaultErrors
 
 /// The sources of a vault: those of its packs, then its resource trees.

@@ -9,9 +9,9 @@ import VaultSite
 /// which has no root.
 struct PublishedVersions {
     private var packs: [PackID: PackManifest] = [:]
-    /// Of the map of quiet names; nil where names are public.
+    /// Of the table of quiet names; nil where names are public.
     private var namesKey: ContentKey?
-    /// Whether names are quiet, and no key opens their map.
+    /// Whether names are quiet, and no key opens their table.
     private(set) var areUnknown = false
 
     init(of vault: VaultFolder, in channel: Channel, keys: any KeyProvider) async throws(VaultError) {
@@ -32,10 +32,10 @@ struct PublishedVersions {
     }
 
     private mutating func openNames(with keys: any KeyProvider) async throws(VaultError) {
-        guard let map = packs[try PackID(PackNames.packID)] else { return }
+        guard let table = packs[try PackID(PackNames.packID)] else { return }
         do throws(VaultError) {
             namesKey = try await keys.contentKey(
-                map.contentKeyID, slots: map.slots, place: map.id.description)
+                table.contentKeyID, slots: table.slots, place: table.id.description)
         } catch {
             guard error.category == .key || error.category == .missing else { throw error }
             areUnknown = true

@@ -1,7 +1,7 @@
 import StrictJSON
 public import VaultErrors
 
-/// Limits that the packs of a vault are held against, in bytes opened; nil for none.
+/// Limits that the packs of a vault are compared with, in bytes opened; nil for none.
 public struct SizeLimits: Sendable, Equatable {
     public var pack: UInt64?
     /// Of all packs with a tag.

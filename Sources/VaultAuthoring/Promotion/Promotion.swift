@@ -91,7 +91,8 @@ public struct Promotion: Sendable {
         }
         if case .only = selection, settings.hasQuietNames {
             throw VaultError(
-                .usage, "with quiet names each channel has a map of all its packs", at: vault.settings.string,
+                .usage, "with quiet names each channel has a table of all its packs",
+                at: vault.settings.string,
                 remedy: "promote all packs together")
         }
         guard origin != destination else {

@@ -5,7 +5,7 @@ import VaultErrors
 public struct PromotionReport: Sendable {
     public struct Pack: Sendable {
         public enum Change: String, Sendable {
-            /// Clients of the channel see its name for the first time.
+            /// The channel did not list it before.
             case added
             case updated
             /// It goes back to a lower version.
@@ -18,13 +18,13 @@ public struct PromotionReport: Sendable {
 
         public let id: PackID
         public let change: Change
-        /// The version that is listed now; nil where none was.
+        /// The version listed before the promotion; nil where none was.
         public let earlier: UInt64?
         /// The version that is to be listed; nil for a removed pack.
         public let version: UInt64?
     }
 
-    /// All packs that were chosen, and those that go because of it; sorted by ID.
+    /// All chosen packs, and packs of a chosen tree that the destination lists no more; sorted by ID.
     public let packs: [Pack]
     /// The names of the files, below `metadata/`.
     public internal(set) var written: [String] = []

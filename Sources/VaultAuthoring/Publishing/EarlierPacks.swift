@@ -11,7 +11,7 @@ struct EarlierPacks {
     var published: [PackID: PackManifest] { listed.mapValues(\.pack) }
     let history: PackHistory
     private let state: PublishedState
-    private let waiting: [PackID: PackManifest]
+    private let pendingPacks: [PackID: PackManifest]
     /// The same of the other channels, the highest version first.
     private let promoted: [PackID: [PackManifest]]
     private let host: HostedSite?
@@ -22,34 +22,36 @@ struct EarlierPacks {
         host = publisher.files.host
         listed = Dictionary(session.sourceListing.packs.map { ($0.pack.id, $0) }) { first, _ in first }
         promoted = Self.promotedPacks(of: session)
-        waiting = try Self.waitingPacks(of: session)
+        pendingPacks = try Self.packs(pendingIn: session)
     }
 
     /// Candidates for the previous version of a pack, the best first.
     func candidates(for id: PackID) -> [PackManifest] {
-        [waiting[id], listed[id]?.pack].compactMap(\.self) + (promoted[id] ?? [])
+        [pendingPacks[id], listed[id]?.pack].compactMap(\.self) + (promoted[id] ?? [])
     }
 
     /// A pack of the family, whose content key the others have as well.
     func member(of family: PackID) -> PackManifest? {
-        let listed = [waiting, published].flatMap(\.values) + promoted.values.joined()
+        let listed = [pendingPacks, published].flatMap(\.values) + promoted.values.joined()
         let packs = listed.lazy.filter { $0.offer.family == family }
         return packs.min { $0.id < $1.id }
     }
 
     /// An earlier version that is to be listed again. Versions that are listed, or wait for signatures, were accepted before.
     func version(
-        _ version: UInt64, of id: PackID, named name: PackID, acceptingRemovedKeys acceptsRemovedKeys: Bool
+        _ version: UInt64, listedAs id: PackID, declaredAs name: PackID,
+        acceptingRemovedKeys acceptsRemovedKeys: Bool
     ) throws(VaultError) -> PackManifest {
         if let pack = candidates(for: id).first(where: { $0.version == version }) { return pack }
-        return try history.pack(id, named: name, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
+        return try history.manifest(
+            listedAs: id, declaredAs: name, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
     }
 
     /// The highest versions that packs have elsewhere than in the listing of the sources: in other channels, or, where that
     /// does not list them now, in earlier metadata. Clients may have them, so their numbers stay taken.
     func takenVersions(of ids: [PackID]) async throws(VaultError) -> [PackID: UInt64] {
         var highest = promoted.compactMapValues(\.first?.version)
-        let ids = Set(ids.filter { waiting[$0] == nil && listed[$0] == nil })
+        let ids = Set(ids.filter { pendingPacks[$0] == nil && listed[$0] == nil })
         guard !ids.isEmpty else { return highest }
         try await host?.readHistory(of: ids)
         highest.merge(try history.highestVersions(of: ids), uniquingKeysWith: max)
@@ -70,7 +72,7 @@ struct EarlierPacks {
     }
 
     /// Sealed packs whose listing waits for signatures: sealing them again would use another content key.
-    private static func waitingPacks(of session: AuthorSession) throws(VaultError)
+    private static func packs(pendingIn session: AuthorSession) throws(VaultError)
         -> [PackID: PackManifest]
     {
         let pending = PendingMetadata(vault: session.vault)

@@ -1,7 +1,7 @@
 import PackSealing
+import PackSources
 import SealedPack
 import SystemPackage
-import VaultArchive
 import VaultContent
 import VaultErrors
 import VaultFileSystem
@@ -9,7 +9,7 @@ import VaultKeys
 import VaultSite
 
 extension PackPublisher {
-    /// The key of the map of quiet names, which also makes the names: that of its earlier version.
+    /// The key of the table of quiet names, which also makes the names: that of its earlier version.
     func namesKey(after earlier: EarlierPacks, for names: [String]) async throws(VaultError)
         -> ContentKeyChoice
     {
@@ -20,7 +20,7 @@ extension PackPublisher {
             sealingFor: ChainedKeyProvider([keys, try audiences.keys(of: names)]))
     }
 
-    /// Seals the map of quiet names, which clients need first.
+    /// Seals the table of quiet names, which clients need first.
     func seal(
         _ names: PackNames, as choice: ContentKeyChoice, after earlier: EarlierPacks
     ) async throws(VaultError) -> SealingResult {

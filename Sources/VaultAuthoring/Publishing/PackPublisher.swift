@@ -1,8 +1,8 @@
 import PackSealing
+import PackSources
 import SealedPack
 import SystemPackage
 import UpdateFramework
-import VaultArchive
 import VaultContent
 import VaultCrypto
 import VaultErrors

@@ -1,7 +1,7 @@
+public import PackSources
 public import SealedPack
 import SystemPackage
 public import UpdateFramework
-public import VaultArchive
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
@@ -103,8 +103,8 @@ public struct Publication: Sendable {
                 session: session, site: site, roots: roots, deliveries: deliveries)
             report = try await publisher.run(
                 listing: [settings.structure.sourceChannel: proposal.records])
-        case .part(let part):
-            report = try TeamPublisher(session: session, part: part).run(listing: proposal.records)
+        case .teamRole(let published):
+            report = try TeamPublisher(session: session, published: published).run(listing: proposal.records)
         }
         return PublicationReport(
             packs: proposal.packs, written: report.written, warnings: proposal.warnings + report.warnings)

@@ -43,7 +43,8 @@ struct PublicationProposal {
                 if let version = pack.pin {
                     try await publisher.restore(
                         earlier.version(
-                            version, of: pack.id, named: name, acceptingRemovedKeys: acceptsRemovedKeys),
+                            version, listedAs: pack.id, declaredAs: name,
+                            acceptingRemovedKeys: acceptsRemovedKeys),
                         as: pack, newest: earlier.published[pack.id])
                 } else {
                     try await publisher.seal(pack, after: earlier, taken: taken[pack.id]) { done in
@@ -71,8 +72,8 @@ struct PublicationProposal {
             }
         }
         if let choice = names.keyChoice {
-            let map = try await publisher.seal(names.names, as: choice, after: earlier)
-            try await add(map, after: earlier, for: settings.usedAudiences, by: publisher)
+            let table = try await publisher.seal(names.names, as: choice, after: earlier)
+            try await add(table, after: earlier, for: settings.usedAudiences, by: publisher)
         }
         for index in packs.indices { packs[index].name = names.names[listed: packs[index].id]?.name }
         let made = Set(packs.map(\.id))

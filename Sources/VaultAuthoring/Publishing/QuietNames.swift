@@ -4,7 +4,7 @@ import VaultSite
 
 /// Gives packs the IDs and offers that a site lists: as declared, or keyed digests and nothing else.
 struct QuietNames {
-    /// The key of the map, which also makes the names; nil where names are public.
+    /// The key of the table, which also makes the names; nil where names are public.
     let keyChoice: ContentKeyChoice?
     /// All packs that got an ID.
     private(set) var names = PackNames()
@@ -29,7 +29,7 @@ struct QuietNames {
         if let key { try key.quietID(of: family, family: nil) } else { family }
     }
 
-    /// The ID and the offer that are listed; the declared ones go into the map.
+    /// The ID and the offer that are listed; the declared ones go into the table.
     mutating func conceal(_ id: PackID, _ offer: PackOffer) throws(VaultError) -> (PackID, PackOffer) {
         guard key != nil else { return (id, offer) }
         let listed = try listedID(of: id, family: offer.family)
@@ -40,7 +40,7 @@ struct QuietNames {
 }
 
 extension ContentKey {
-    /// The listed ID of a pack, by the key of the map: a digest for its resource tree, if there is one, and one for the pack. The
+    /// The listed ID of a pack, by the key of the table: a digest for its resource tree, if there is one, and one for the pack. The
     /// lengths of names don't show.
     func quietID(of id: PackID, family: PackID?) throws(VaultError) -> PackID {
         let digest = "q\(quietName(of: id.description))"

@@ -1,7 +1,7 @@
+import PackSources
 import SealedPack
 import StrictJSON
 import SystemPackage
-import VaultArchive
 import VaultContent
 import VaultErrors
 import VaultFileSystem

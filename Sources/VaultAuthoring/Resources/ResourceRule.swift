@@ -1,6 +1,6 @@
+import PackSources
 import SealedPack
 import StrictJSON
-import VaultArchive
 import VaultBytes
 import VaultContent
 import VaultErrors

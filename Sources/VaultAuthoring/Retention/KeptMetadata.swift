@@ -7,8 +7,8 @@ import VaultSite
 /// Which metadata of a site must stay, and which packs because of it.
 struct KeptMetadata {
     /// All files that have a version in their name.
-    let files: [MetadataVersion]
-    private(set) var kept: [MetadataVersion: Keeping] = [:]
+    let files: [MetadataFileName]
+    private(set) var kept: [MetadataFileName: Keeping] = [:]
     /// By the hosted path below the folder of targets.
     private(set) var keptTargets: [String: Keeping] = [:]
 
@@ -28,16 +28,16 @@ struct KeptMetadata {
             switch (self, other) {
             case (_, nil), (.current, _): self
             case (_, .current?): .current
-            case (.earlier(.namedBy(_, let until)), .earlier(.namedBy(_, let later))?):
+            case (.earlier(.listedBy(_, let until)), .earlier(.listedBy(_, let later))?):
                 until < later ? other ?? self : self
-            case (.earlier(.namedBy), .some(let other)): other
+            case (.earlier(.listedBy), .some(let other)): other
             default: self
             }
         }
     }
 
     /// For each hosted path the newest file that lists it.
-    private(set) var lastListing: [String: MetadataVersion] = [:]
+    private(set) var lastListing: [String: MetadataFileName] = [:]
 
     /// - Parameter versions: how many versions of each pack stay.
     init(
@@ -53,12 +53,12 @@ struct KeptMetadata {
             guard let snapshot = try? folder.metadata(in: file), now < snapshot.document.expires else {
                 continue
             }
-            let reason = KeepingReason.namedBy(file.hostedName, until: snapshot.document.expires)
+            let reason = KeepingReason.listedBy(file.hostedName, until: snapshot.document.expires)
             keep(file, reason)
             for (name, value) in try snapshot.document.signed.object("meta", at: file.hostedName) {
                 guard case .object(let reference) = value, case .integer(let version)? = reference["version"]
                 else { continue }
-                let listed = files.filter { $0.version == version && $0.fileName == name }
+                let listed = files.filter { $0.version == version && $0.unversionedName == name }
                 for file in listed { try keepWithTargets(file, in: folder, reason) }
             }
         }
@@ -75,8 +75,8 @@ struct KeptMetadata {
     }
 
     /// The version of the same role that came after a file.
-    func successor(of file: MetadataVersion) -> MetadataVersion? {
-        files.filter { $0.fileName == file.fileName && $0.version > file.version }
+    func successor(of file: MetadataFileName) -> MetadataFileName? {
+        files.filter { $0.unversionedName == file.unversionedName && $0.version > file.version }
             .min { $0.version < $1.version }
     }
 
@@ -84,7 +84,7 @@ struct KeptMetadata {
         for file in files where file.role == role && file.version == version { kept[file] = .current }
     }
 
-    private mutating func keep(_ file: MetadataVersion, _ reason: KeepingReason) {
+    private mutating func keep(_ file: MetadataFileName, _ reason: KeepingReason) {
         kept[file] = Keeping.earlier(reason).joined(with: kept[file])
     }
 
@@ -93,7 +93,7 @@ struct KeptMetadata {
     }
 
     private mutating func keepWithTargets(
-        _ file: MetadataVersion, in folder: MetadataFolder, _ reason: KeepingReason
+        _ file: MetadataFileName, in folder: MetadataFolder, _ reason: KeepingReason
     ) throws(VaultError) {
         let isNew = kept[file] == nil
         keep(file, reason)
@@ -105,7 +105,7 @@ struct KeptMetadata {
     private mutating func keepNewest(_ count: Int, in folder: MetadataFolder, _ signers: PackSigners)
         throws(VaultError)
     {
-        var listings: [[UInt8]: [UInt64: (file: MetadataVersion, target: String)]] = [:]
+        var listings: [[UInt8]: [UInt64: (file: MetadataFileName, target: String)]] = [:]
         for file in files.filter({ $0.role?.type == .targets }).sorted(by: { $0.version > $1.version }) {
             guard let metadata = try? folder.metadata(in: file) else { continue }
             for record in try metadata.records where signers.authorize(record, in: metadata) {
@@ -129,8 +129,8 @@ struct KeptMetadata {
 
 /// Why a file of a site stays that is no part of what is published now.
 public enum KeepingReason: Sendable, Hashable {
-    /// This snapshot names it, or what lists it; a client may hold it until it expires.
-    case namedBy(String, until: UTCTime)
+    /// This snapshot lists it, or lists what lists it; a client may hold it until it expires.
+    case listedBy(String, until: UTCTime)
     /// It belongs to one of the last versions of a pack, so that it can be restored.
     case restorable
     /// A draft that waits for signatures lists it.
@@ -142,7 +142,7 @@ public enum KeepingReason: Sendable, Hashable {
 extension KeepingReason: CustomStringConvertible {
     public var description: String {
         switch self {
-        case .namedBy(let name, let until): "kept by \(name) until \(until)"
+        case .listedBy(let name, let until): "kept by \(name) until \(until)"
         case .restorable: "kept for restore"
         case .pending: "kept for what waits in pending/"
         case .recent(let until): "kept until \(until): it was live a short time ago"

@@ -87,7 +87,7 @@ public struct SitePruning: Sendable {
 
     /// - Parameter successor: the metadata whose arrival ended the file's time; without any it is the file's own.
     private func decide(
-        _ path: FilePath, _ keeping: KeptMetadata.Keeping?, replacedBy successor: MetadataVersion?,
+        _ path: FilePath, _ keeping: KeptMetadata.Keeping?, replacedBy successor: MetadataFileName?,
         _ plan: inout Plan
     ) throws(VaultError) {
         if let keeping, keeping.reason == nil { return }

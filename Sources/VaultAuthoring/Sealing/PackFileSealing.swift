@@ -1,7 +1,7 @@
 public import PackSealing
+public import PackSources
 import SealedPack
 public import SystemPackage
-public import VaultArchive
 public import VaultErrors
 import VaultFileSystem
 

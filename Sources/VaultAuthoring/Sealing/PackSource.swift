@@ -1,5 +1,5 @@
+public import PackSources
 public import SystemPackage
-public import VaultArchive
 public import VaultErrors
 public import VaultFileSystem
 

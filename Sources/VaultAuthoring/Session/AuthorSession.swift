@@ -31,7 +31,7 @@ struct AuthorSession {
         if let host {
             published = .site(CurrentSite(host.tree, isReplacement: host.isReplacement))
         } else if let role = settings.structure.ownRole {
-            published = .part(try TeamPart(of: role, in: vault, passphrase: passphrase))
+            published = .teamRole(try PublishedTeamRole(of: role, in: vault, passphrase: passphrase))
         } else {
             published = .site(try await CurrentSite(of: vault))
         }
@@ -42,7 +42,7 @@ struct AuthorSession {
         let signers =
             switch published {
             case .site: TargetsSignatureHistory(under: try await vault.roots())
-            case .part(let part): TargetsSignatureHistory(part.trust)
+            case .teamRole(let published): TargetsSignatureHistory(published.trust)
             }
         return PackHistory(of: vault, signedBy: signers)
     }
@@ -60,16 +60,16 @@ struct AuthorSession {
     }
 }
 
-/// The published state of a vault: a site, or a team's part of one.
+/// The published state of a vault: a site, or the role of a team in another vault's site.
 enum PublishedState {
     case site(CurrentSite)
-    case part(TeamPart)
+    case teamRole(PublishedTeamRole)
 
-    /// The packs that the vault itself lists in a channel. A team's part has only one.
+    /// The packs that the vault itself lists in a channel. A team's role has only one.
     func ownListing(in channel: Channel) -> OwnListing {
         switch self {
         case .site(let site): site.ownListing(in: channel)
-        case .part(let part): OwnListing(of: part.targets?.records ?? [])
+        case .teamRole(let published): OwnListing(of: published.targets?.records ?? [])
         }
     }
 

@@ -53,7 +53,7 @@ struct CurrentSite {
 /// The targets that a vault itself lists.
 struct OwnListing {
     let packs: [ListedPack]
-    /// Targets that are no packs; they stay listed.
+    /// Targets that are no packs, or not completely readable; they stay listed.
     let foreign: [TargetRecord]
 
     var records: [TargetRecord] { foreign + packs.map(\.target) }
@@ -62,7 +62,8 @@ struct OwnListing {
         var packs: [ListedPack] = []
         var foreign: [TargetRecord] = []
         for record in records {
-            if let listing = try? ListedPack(record) {
+            // What a newer release published is not changed here.
+            if let listing = try? ListedPack(record), listing.isComplete {
                 packs.append(listing)
             } else {
                 foreign.append(record)

@@ -25,16 +25,16 @@ extension VaultFolder {
     /// Throws `untrusted` when a host is older than what was published from here, or waits to be uploaded.
     func requireNoNewer(than tree: TargetTree, at place: String) throws(VaultError) {
         let hosted = PublishedVersion(tree)
-        let waiting = PublishedVersion(
+        let toUpload = PublishedVersion(
             root: hosted.root, timestamp: try MetadataFolder(siteMetadata).timestampVersion() ?? 0)
-        let last = max(try lastTimestamp().version, waiting)
+        let last = max(try lastTimestamp().version, toUpload)
         guard hosted < last else { return }
         throw VaultError(
             .untrusted,
             "its version is \(hosted), but version \(last.timestamp) was published from here, under root version"
                 + " \(last.root)",
             at: place,
-            remedy: last.timestamp == waiting.timestamp
+            remedy: last.timestamp == toUpload.timestamp
                 ? "upload \(site) first; or remove it, and \(memory), if that is to be published by nobody"
                 : "find out why the host went back; remove \(memory) if version \(last.timestamp) was never uploaded"
         )

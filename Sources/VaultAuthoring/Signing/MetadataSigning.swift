@@ -28,12 +28,12 @@ struct MetadataSigning {
     ///
     /// - Throws: `key` when the keys don't meet all of `trusts`.
     func sign(
-        _ role: MetadataRole, for trusts: [RoleTrust], namedBy delegator: String, _ content: Content
+        _ role: MetadataRole, for trusts: [RoleTrust], delegatedBy delegator: String, _ content: Content
     ) throws(VaultError) -> SignedMetadata {
         let file = try draft(role, for: trusts, content)
         guard try isMet(trusts, by: file) else {
             throw keys.failure(
-                for: role, namedBy: delegator,
+                for: role, delegatedBy: delegator,
                 remedy: "restore it from your backup, or publish where it is kept")
         }
         return file
@@ -45,45 +45,45 @@ struct MetadataSigning {
     ) throws(VaultError) -> SigningOutcome {
         let file = try draft(role, for: trusts, content)
         if try isMet(trusts, by: file) { return .signed(file) }
-        guard let waiting = try pending.file(of: role), try says(waiting, content) else {
+        guard let pendingFile = try pending.file(of: role), try says(pendingFile, content) else {
             return try wait(file, for: trusts)
         }
-        let merged = try adding(signaturesFor: trusts, to: waiting)
+        let merged = try adding(signaturesFor: trusts, to: pendingFile)
         let isMet = try isMet(trusts, by: merged)
-        guard isMet, period.isDue(role, expiring: waiting.document.expires) else {
+        guard isMet, period.isDue(role, expiring: pendingFile.document.expires) else {
             let outcome = try wait(merged, for: trusts)
             return isMet ? .signed(merged) : outcome
         }
         try pending.write(file)
         throw VaultError(
             .untrusted,
-            "it was signed too long ago: it would expire at \(waiting.document.expires), sooner than vault.json allows",
+            "it was signed too long ago: it would expire at \(pendingFile.document.expires), sooner than vault.json allows",
             at: pending.path(of: merged).string, remedy: "sign it once more: it was written anew")
     }
 
     /// Writes a file to `pending/`.
     func wait(_ file: SignedMetadata, for trusts: [RoleTrust]) throws(VaultError) -> SigningOutcome {
         try pending.write(file)
-        return .waiting(try WaitingMetadata(file, at: pending.path(of: file), for: trusts))
+        return .pending(try MissingSignatures(file, at: pending.path(of: file), for: trusts))
     }
 
-    /// Signs what waits with the keys at hand, and drops signatures that are not valid.
+    /// Signs a pending file with the keys at hand, and drops signatures that are not valid.
     func adding(
-        signaturesFor trusts: [RoleTrust], to waiting: UnverifiedMetadata
+        signaturesFor trusts: [RoleTrust], to pendingFile: UnverifiedMetadata
     ) throws(VaultError) -> SignedMetadata {
-        try keys.sign(SignedMetadata(waiting), for: trusts)
+        try keys.sign(SignedMetadata(pendingFile), for: trusts)
             .keeping(onlyValidSignaturesOf: trusts.flatMap(\.keys))
     }
 
     /// Completely signed metadata in `pending/` with the same content and a later expiry.
-    func waiting(
+    func pendingFile(
         _ role: MetadataRole, for trusts: [RoleTrust], lastingBeyond expires: UTCTime, _ content: Content
     ) throws(VaultError) -> SignedMetadata? {
-        guard let waiting = try pending.file(of: role), waiting.document.expires > expires,
+        guard let pendingFile = try pending.file(of: role), pendingFile.document.expires > expires,
             // A file that is due for renewal itself is no help.
-            !period.isDue(role, expiring: waiting.document.expires), try says(waiting, content)
+            !period.isDue(role, expiring: pendingFile.document.expires), try says(pendingFile, content)
         else { return nil }
-        let file = SignedMetadata(waiting).keeping(onlyValidSignaturesOf: trusts.flatMap(\.keys))
+        let file = SignedMetadata(pendingFile).keeping(onlyValidSignaturesOf: trusts.flatMap(\.keys))
         return try isMet(trusts, by: file) ? file : nil
     }
 
@@ -100,8 +100,8 @@ struct MetadataSigning {
     }
 
     /// Whether pending metadata has this content and the next version.
-    private func says(_ waiting: UnverifiedMetadata, _ content: Content) throws(VaultError) -> Bool {
-        let document = waiting.document
+    private func says(_ pendingFile: UnverifiedMetadata, _ content: Content) throws(VaultError) -> Bool {
+        let document = pendingFile.document
         guard document.version == versions[document.role] else { return false }
         return try content(document.version, document.expires).signed == document.signed
     }
@@ -111,7 +111,7 @@ struct MetadataSigning {
 enum SigningOutcome {
     case signed(SignedMetadata)
     /// It needs signatures of keys that are kept elsewhere.
-    case waiting(WaitingMetadata)
+    case pending(MissingSignatures)
 }
 
 /// The expiry of metadata that is signed now.

@@ -14,9 +14,9 @@ extension VaultFolder {
 
 extension MetadataFolder {
     /// Nil where the file is gone.
-    func pendingMetadata(in file: MetadataVersion) throws(VaultError) -> UnverifiedMetadata? {
+    func pendingMetadata(in file: MetadataFileName) throws(VaultError) -> UnverifiedMetadata? {
         guard let role = file.role,
-            let bytes = try self.file(named: file.hostedName, limit: role.sizeLimit)
+            let bytes = try metadata(named: file.hostedName, limit: role.sizeLimit)
         else { return nil }
         return try UnverifiedMetadata(parsingPending: bytes, as: role, place: file.hostedName)
     }
@@ -67,7 +67,7 @@ struct PendingMetadata {
 
     /// Removes what waits for a role.
     func remove(_ role: MetadataRole) throws(VaultError) {
-        for version in try files.versions() where version.fileName == role.fileName {
+        for version in try files.versions() where version.unversionedName == role.fileName {
             try FileSystem.unlink(vault.pending.appending(version.hostedName))
         }
     }
@@ -97,24 +97,5 @@ struct PendingMetadata {
 
     private static func digest(of signed: JSONObject) -> SHA256Digest {
         SHA256.hash(JSONValue.object(signed).canonical().span)
-    }
-}
-
-/// A file in `pending/`, and the keys whose signatures it needs.
-struct WaitingMetadata {
-    let path: FilePath
-    /// Such as `1 of 5822582e7072996c, 9f86d081884c7d65`.
-    let missing: String
-
-    init(_ file: SignedMetadata, at path: FilePath, for trusts: [RoleTrust]) throws(VaultError) {
-        let metadata = try file.unverified
-        self.path = path
-        missing = trusts.compactMap { trust -> String? in
-            let signers = trust.signers(of: metadata)
-            guard signers.count < trust.threshold else { return nil }
-            let others = trust.keys.filter { !signers.contains($0.key) }
-            let ids = others.map { $0.id.description.prefix(16) }.joined(separator: ", ")
-            return "\(trust.threshold - signers.count) of \(ids)"
-        }.joined(separator: " and ")
     }
 }

@@ -70,7 +70,7 @@ struct SigningKeys {
     ///
     /// - Parameters:
     ///   - delegator: the name of the metadata that names the keys.
-    func failure(for role: MetadataRole, namedBy delegator: String, remedy: String, hint: Hint? = nil)
+    func failure(for role: MetadataRole, delegatedBy delegator: String, remedy: String, hint: Hint? = nil)
         -> VaultError
     {
         let path = vault.signingKey(of: role)

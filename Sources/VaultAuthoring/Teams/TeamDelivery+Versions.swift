@@ -56,7 +56,8 @@ extension TeamDelivery {
     /// Whether the team's listed metadata is signed by its present keys.
     func isSigned(_ listed: MetadataReference) throws(VaultError) -> Bool {
         let name = team.role.hostedName(version: listed.version)
-        guard let bytes = try MetadataFolder(vault.metadata).file(named: name, limit: team.role.sizeLimit),
+        guard
+            let bytes = try MetadataFolder(vault.metadata).metadata(named: name, limit: team.role.sizeLimit),
             let metadata = try? UnverifiedMetadata(parsing: bytes, as: team.role, place: name)
         else { return false }
         return delegation.trust.isMet(by: metadata)
@@ -64,7 +65,7 @@ extension TeamDelivery {
 
     /// Throws `untrusted` where the site has another file of this version.
     func requireFreeNumber(for file: SignedMetadata) throws(VaultError) {
-        let known = try MetadataFolder(vault.metadata).file(
+        let known = try MetadataFolder(vault.metadata).metadata(
             named: file.hostedName, limit: team.role.sizeLimit)
         guard known == nil || known == file.bytes else {
             throw VaultError(

@@ -36,7 +36,7 @@ struct TeamDelivery {
         self.team = team
         self.now = now
         folder = MetadataFolder(vault.path.pushing(team.site).appending("metadata"))
-        versions = try folder.versions().filter { $0.fileName == team.role.fileName }.map(\.version)
+        versions = try folder.versions().filter { $0.unversionedName == team.role.fileName }.map(\.version)
             .sorted(by: >)
         var keys: [MetadataKey] = []
         for name in team.keys {

@@ -6,51 +6,21 @@ import VaultFileSystem
 import VaultKeys
 import VaultSite
 
-/// The published state of a team's vault: metadata of one role, which another vault lists and delegates to. It has no
-/// root.
-struct TeamPart {
-    let role: MetadataRole
-    let keys: SigningKeys
-    /// The team's own key.
-    let trust: RoleTrust
-    /// The newest metadata that this key has signed.
-    let targets: VerifiedTargets?
-
-    init(
-        of role: MetadataRole, in vault: VaultFolder, passphrase: PassphraseSource?
-    ) throws(VaultError) {
-        self.role = role
-        keys = try SigningKeys(of: vault, passphrase: passphrase)
-        trust = RoleTrust([MetadataKey(try keys.ownKey(of: role))])
-        let folder = MetadataFolder(vault.metadata)
-        let versions = try folder.versions().filter { $0.fileName == role.fileName }
-        for file in versions.sorted(by: { $0.version > $1.version }) {
-            let path = folder.path.appending(file.hostedName)
-            let bytes = try DurableFile.read(path, limit: role.sizeLimit)
-            let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: path.string)
-            // Metadata of a replaced key is ignored.
-            guard trust.isMet(by: metadata) else { continue }
-            targets = try VerifiedTargets(
-                verifying: metadata, as: Delegation(to: role, of: .paths([]), trust: trust), by: role)
-            return
-        }
-        targets = nil
-    }
-}
-
-/// Publishes a team's part of another vault's site.
+/// Publishes the metadata of a team's role, to which another vault's site delegates.
 struct TeamPublisher {
     let session: AuthorSession
-    let part: TeamPart
+    let published: PublishedTeamRole
 
     func run(listing records: [TargetRecord]) throws(VaultError) -> MetadataReport {
         let vault = session.vault
-        let role = part.role
-        let old = part.targets
+        let role = published.role
+        let old = published.targets
         if let old, !session.period.isDue(role, expiring: old.expires), Set(old.records) == Set(records) {
             return MetadataReport()
         }
-        let signing = try MetadataSigning(for: session, with: part.keys)
+        let signing = try MetadataSigning(for: session, with: published.keys)
+        // NextVersions restarts below the maximum once the maximum is used, so a number that does not rise means that this key
+        // has used it.
         if let old, signing.versions[role] <= old.version {
             throw VaultError(
                 .untrusted,
@@ -60,12 +30,13 @@ struct TeamPublisher {
                     "put a new key into \(vault.signingKey(of: role)), publish again, and give its public key to those"
                     + " who list your packs")
         }
-        // The other vault may ask for signatures of several keys, which this one does not know.
-        let trusts = [part.trust] + part.keys.publicKeys.map { RoleTrust([MetadataKey($0)]) }
-        let file = try signing.sign(role, for: trusts, namedBy: "the team's vault") {
+        // The delegating vault may require several signatures and its threshold is unknown here, so every key in keys/ signs.
+        let trusts = [published.trust] + published.keys.publicKeys.map { RoleTrust([MetadataKey($0)]) }
+        let file = try signing.sign(role, for: trusts, delegatedBy: "the team's vault") {
             version, expires throws(VaultError) in
             try .targets(
-                role, version: version, expires: expires, records: records, carrying: old?.json ?? [:])
+                role, version: version, expires: expires, records: records, keepingMembersOf: old?.json ?? [:]
+            )
         }
         try FileSystem.createFolders(vault.metadata, permissions: 0o755)
         try DurableFile.write(

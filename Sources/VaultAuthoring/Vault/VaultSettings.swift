@@ -1,8 +1,8 @@
+public import PackSources
 public import SealedPack
 import StrictJSON
 public import SystemPackage
 public import UpdateFramework
-public import VaultArchive
 public import VaultErrors
 import VaultFileSystem
 import VaultSite
@@ -137,7 +137,7 @@ public struct VaultSettings: Sendable {
             }
             guard id.description != PackNames.packID else {
                 throw member.key.error(
-                    .usage, "the ID '\(id)' is that of the map of quiet names",
+                    .usage, "the ID '\(id)' is that of the table of quiet names",
                     remedy: "give the pack another one")
             }
             return try Pack(id: id, parsing: member.value, audiences)

@@ -60,7 +60,7 @@ struct Access: AsyncParsableCommand {
         let layout = store.layout
         guard let site else {
             let store = VaultStore(
-                try store.existingLayout(), keys: try keys.provider(), trustedRoot: try trust.root(),
+                try store.existingLayout(), keys: try keys.cachedProvider(), trustedRoot: try trust.root(),
                 channel: try listing.channel.channel, appVersion: try listing.version)
             if let access = try await store.access(to: Set(tags), for: device.traits) { return access }
             throw VaultError(
@@ -69,7 +69,7 @@ struct Access: AsyncParsableCommand {
         }
         var configuration = VaultConfiguration(
             site: try SiteLocation(site), store: layout, trustedRoot: try trust.root(),
-            keys: try keys.provider(), transport: try connection.transport())
+            keys: try keys.cachedProvider(), transport: try connection.transport())
         configuration.policy.allowedHosts = try connection.allowedHosts()
         configuration.channel = try listing.channel.channel
         configuration.appVersion = try listing.version

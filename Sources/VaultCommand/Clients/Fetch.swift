@@ -86,7 +86,7 @@ struct Fetch: AsyncParsableCommand {
         var configuration = try site.configuration(of: store.layout)
         limits.apply(to: &configuration)
         network.apply(to: &configuration)
-        configuration.keys = try keys.provider()
+        configuration.keys = try keys.cachedProvider()
         configuration.form = form.form
         configuration.policy.preloadsLockedPacks = preload
         if dryRun { return try await reportCosts(of: selection, configuration) }

@@ -21,7 +21,7 @@ struct Path: AsyncParsableCommand {
 
     func run() async throws {
         let id = try PackID(id)
-        let path = try await store.naming([self.id]) { () throws(VaultError) in
+        let path = try await store.suggestingNames(for: [self.id]) { () throws(VaultError) in
             try VaultStore(store.layout).path(of: id)
         }
         // For other programs: as it is, whatever the store's folder is called.

@@ -28,7 +28,7 @@ struct Remove: AsyncParsableCommand {
         var removed: [PackID] = []
         for id in packs {
             do throws(VaultError) {
-                try await store.naming([id.description]) { () throws(VaultError) in
+                try await store.suggestingNames(for: [id.description]) { () throws(VaultError) in
                     try await VaultStore(store.layout).remove(id)
                 }
                 removed.append(id)

@@ -31,10 +31,10 @@ struct Repair: AsyncParsableCommand {
     func run() async throws {
         let named = try ids.isEmpty ? nil : store.packs(ids)
         var configuration = try site.configuration(of: store.existingLayout())
-        configuration.keys = try keys.provider()
+        configuration.keys = try keys.cachedProvider()
         let progress = FetchProgress()
         let result = await outcome { () throws(VaultError) in
-            try await store.naming(ids) { [configuration] () throws(VaultError) in
+            try await store.suggestingNames(for: ids) { [configuration] () throws(VaultError) in
                 try await progress.whileShowing(configuration) { client throws(VaultError) in
                     try await client.repair(named)
                 }

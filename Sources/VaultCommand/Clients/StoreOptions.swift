@@ -40,8 +40,8 @@ struct StoreOptions: ParsableArguments {
     }
 
     /// Runs an operation on named packs; the error for an unknown ID suggests the nearest one.
-    func naming<Value>(
-        _ ids: [String], _ work: () async throws(VaultError) -> Value
+    func suggestingNames<Value>(
+        for ids: [String], _ work: () async throws(VaultError) -> Value
     ) async throws(VaultError) -> Value {
         do throws(VaultError) { return try await work() } catch {
             throw await error.suggesting(for: ids) { () throws(VaultError) in

@@ -45,13 +45,13 @@ struct Unlock: AsyncParsableCommand {
 
     func run() async throws {
         let named = try ids.isEmpty ? nil : store.packs(ids)
-        guard let keys = try keys.source() else { throw KeyOptions.missing }
+        guard let keys = try keys.uncachedProvider() else { throw KeyOptions.missing }
         let store = try store.existingLayout()
         let root = try trust.map { path throws(VaultError) in try TrustedRootOption.root(at: FilePath(path)) }
         let (channel, version) = (try listing.channel.channel, try listing.version)
         let progress = FetchProgress(of: VaultStore(store))
         let result = await outcome { () throws(VaultError) in
-            try await self.store.naming(ids) { () throws(VaultError) in
+            try await self.store.suggestingNames(for: ids) { () throws(VaultError) in
                 try await progress.whileShowing { show throws(VaultError) in
                     try await VaultStore(
                         store, trustedRoot: root, channel: channel, appVersion: version

@@ -28,8 +28,10 @@ struct Verify: AsyncParsableCommand {
 
     func run() async throws {
         let named = try ids.isEmpty ? nil : store.packs(ids)
-        let reader = VaultStore(try store.existingLayout(), keys: try keys.provider())
-        let found = try await store.naming(ids) { () throws(VaultError) in try await reader.verify(named) }
+        let reader = VaultStore(try store.existingLayout(), keys: try keys.cachedProvider())
+        let found = try await store.suggestingNames(for: ids) { () throws(VaultError) in
+            try await reader.verify(named)
+        }
         let report = VerificationReport(packs: found)
         report.answer(asJSON: json)
         if !json, found.isEmpty { Console.note("no pack is loaded") }

@@ -1,7 +1,7 @@
 import ArgumentParser
+import PackSources
 import SealedPack
 import StrictJSON
-import VaultArchive
 import VaultContent
 import VaultErrors
 import VaultKeys
@@ -27,7 +27,7 @@ struct Inspect: AsyncParsableCommand {
 
     func run() async throws {
         var source: OpenPack?
-        if let provider = try keys.provider() { source = try await pack.local().unlock(provider) }
+        if let provider = try keys.cachedProvider() { source = try await pack.local().unlock(provider) }
         let file = if let source { source.pack } else { try await pack.local().open() }
         PackDetails(name: pack.pack, file: file, opened: source).answer(asJSON: json)
     }

@@ -14,12 +14,12 @@ struct KeyOptions: ParsableArguments {
     var specs: [String] = []
 
     /// Nil when no source was given. A source is asked once for each key ID: packs choose the IDs, and a command may cost.
-    func provider() throws(VaultError) -> (any KeyProvider)? {
-        try source().map { CachingKeyProvider($0) }
+    func cachedProvider() throws(VaultError) -> (any KeyProvider)? {
+        try uncachedProvider().map { CachingKeyProvider($0) }
     }
 
     /// The same, asked each time, so that a key may arrive later.
-    func source() throws(VaultError) -> (any KeyProvider)? {
+    func uncachedProvider() throws(VaultError) -> (any KeyProvider)? {
         guard !specs.isEmpty else { return nil }
         SwapWarning.report()
         return ChainedKeyProvider(try specs.map { text throws(VaultError) in try Self.spec(text).provider() })
@@ -34,7 +34,7 @@ struct KeyOptions: ParsableArguments {
     }
 
     func required() throws(VaultError) -> any KeyProvider {
-        if let provider = try provider() { return provider }
+        if let provider = try cachedProvider() { return provider }
         throw Self.missing
     }
 
@@ -71,7 +71,7 @@ struct SigningOptions: ParsableArguments {
         name: .customLong("passphrase"),
         help: ArgumentHelp(
             "Where the passphrase of encrypted signing keys comes from: env:NAME, file:PATH or fd:N.",
-            valueName: "spec"))
+            valueName: "passphrase-source"))
     var spec: String?
 
     func passphrase() throws(VaultError) -> PassphraseSource? {

@@ -1,8 +1,8 @@
 import ArgumentParser
 import PackSealing
+import PackSources
 import SealedPack
 import SystemPackage
-import VaultArchive
 import VaultAuthoring
 import VaultContent
 import VaultErrors

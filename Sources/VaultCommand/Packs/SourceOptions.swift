@@ -1,6 +1,6 @@
 public import ArgumentParser
+import PackSources
 public import SealedPack
-import VaultArchive
 
 extension Compression: ExpressibleByArgument {}
 

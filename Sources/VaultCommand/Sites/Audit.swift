@@ -51,7 +51,7 @@ struct Audit: AsyncParsableCommand {
         let location = try SiteLocation(subject)
         guard try location.isSite else {
             return try await PackAudit(
-                of: location.path ?? FilePath(subject), by: try evidence(), keys: try keys.provider(),
+                of: location.path ?? FilePath(subject), by: try evidence(), keys: try keys.cachedProvider(),
                 now: .now
             ).run { progress.show($0) }
         }
@@ -62,7 +62,7 @@ struct Audit: AsyncParsableCommand {
         }
         return await SiteAudit(
             of: Site(location, transport: SchemeTransport()), pinnedRoot: try pinnedRoot(),
-            keys: try keys.provider(), scratch: .temporaryFolder, now: .now
+            keys: try keys.cachedProvider(), scratch: .temporaryFolder, now: .now
         ).run { progress.show($0) }
     }
 

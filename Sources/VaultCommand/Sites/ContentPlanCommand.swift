@@ -13,7 +13,7 @@ struct ContentPlanCommand: AsyncParsableCommand {
         discussion: """
             Looks at the sources, and seals and writes nothing. Of each pack it says its category, tags, traits and files, its \
             size once opened, and the sealed size of the version that is published. Then follow the tags, and what devices \
-            get: of variants only the one that fits. Sizes are held against limits: those of "limits" in vault.json, or of \
+            get: of variants only the one that fits. Sizes are compared with limits: those of "limits" in vault.json, or of \
             --limits; the exit code is 78 where one is exceeded. --updates also says what clients of the published versions would \
             download: that seals the sources into scratch, and takes as long as 'publish --dry-run'.
 
@@ -44,7 +44,7 @@ struct ContentPlanCommand: AsyncParsableCommand {
     func run() async throws {
         let folder = VaultFolder(FilePath(vault))
         let named = try limits.map { name throws(VaultError) in try SizeLimits(named: name) }
-        let keys = try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys)
+        let keys = try keys.cachedProvider() ?? FileKeyProvider(path: folder.vaultKeys)
         let plan = try await ContentPlan(of: folder, keys: keys)
         let devices = try device.traits.map { [$0] } ?? plan.devices
         let contents = devices.map { DeviceContent(of: plan, for: $0) }

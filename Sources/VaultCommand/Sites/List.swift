@@ -47,7 +47,7 @@ struct List: AsyncParsableCommand {
         let tree = try await TargetTree.verifying(source, pinnedRoot: root, now: .now)
         let published = try PublishedPacks(of: tree, in: channel.channel ?? .live)
         var names: PackNames?
-        if let keys = try keys.provider() {
+        if let keys = try keys.cachedProvider() {
             names = try await PackNames.open(
                 listedBy: tree, in: published, at: source, keys: keys, scratch: .temporaryFolder)
         }

@@ -87,7 +87,7 @@ struct Publish: AsyncParsableCommand {
         let declared = try declarations.map { text throws(VaultError) in
             try PackArgumentPair(text, in: folder.path)
         }
-        let provider = try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys)
+        let provider = try keys.cachedProvider() ?? FileKeyProvider(path: folder.vaultKeys)
         var bar: (id: PackID, bar: ProgressBar)?
         defer { bar?.bar.finish() }
         var order = PublicationRequest(keys: provider, now: .now)

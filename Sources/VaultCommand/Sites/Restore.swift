@@ -51,7 +51,7 @@ struct Restore: AsyncParsableCommand {
         }
         let folder = VaultFolder(FilePath(vault))
         var order = PublicationRequest(
-            keys: try keys.provider() ?? FileKeyProvider(path: folder.vaultKeys), now: .now)
+            keys: try keys.cachedProvider() ?? FileKeyProvider(path: folder.vaultKeys), now: .now)
         order.passphrase = try signing.passphrase()
         order.acceptsRemovedKeys = acceptRemovedKeys
         let pack = try PackID(id)

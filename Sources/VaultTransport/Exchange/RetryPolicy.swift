@@ -5,12 +5,12 @@ public import VaultErrors
 public struct RetryPolicy: Sendable {
     /// The maximum number of attempts, the first included.
     public var attempts: Int = 5
-    /// The maximum wait before the second attempt; it doubles with each further one.
-    public var base: Duration = .milliseconds(500)
-    /// The maximum wait before any attempt.
-    public var ceiling: Duration = .seconds(30)
+    /// The maximum backoff before the second attempt; it doubles with each further one.
+    public var firstBackoff: Duration = .milliseconds(500)
+    /// The maximum backoff; a wait that the host requested is added to it.
+    public var longestBackoff: Duration = .seconds(30)
     /// The maximum wait that a host may request; more ends the attempts.
-    public var retryAfterCeiling: Duration = .seconds(120)
+    public var longestRequestedWait: Duration = .seconds(120)
 
     public init() {}
 
@@ -24,10 +24,10 @@ public struct RetryPolicy: Sendable {
         using generator: inout some RandomNumberGenerator
     ) -> Duration? {
         let requested = retryAfter ?? .zero
-        guard Self.isWorthRetrying(error), failures < attempts, requested <= retryAfterCeiling
+        guard Self.isWorthRetrying(error), failures < attempts, requested <= longestRequestedWait
         else { return nil }
         let doublings = max(0, min(failures - 1, 30))
-        let longest = min(base * (1 << doublings), ceiling)
+        let longest = min(firstBackoff * (1 << doublings), longestBackoff)
         return requested + longest * Double.random(in: 0.5...1, using: &generator)
     }
 

@@ -19,10 +19,10 @@ public final class ThroughputMeter: Sendable {
     public func count(pause: Duration) { state.withLock { $0.pause += pause } }
 
     /// Counts bytes and the time spent waiting for them. False when a whole window was too slow.
-    func allows(_ count: Int, after wait: Duration, _ limits: TransportLimits) -> Bool {
+    func record(_ count: Int, after wait: Duration, limits: TransportLimits) -> Bool {
         state.withLock { state in
             var minimum = state.minimum ?? MinimumThroughput(limits)
-            let isFastEnough = minimum.allows(count, after: wait + state.pause)
+            let isFastEnough = minimum.record(count, after: wait + state.pause)
             state = State(minimum: minimum)
             return isFastEnough
         }
@@ -44,8 +44,8 @@ struct MinimumThroughput {
         graceLeft = limits.grace
     }
 
-    /// False when a whole window was too slow.
-    mutating func allows(_ count: Int, after wait: Duration) -> Bool {
+    /// Counts bytes and the time spent waiting for them. False when a whole window was too slow.
+    mutating func record(_ count: Int, after wait: Duration) -> Bool {
         guard graceLeft <= .zero else {
             graceLeft -= wait
             return true

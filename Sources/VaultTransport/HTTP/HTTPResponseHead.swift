@@ -48,7 +48,7 @@ struct HTTPResponseHead {
         let place = request.location.description
         return try TransportBody(
             for: request, length: length, entityTag: only("ETag").flatMap(EntityTag.init)
-        ) { HTTPChunks(body, through: transport, meter: meter, after: wait, place: place) }
+        ) { HTTPBodyChunks(body, through: transport, meter: meter, after: wait, place: place) }
     }
 
     /// Sizes, ranges and digests are those of the unencoded file.

@@ -76,7 +76,7 @@ final class HostedGame: Sendable {
             site: try SiteLocation(server.url), store: game.place.layout,
             trustedRoot: try DurableFile.read(game.place.vault.trustedRoot, limit: 1 << 20),
             keys: keys ? game.place.keys : nil)
-        configuration.retries.base = .milliseconds(10)
+        configuration.retries.firstBackoff = .milliseconds(10)
         return configuration
     }
 

@@ -53,7 +53,7 @@ final class ResourceGame: Sendable {
             site: try SiteLocation(server.url), store: game.place.layout,
             trustedRoot: try DurableFile.read(game.place.vault.trustedRoot, limit: 1 << 20),
             keys: game.place.keys)
-        configuration.retries.base = .milliseconds(10)
+        configuration.retries.firstBackoff = .milliseconds(10)
         change(&configuration)
         return try VaultClient(configuration)
     }

@@ -134,15 +134,15 @@ import Testing
         #expect(audit.exitCode == 0, "\(audit.text) \(audit.errorText)")
     }
 
-    /// A host that serves another version of the map, or a damaged one.
+    /// A host that serves another version of the table of names, or a damaged one.
     @Test func aMapOfAnotherVersion() async throws {
-        func map() throws -> [String] {
+        func table() throws -> [String] {
             try Tree(testSite.site).files.filter { $0.hasSuffix(".assetvault.names.avpack") }
         }
-        let old = try #require(try map().first)
+        let old = try #require(try table().first)
         try declare(isQuiet: true) { $0["resources"] = nil }
         try await testSite.publish()
-        let new = try #require(try map().first { $0 != old })
+        let new = try #require(try table().first { $0 != old })
         let honest = try folder.bytes("vault/site/\(new)")
         try folder.write("vault/site/\(new)", folder.bytes("vault/site/\(old)"))
         let result = try await testSite.fetch()
@@ -168,6 +168,17 @@ import Testing
             "plan", testSite.vault, "--keys", "file:\(folder["other.jwks"])"
         ).succeeded()
         #expect(unknown.errorText.contains("no key opens the names"), "\(unknown.errorText)")
+    }
+
+    /// With keys, a listing without the table of names is an error.
+    @Test func theTableIsNotListed() async throws {
+        try await testSite.forgeTargets { signed in
+            var targets = try #require(signed["targets"]?.members)
+            targets["packs/assetvault.names.avpack"] = nil
+            signed["targets"] = .object(targets)
+        }
+        try await Command.run(["list", testSite.site] + testSite.keys).failed(66, naming: "no table of them")
+        try await Command.run("list", testSite.site).succeeded()
     }
 
     @Test func anEarlierVersionIsRestored() async throws {
@@ -197,7 +208,7 @@ import Testing
         try await testSite.publish()
         try await Command.run(
             "promote", testSite.vault, "--from", "beta", "--to", "live", "hush/one"
-        ).failed(64, naming: "map of all")
+        ).failed(64, naming: "table of all")
         try await Command.run("promote", testSite.vault, "--from", "beta", "--to", "live", "--all")
             .succeeded()
         for channel in ["beta", "live"] {
@@ -209,7 +220,7 @@ import Testing
 
     @Test func refusals() async throws {
         try declare(isQuiet: true) { $0["packs"] = ["assetvault.names": ["source": .string(folder["one"])]] }
-        try await Command.run("publish", testSite.vault).failed(64, naming: "map of quiet names")
+        try await Command.run("publish", testSite.vault).failed(64, naming: "table of quiet names")
         try declare(isQuiet: true) {
             var tree = $0["resources"]?["hushgame"]?.members ?? [:]
             tree["apps"] = ["from": "2"]

@@ -124,7 +124,7 @@ import Testing
         #expect(try await plan("--device", "scale=2").exitCode == 78)
     }
 
-    /// Scripts and pages pass (ODR-16).
+    /// Scripts and web pages pass (ODR-16).
     @Test func nativeExecutablesAreNamed() async throws {
         let zeros = [UInt8](repeating: 0, count: 200)
         var windows = zeros
@@ -133,7 +133,8 @@ import Testing
         windows.replaceSubrange(100..<104, with: Array("PE\0\0".utf8))
         let files: [(String, [UInt8])] = [
             ("elf", [0x7F, 0x45, 0x4C, 0x46] + zeros), ("mach-o", [0xCF, 0xFA, 0xED, 0xFE] + zeros),
-            ("fat", [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 2] + zeros), ("windows", windows),
+            ("fat", [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 2] + zeros),
+            ("fat-64", [0xCA, 0xFE, 0xBA, 0xBF, 0, 0, 0, 2] + zeros), ("windows", windows),
             ("java", [0xCA, 0xFE, 0xBA, 0xBE, 0, 0, 0, 61] + zeros),
             ("script", Array("#!/bin/sh\n".utf8) + zeros),
             ("page", Array("<!DOCTYPE html><script></script>".utf8) + zeros),
@@ -145,7 +146,7 @@ import Testing
         let answer = try await plan().succeeded().json()
         let problems = try #require(answer["findings"]?.elements).compactMap { $0["problem"]?.text }
         let named = files.map(\.0).filter { name in problems.contains { $0.hasPrefix("'\(name)'") } }
-        #expect(named == ["elf", "mach-o", "fat", "windows"], "\(problems)")
+        #expect(named == ["elf", "mach-o", "fat", "fat-64", "windows"], "\(problems)")
     }
 
     /// Nothing is written, and sizes of what is published are known.

@@ -1,9 +1,9 @@
 import Foundation
+import PackSources
 import SealedPack
 import StrictJSON
 import SystemPackage
 import Testing
-import VaultArchive
 import VaultContent
 import VaultErrors
 import VaultFileSystem

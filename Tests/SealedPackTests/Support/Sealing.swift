@@ -1,7 +1,7 @@
 import PackSealing
+import PackSources
 import SealedPack
 import SystemPackage
-import VaultArchive
 import VaultErrors
 import VaultFileSystem
 

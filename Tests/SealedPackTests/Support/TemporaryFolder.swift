@@ -1,6 +1,6 @@
 import Foundation
+import PackSources
 import SystemPackage
-import VaultArchive
 import VaultContent
 import VaultFileSystem
 

@@ -21,7 +21,7 @@ extension Repository {
         case .timestamp:
             return try .timestamp(
                 version: version, expires: expires, snapshot: reference(.snapshot),
-                carrying: ["x-note": "kept"])
+                keepingMembersOf: ["x-note": "kept"])
         case .targets, nil:
             return try .targets(
                 role, version: version, expires: expires, records: listings[role] ?? [],

@@ -9,8 +9,8 @@
 // A failure is one line on standard error, "CATEGORY: text", and exit code 1.
 
 import Glibc
+import PackSources
 import SystemPackage
-import VaultArchive
 import VaultContent
 import VaultErrors
 import VaultFileSystem

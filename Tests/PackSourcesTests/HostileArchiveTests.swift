@@ -1,8 +1,8 @@
 import Foundation
+import PackSources
 import SystemPackage
 import TestFiles
 import Testing
-import VaultArchive
 import VaultErrors
 
 @Suite struct HostileArchiveTests {

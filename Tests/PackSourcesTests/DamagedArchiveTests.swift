@@ -1,7 +1,7 @@
+import PackSources
 import Sampling
 import TestFiles
 import Testing
-import VaultArchive
 import VaultContent
 import VaultErrors
 

@@ -3,9 +3,9 @@ import Synchronization
 import SystemPackage
 import VaultFileSystem
 
-/// Files of a store that may have pieces of a pack. Equal pieces need the same content key, not the same ID or version.
-/// Each piece is verified; none of the files is held, since an open file can be read after its removal.
-final class StoredPieceSources: Sendable {
+/// The packs in a store whose pieces another pack can reuse. Equal pieces need the same content key, not the same ID or
+/// version. Each piece is verified; none of the files is locked, since an open file can be read after its removal.
+final class ReusablePacks: Sendable {
     /// Number of packs: each takes a file descriptor, and more of them rarely have further pieces.
     private static let limit = 32
 
@@ -23,10 +23,10 @@ final class StoredPieceSources: Sendable {
         var found: [PackFile] = []
         func add(_ files: [NamedFile]) {
             for (_, file) in files where found.count < Self.limit {
-                guard let held = try? PackFile(file, as: nil), held.contentKeyID == pack.contentKeyID else {
+                guard let other = try? PackFile(file, as: nil), other.contentKeyID == pack.contentKeyID else {
                     continue
                 }
-                found.append(held)
+                found.append(other)
             }
         }
         let others = owners(of: pack.contentKeyID).subtracting([pack.id]).sorted()
@@ -37,21 +37,21 @@ final class StoredPieceSources: Sendable {
         return found
     }
 
-    /// Opened versions of a pack, each with its tail.
-    func trees(of pack: PackManifest) -> [(root: FilePath, tail: PackFile)] {
+    /// Opened versions of a pack, each with its tail file.
+    func trees(of pack: PackManifest) -> [(root: FilePath, tailFile: PackFile)] {
         let home = layout.home(of: pack.id)
         let tails = Self.files(in: home) { name, _ in
-            VersionName(ofEntry: name).map { $0.form == .opened && name == $0.tail } ?? false
+            VersionName(ofEntry: name).map { $0.form == .opened && name == $0.tailFile } ?? false
         }
         return tails.compactMap { name, file in
-            guard let version = VersionName(ofEntry: name), let tail = try? PackFile(file, as: nil),
-                tail.contentKeyID == pack.contentKeyID
+            guard let version = VersionName(ofEntry: name), let tailFile = try? PackFile(file, as: nil),
+                tailFile.contentKeyID == pack.contentKeyID
             else { return nil }
-            return (home.appending(version.text), tail)
+            return (home.appending(version.text), tailFile)
         }
     }
 
-    /// The download of a pack begins: it is a source for others.
+    /// The download of a pack begins: others can reuse its pieces.
     func note(_ pack: PackManifest) {
         owners.withLock { _ = $0?[pack.contentKeyID, default: []].insert(pack.id) }
     }
@@ -80,7 +80,7 @@ final class StoredPieceSources: Sendable {
 
     /// Sealed packs in a folder of the store.
     private static func sealed(in path: FilePath) -> [NamedFile] {
-        files(in: path) { name, _ in name.hasPrefix("@") && name.hasSuffix(".avpack") }
+        files(in: path) { name, _ in name.hasPrefix(StoreLayout.reservedPrefix) && name.hasSuffix(".avpack") }
     }
 
     /// Downloads, complete or partial.

@@ -5,10 +5,10 @@ import VaultCrypto
 public import VaultErrors
 public import VaultFileSystem
 
-/// A folder that a pack was opened into, with the pack's index and catalog. Sealing its files again with the content
-/// key gives the pack's pieces, except for changed files and for pieces that this release of libzstd compresses
-/// differently.
-public struct OpenedTree: PieceSource {
+/// An opened pack's folder as a source of pieces: its files are sealed again to give the pieces of the pack it came from,
+/// except for changed files and for pieces that this release of libzstd compresses differently.
+public struct OpenedTreePieces: PieceSource {
+    /// The tail file: it has no pieces, only what lists them.
     public let pack: PackFile
     let root: FilePath
     let catalog: Catalog
@@ -18,14 +18,14 @@ public struct OpenedTree: PieceSource {
 
     /// - Parameters:
     ///   - root: the folder.
-    ///   - tail: the file that ``PackFile/writeTail(to:)`` wrote.
+    ///   - tailFile: the pack's file with holes where the pieces were, as ``PackFile/writeTailFile(to:)`` writes it.
     /// - Throws: `.corrupt` when index or catalog do not match the pack's footer, `.key` for another pack's key.
-    public init(_ root: FilePath, openedFrom tail: PackFile, key: ContentKey) throws(VaultError) {
-        catalog = try OpenPack(tail, key: key).catalog
-        pack = tail
+    public init(_ root: FilePath, openedFrom tailFile: PackFile, key: ContentKey) throws(VaultError) {
+        catalog = try OpenPack(tailFile, key: key).catalog
+        pack = tailFile
         self.root = root
         self.key = key
-        compression = try OpenedTree(root, tail, catalog, key, compression: nil).findCompression()
+        compression = try OpenedTreePieces(root, tailFile, catalog, key, compression: nil).findCompression()
     }
 
     private init(
@@ -36,14 +36,15 @@ public struct OpenedTree: PieceSource {
     }
 
     public func has(piece number: Int, at range: Range<UInt64>) -> Bool {
-        compression != nil || isStored(number, at: range)
+        compression != nil || isUncompressed(number, at: range)
     }
 
     /// Throws `.corrupt` where the files have changed.
     public func ciphertext(ofPiece number: Int, at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
         let plain = try plaintext(ofPiece: number)
         return try ciphertext(
-            of: plain, as: number, isStored(number, at: range) ? .stored : compression ?? .standard)
+            of: plain, as: number,
+            isUncompressed(number, at: range) ? .uncompressed : compression ?? .standard)
     }
 
     private func ciphertext(of plain: [UInt8], as number: Int, _ compression: Compression) throws(VaultError)
@@ -54,6 +55,9 @@ public struct OpenedTree: PieceSource {
             .ciphertext(of: plain, digest: digest)
     }
 
+    /// Throws `.corrupt` where a piece's plaintext differs from the catalog.
+    ///
+    /// - Returns: the digest of the plaintext.
     private func requireUnchanged(_ plain: [UInt8], as number: Int) throws(VaultError) -> SHA256Digest {
         let digest = SHA256.hash(plain.span)
         guard digest.bytes.elementsEqual(catalog.digestBytes(number)) else {
@@ -71,8 +75,8 @@ public struct OpenedTree: PieceSource {
         return plain
     }
 
-    /// The ciphertext's length shows whether the piece was compressed.
-    private func isStored(_ number: Int, at range: Range<UInt64>) -> Bool {
+    /// The ciphertext's length shows whether the piece was compressed: a message is one byte for the codec, and the data.
+    private func isUncompressed(_ number: Int, at range: Range<UInt64>) -> Bool {
         let piece = catalog.pieceRange(number)
         return Cobblestone256.sealedLength(ofMessage: UInt64(piece.count) + 1) == UInt64(range.count)
     }
@@ -83,7 +87,7 @@ public struct OpenedTree: PieceSource {
         var tries = 0
         try pack.forEachIndexRecord { number, record, offset throws(VaultError) in
             let range = offset..<(offset + UInt64(record.ciphertextLength))
-            guard found == nil, tries < Self.maximumAttempts, !isStored(number, at: range),
+            guard found == nil, tries < Self.maximumAttempts, !isUncompressed(number, at: range),
                 let plain = try? plaintext(ofPiece: number)
             else { return }
             tries += 1
@@ -115,9 +119,9 @@ public struct OpenedTree: PieceSource {
 }
 
 extension PackFile {
-    /// Writes what an ``OpenedTree`` needs: a file of the pack's length with its header, index, catalog and footer, and
-    /// holes instead of the pieces. Throws `.io`.
-    public func writeTail(to target: borrowing OpenFile) throws(VaultError) {
+    /// Writes the tail file that ``OpenedTreePieces`` needs: a file of the pack's length with its header, index, catalog and
+    /// footer, and holes instead of the pieces. Throws `.io`.
+    public func writeTailFile(to target: borrowing OpenFile) throws(VaultError) {
         try target.truncate(to: length)
         try target.write(header.bytes.span, at: 0)
         try file.forEachBlock(of: footer.layout.indexOffset..<length) { block, offset throws(VaultError) in

@@ -1,7 +1,7 @@
+import PackSources
 import SystemPackage
 import TestFiles
 import Testing
-import VaultArchive
 import VaultContent
 import VaultErrors
 import VaultFileSystem

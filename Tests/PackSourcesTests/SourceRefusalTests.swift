@@ -1,9 +1,9 @@
 import Foundation
 import Glibc
+import PackSources
 import SystemPackage
 import TestFiles
 import Testing
-import VaultArchive
 import VaultContent
 import VaultErrors
 

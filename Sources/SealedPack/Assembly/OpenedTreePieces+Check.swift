@@ -3,7 +3,7 @@ import VaultConcurrency
 import VaultCrypto
 public import VaultErrors
 
-extension OpenedTree {
+extension OpenedTreePieces {
     /// Verifies every byte of the tree by the pack's catalog: nothing is missing, changed or added, and no other user
     /// may change it. Throws `.corrupt` at the first difference, and the errors of reading.
     public func requireSound() async throws(VaultError) {

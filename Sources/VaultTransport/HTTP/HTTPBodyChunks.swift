@@ -2,8 +2,8 @@ import AsyncHTTPClient
 import NIOCore
 import VaultErrors
 
-/// The chunks of an arriving body; fails when it arrives too slowly.
-struct HTTPChunks: ChunkSource {
+/// An arriving body, part by part as the connection gives it; fails when it arrives too slowly.
+struct HTTPBodyChunks: ChunkSource {
     private var buffers: HTTPClientResponse.Body.AsyncIterator
     private let meter: ThroughputMeter
     /// The waiting time that is not measured yet.
@@ -35,7 +35,7 @@ struct HTTPChunks: ChunkSource {
             }
             guard let buffer else { return nil }
             wait += .now - start
-            guard meter.allows(buffer.readableBytes, after: wait, transport.limits) else {
+            guard meter.record(buffer.readableBytes, after: wait, limits: transport.limits) else {
                 throw VaultError(
                     .unavailable,
                     "the host sends less than \(transport.limits.bytesPerSecond) bytes per second",

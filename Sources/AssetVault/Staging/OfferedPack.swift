@@ -1,0 +1,17 @@
+import SealedPack
+import VaultTransport
+
+/// A pack as a site lists it now, and where it is hosted.
+struct OfferedPack: Sendable {
+    let pack: PackManifest
+    /// The metadata that list it.
+    let listing: ListingVersion
+    /// Its mirrors, the best one first; not empty.
+    let locations: [SiteLocation]
+}
+
+extension [OfferedPack] {
+    var byID: [PackID: OfferedPack] {
+        Dictionary(map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
+    }
+}

@@ -1,0 +1,22 @@
+import SealedPack
+import VaultErrors
+import VaultFileSystem
+
+extension PackStager {
+    /// The cost of downloading a pack now; nil where no download is needed. Leaves no new file; an existing partial
+    /// download keeps the tail that was fetched for this.
+    func cost(of offer: OfferedPack) async throws(VaultError) -> UpdateCost? {
+        if try keptPack(offer.pack) != nil { return nil }
+        let file = DownloadFile(layout: store.layout, pack: offer.pack)
+        try store.layout.makeEphemeral()
+        var download = await newDownload(of: offer, to: file)
+        switch try file.arrival() {
+        case .whole: return nil
+        case .partial: return try await download.cost(of: file.claim())
+        case nil: break
+        }
+        let scratch = try ScratchFile(for: store.layout.partialDownload(of: offer.pack))
+        let copy = try OpenFile(duplicating: scratch.file.descriptor, named: scratch.file.path)
+        return try await download.cost(of: OpenFileReference(copy))
+    }
+}

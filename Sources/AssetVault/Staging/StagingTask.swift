@@ -1,0 +1,14 @@
+import SealedPack
+
+/// One pack to be worked on.
+struct StagingTask: Sendable {
+    let id: PackID
+    /// Nil for a waiting pack that only needs to be opened.
+    let offer: OfferedPack?
+    /// Whether the app asks for it: then it is staged even if it was removed.
+    var isRequested = false
+    /// What it needs of the network: what waits only needs to be opened.
+    var need = NetworkNeed.anyNetwork
+    /// Whether it is to be opened now, so that a missing key is a failure.
+    var needsKey = false
+}

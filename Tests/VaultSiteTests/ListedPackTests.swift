@@ -1,0 +1,84 @@
+import SealedPack
+import StrictJSON
+import Testing
+import UpdateFramework
+import VaultCrypto
+import VaultErrors
+import VaultSite
+
+/// One record with several versions of a pack, some of them in the format of a later release.
+@Suite struct ListedPackTests {
+    private func digest(_ version: Int64) -> String { String(repeating: "\(version)", count: 64) }
+
+    private func target(_ version: Int64, format: Int64 = 1) -> JSONObject {
+        let part: JSONObject = ["length": 36, "sha256": .string(digest(version))]
+        let vault: JSONObject = [
+            "format": .integer(format), "id": "level", "version": .integer(version), "policy": "prefetch",
+            "tags": [], "traits": [:], "openedSize": 100, "pieces": 1, "entries": 1, "slots": [],
+            "contentKeyID": .string(String(repeating: "A", count: 22)), "index": .object(part),
+            "catalog": .object(part),
+        ]
+        return [
+            "length": 4096, "hashes": ["sha256": .string(digest(version))],
+            "custom": ["assetvault": .object(vault)],
+        ]
+    }
+
+    private func record(_ first: JSONObject, _ others: JSONObject...) throws -> TargetRecord {
+        var json = first
+        var custom = try json.object("custom", at: "test")
+        custom["assetvaultOthers"] = .array(others.map { .object($0) })
+        json["custom"] = .object(custom)
+        return try TargetRecord(path: PackID("level").targetPath, json: json)
+    }
+
+    private func versions(_ listed: ListedPack) -> [UInt64] {
+        ([listed.pack] + listed.others).map(\.version)
+    }
+
+    @Test func allAreReadable() throws {
+        let listed = try ListedPack(record(target(3), target(2), target(1)))
+        #expect(versions(listed) == [3, 2, 1])
+        #expect(listed.isComplete)
+    }
+
+    @Test func anotherVersionOfALaterFormatIsLeftOut() throws {
+        let record = try record(target(3), target(2, format: 99), target(1))
+        for listed in [try ListedPack(record), try ListedPack.readable(in: record)] {
+            #expect(versions(listed) == [3, 1])
+            #expect(!listed.isComplete)
+            #expect(listed.target == record)
+        }
+    }
+
+    /// The newest readable version takes the place of the first, with the record of its own file.
+    @Test func theFirstIsOfALaterFormat() throws {
+        let record = try record(target(4, format: 99), target(3, format: 99), target(2), target(1))
+        let error = #expect(throws: VaultError.self) { try ListedPack(record) }
+        #expect(error?.needsNewerRelease == true)
+        let listed = try ListedPack.readable(in: record)
+        #expect(versions(listed) == [2, 1])
+        #expect(listed.target.hashes.sha256 == listed.pack.sha256)
+    }
+
+    @Test func noneIsReadable() throws {
+        let record = try record(target(2, format: 99), target(1, format: 99))
+        let error = #expect(throws: VaultError.self) { try ListedPack.readable(in: record) }
+        #expect(error?.needsNewerRelease == true)
+    }
+
+    /// Damage is no later format.
+    @Test func aMalformedOtherIsRefused() throws {
+        var broken = target(2)
+        broken["hashes"] = nil
+        let record = try record(target(3), broken)
+        #expect(throws: VaultError.self) { try ListedPack(record) }
+        #expect(throws: VaultError.self) { try ListedPack.readable(in: record) }
+    }
+
+    /// The files of all versions belong to the site, whatever their format.
+    @Test func eachVersionHasItsFile() throws {
+        let record = try record(target(3), target(2, format: 99), target(1))
+        #expect(record.eachVersion.map(\.hashes.sha256?.hex) == [digest(3), digest(2), digest(1)])
+    }
+}
