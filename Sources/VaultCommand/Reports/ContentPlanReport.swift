@@ -9,7 +9,7 @@ import VaultSite
 struct ContentPlanReport: Report {
     let plan: ContentPlan
     let contents: [DeviceContent]
-    let findings: [PlanFinding]
+    var findings: [PlanFinding]
     /// Bytes that a client of the published version would download of each pack; nil where that was not asked.
     var updates: [PackID: UInt64]?
 
