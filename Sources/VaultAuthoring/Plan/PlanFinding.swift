@@ -73,6 +73,7 @@ extension ContentPlan {
                         "\(conflicts.count - Self.conflictLimit) more paths have different content in two packs",
                     remedy: "rename one of each"))
         }
+        findings += variantFindings
         for place in unusedRules {
             findings.append(
                 PlanFinding(

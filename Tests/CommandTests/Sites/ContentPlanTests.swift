@@ -225,4 +225,20 @@ import Testing
         let answer = try await Command.run(["plan", testSite.vault, "--json"] + arguments).json()
         return try #require(answer["findings"]?.elements).compactMap { $0["problem"]?.text }
     }
+
+    /// A variant is chosen whole, so a device with the scale 2 would never get what is there for 3 only.
+    @Test func variantsWithDifferentFiles() async throws {
+        let sky = (1...3).map { (UInt64(1000), ["menu"], ["scale": .integer(Int64($0))] as JSONObject) }
+        try declare(sky)
+        #expect(try await problems() == [])
+        try declare(sky + [(1000, ["menu"], ["scale": 3]), (1000, ["menu"], [:]), (1000, ["menu"], [:])])
+        #expect(
+            try await problems() == [
+                "the variants of 'game/menu' have 1, 1 and 2 files: a device gets those of one"
+            ])
+        // Files of their own have a tag of their own.
+        for number in [4, 5] { try await Tool.run("rm", folder["game/\(number)"]) }
+        try declare(sky + [(1000, ["menu", "boss"], ["scale": 3])])
+        #expect(try await problems() == [])
+    }
 }
