@@ -6,7 +6,13 @@ import VaultSite
 extension ContentPlan {
     /// What is probably wrong with variants.
     var variantFindings: [PlanFinding] {
-        unevenVariants
+        let fallbacks = unusedFallbacks.map { fallback in
+            PlanFinding.warning(
+                "no file has the fallback '\(fallback.value)' of the trait '\(fallback.trait)'",
+                fallback.nearest.map { "did you mean '\($0)'? Else give files for it, or remove it" }
+                    ?? "give files for it, or remove it")
+        }
+        return fallbacks + unevenVariants
     }
 
     /// Variants are chosen whole: what one of them lacks, its devices don't get.

@@ -67,6 +67,11 @@ public struct ResourceTree: Sendable {
     /// Where the rules stand whose patterns match no file.
     func places(ofRules numbers: Set<Int>) -> [String] { numbers.sorted().map { rules[$0].place } }
 
+    /// The fallbacks of its traits that no file of these packs has.
+    func unusedFallbacks(among packs: [ResourcePacks.Pack]) -> [UnusedFallback] {
+        traits.unusedFallbacks(among: packs.map(\.labels.traits))
+    }
+
     /// What the listing says of the pack with these labels.
     func offer(of labels: ResourceLabels) -> PackOffer {
         let (policy, order) = categories.category(of: labels.tags)

@@ -241,4 +241,27 @@ import Testing
         try declare(sky + [(1000, ["menu", "boss"], ["scale": 3])])
         #expect(try await problems() == [])
     }
+
+    @Test func aFallbackThatNoFileHas() async throws {
+        try folder.write("game/hello", "hello")
+        func declare(_ fallback: JSONValue) throws {
+            try testSite.settings {
+                $0["resources"] = [
+                    "game": [
+                        "source": .string(folder["game"]),
+                        "traits": ["language": ["match": "language", "fallback": fallback]],
+                        "rules": [["paths": "hello", "tags": ["a"], "traits": ["language": "en-GB"]]],
+                    ]
+                ]
+            }
+        }
+        try declare(["en"])
+        #expect(try await problems() == [])
+        try declare(["em-GB", "fr"])
+        let plan = try await Command.run("plan", testSite.vault).succeeded()
+        #expect(
+            plan.errorText.contains(
+                "no file has the fallback 'em-GB' of the trait 'language'; did you mean 'en-GB'?"))
+        #expect(plan.errorText.contains("no file has the fallback 'fr'"), "\(plan.errorText)")
+    }
 }

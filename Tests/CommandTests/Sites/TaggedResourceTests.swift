@@ -89,6 +89,9 @@ import Testing
         (#"[{"paths": "*", "tags": ["a"], "traits": {"scale": "big"}}]"#, "integer"),
         (#"[{"paths": "*", "tags": ["menu", "levl1"]}]"#, "did you mean 'levl1'"),
         (#"[{"path": "*", "tags": ["a"]}]"#, "did you mean 'paths'"),
+        (#"[{"paths": "*", "tags": ["a"], "traits": {"language": "de_AT"}}]"#, "language tag"),
+        (#"[{"paths": "*", "tags": ["a"], "traits": {"language": "4711"}}]"#, "language tag"),
+        (#"[{"paths": "*", "tags": ["a"], "traits": {"language": ""}}]"#, "empty"),
     ])
     func mistakesAreNamed(rules: String, expected: String) async throws {
         let rules = try JSONValue(parsing: Array(rules.utf8).span, place: "rules")
@@ -98,6 +101,27 @@ import Testing
         #expect(result.errorText.contains(expected), "\(result.errorText)")
         #expect(result.errorText.contains("vault.json"), "\(result.errorText)")
         #expect(try folder.names(in: "vault/site/targets") == [])
+    }
+
+    /// The same for the declarations of traits.
+    @Test(arguments: [
+        (#"{"scale": {"match": "nearest", "falback": ["1"]}}"#, "did you mean 'fallback'"),
+        (#"{"scale": {"mach": "nearest"}}"#, "did you mean 'match'"),
+        (#"{"": {"match": "nearest"}}"#, "can't be a trait's name"),
+        (#"{"a\u0007": {"match": "nearest"}}"#, "can't be a trait's name"),
+        (#"{"language": {"match": "language", "fallback": ["en_US"]}}"#, "language tag"),
+        (#"{"language": {"match": "language", "fallback": ["englishlanguage"]}}"#, "language tag"),
+        (#"{"language": {"match": "language", "fallback": [""]}}"#, "empty"),
+        (#"{"texture": {"match": "word", "fallback": [""]}}"#, "empty"),
+        (#"{"texture": {"match": "word", "fallback": [1]}}"#, "expected a string"),
+    ])
+    func mistakesInTraitsAreNamed(traits: String, expected: String) async throws {
+        let traits = try JSONValue(parsing: Array(traits.utf8).span, place: "traits")
+        try declare(rules: [["paths": "*", "tags": ["a"]]]) { $0["traits"] = traits }
+        let result = try await Command.run("plan", testSite.vault)
+        #expect(result.exitCode == 64 || result.exitCode == 65)
+        #expect(result.errorText.contains(expected), "\(result.errorText)")
+        #expect(result.errorText.contains("vault.json:"), "\(result.errorText)")
     }
 
     /// A file that moves to another tag keeps its pieces, and clients download none of them again.
