@@ -21,6 +21,12 @@ extension ContentPlan {
     /// - Parameter contents: what the devices get.
     public func findings(for contents: [DeviceContent], within limits: SizeLimits) -> [PlanFinding] {
         var findings = ownFindings(within: limits)
+        if contents.count >= Self.deviceLimit, deviceCount > contents.count {
+            findings.append(
+                .warning(
+                    "limits were held against \(contents.count) of \(deviceCount) devices",
+                    "declare fewer values of traits, or name devices"))
+        }
         for content in contents {
             for finding in content.findings(within: limits) where !findings.contains(finding) {
                 findings.append(finding)

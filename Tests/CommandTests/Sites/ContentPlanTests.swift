@@ -264,4 +264,34 @@ import Testing
                 "no file has the fallback 'em-GB' of the trait 'language'; did you mean 'en-GB'?"))
         #expect(plan.errorText.contains("no file has the fallback 'fr'"), "\(plan.errorText)")
     }
+
+    /// Limits that were not held against all devices say so.
+    @Test func moreDevicesThanAreListed() async throws {
+        func declare(_ count: Int64) throws {
+            try folder.write("game/0", "")
+            var rules: [JSONValue] = []
+            for number in 1...count {
+                for trait in ["scale", "size"] {
+                    try folder.write("game/\(trait)-\(number)", "a")
+                    rules.append([
+                        "paths": .string("\(trait)-\(number)"), "tags": [.string(trait)],
+                        "traits": .object(JSONObject(lastWins: [(trait, .integer(number))])),
+                    ])
+                }
+            }
+            try testSite.settings {
+                $0["resources"] = [
+                    "game": .object([
+                        "source": .string(folder["game"]), "rules": .array(rules), "exclude": ["0"],
+                        "traits": ["scale": ["match": "nearest"], "size": ["match": "nearest"]],
+                    ])
+                ]
+            }
+        }
+        try declare(16)
+        #expect(try await problems() == [])
+        try declare(17)
+        #expect(try await problems() == ["limits were held against 256 of 289 devices"])
+        #expect(try await problems("--device", "scale=2") == [])
+    }
 }
