@@ -187,6 +187,9 @@ let package = Package(
         tests("VaultTransport", uses: ["VaultErrors", "FaultServer", "Sampling"], packages: [system]),
         tests("VaultSite", uses: ["StrictJSON", "SealedPack", "Sampling"]),
         tests(
+            "VaultAuthoring",
+            uses: ["VaultErrors", "StrictJSON", "VaultCrypto", "VaultContent", "SealedPack", "Sampling"]),
+        tests(
             "DevelopmentServer", uses: ["VaultErrors"],
             packages: [
                 system, .product(name: "NIOCore", package: "swift-nio"),

@@ -2,6 +2,7 @@ import FaultServer
 import Foundation
 import StrictJSON
 import Testing
+import VaultCrypto
 
 /// Resource trees: the tool makes packs of the files by their tags and traits (ODR-1 to ODR-3, AT-1).
 @Suite(.timeLimit(.minutes(5))) struct TaggedResourceTests {
@@ -122,6 +123,16 @@ import Testing
         #expect(result.exitCode == 64 || result.exitCode == 65)
         #expect(result.errorText.contains(expected), "\(result.errorText)")
         #expect(result.errorText.contains("vault.json:"), "\(result.errorText)")
+    }
+
+    /// A tag that looks like the digest of another one: an ID stands for one pack (G11).
+    @Test func twoSetsOfOneID() async throws {
+        let digest = SHA256.hash(Array(#"["X"]"#.utf8).span).hex.prefix(8)
+        try declare(rules: [
+            ["paths": "level1/**", "tags": ["X"]], ["paths": "level2/**", "tags": [.string("x-\(digest)")]],
+        ]) { ($0["initial"], $0["prefetch"]) = (nil, nil) }
+        let result = try await Command.run("plan", testSite.vault)
+        result.failed(64, naming: "'game/x-\(digest)' would stand for both")
     }
 
     /// A file that moves to another tag keeps its pieces, and clients download none of them again.
