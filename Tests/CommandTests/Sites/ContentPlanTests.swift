@@ -203,6 +203,34 @@ import Testing
         #expect(second["packs"]?.elements?.first?["sealedLength"]?.number == Int64(length))
     }
 
+    /// Tags and traits of each pack, and sealed sizes of what is published as a whole.
+    @Test func theText() async throws {
+        try declare([(1000, ["a", "b"], ["scale": 1]), (3000, ["a", "b"], ["scale": 2]), (500, ["b"], [:])])
+        let before = try await Command.run("plan", testSite.vault).succeeded()
+        #expect(before.text.contains("opened 1000 bytes, not published  tags: a, b  traits: scale=1\n"))
+        #expect(before.text.contains("opened 500 bytes, not published  tags: b\n"), "\(before.text)")
+        #expect(!before.text.contains("sealed"))
+        try await testSite.publish()
+        func length(_ id: String) throws -> Int {
+            try folder.bytes("vault/site/\(testSite.publishedPack(id))").count
+        }
+        let (large, plain) = (try length("game/a.b/scale-2"), try length("game/b"))
+        let small = try length("game/a.b/scale-1")
+        let after = try await Command.run("plan", testSite.vault).succeeded().text
+        #expect(after.contains("tag a: 3000 bytes on a device at most, sealed \(max(small, large))\n"))
+        #expect(
+            after.contains("tag b: 3500 bytes on a device at most, sealed \(max(small, large) + plain)\n"))
+        #expect(after.contains("on demand 1500 bytes; all sealed \(small + plain) bytes\n"), "\(after)")
+        try declare([(1000, ["a", "b"], ["scale": 1]), (3000, ["a", "b"], ["scale": 2]), (500, ["c"], [:])])
+        let answer = try await plan().json()
+        let tags = try #require(answer["tags"]?.elements)
+        #expect(
+            tags.map { $0["sealedLength"]?.number } == [
+                Int64(max(small, large)), Int64(max(small, large)), nil,
+            ])
+        #expect(answer["devices"]?.elements?.allSatisfy { $0["sealedLength"] == nil } == true)
+    }
+
     @Test func aRuleThatMatchesNothing() async throws {
         try declare([(1000, ["a"], [:]), (2000, ["b"], [:])])
         try await Tool.run("rm", folder["game/1"])
