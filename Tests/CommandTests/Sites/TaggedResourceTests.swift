@@ -125,6 +125,37 @@ import VaultCrypto
         #expect(result.errorText.contains("vault.json:"), "\(result.errorText)")
     }
 
+    /// The same in a folder's own file, whose name stands there.
+    @Test(arguments: [
+        (#"{"tag": ["a"]}"#, "1:2", "did you mean 'tags'"),
+        (#"{"tags": ["a", "a"]}"#, "1:16", "twice"),
+        (#"{"traits": {"scal": 1}}"#, "1:13", "did you mean 'scale'"),
+        (#"{"rules": [{"paths": [], "tags": ["a"]}]}"#, "1:22", "nothing"),
+        (#"{"tags": ["a"]"#, "1:15", "too early"),
+        ("[]", "1:1", "not an object"),
+    ])
+    func mistakesInAFolderAreNamed(text: String, position: String, expected: String) async throws {
+        try folder.write("game/level2/.assetvault.json", text)
+        let result = try await Command.run("publish", testSite.vault)
+        #expect(result.exitCode == 64 || result.exitCode == 65)
+        #expect(result.errorText.contains("level2/.assetvault.json:\(position)"), "\(result.errorText)")
+        #expect(result.errorText.contains(expected), "\(result.errorText)")
+        #expect(try folder.names(in: "vault/site/targets") == [])
+    }
+
+    /// Rules have no order of their own, and a folder's file counts as they do.
+    @Test func twoValuesOfOneTrait() async throws {
+        try declare(rules: Self.rules + [["paths": "shared/sky@2x", "traits": ["scale": 4]]])
+        let rules = try await Command.run("plan", testSite.vault)
+        rules.failed(64, naming: "'shared/sky@2x' gets two values for the trait 'scale': 2 and 4")
+        #expect(rules.errorText.contains("vault.json:"), "\(rules.errorText)")
+        try declare(rules: Self.rules)
+        try folder.write("game/shared/.assetvault.json", #"{"traits": {"scale": 3}}"#)
+        let own = try await Command.run("plan", testSite.vault)
+        own.failed(64, naming: "two values for the trait 'scale'")
+        #expect(own.errorText.contains("shared/.assetvault.json:1:1"), "\(own.errorText)")
+    }
+
     /// A tag that looks like the digest of another one: an ID stands for one pack (G11).
     @Test func twoSetsOfOneID() async throws {
         let digest = SHA256.hash(Array(#"["X"]"#.utf8).span).hex.prefix(8)
