@@ -191,6 +191,9 @@ let package = Package(
                 "VaultErrors", "StrictJSON", "VaultCrypto", "SealedPack", "UpdateFramework", "Sampling",
             ]),
         tests(
+            "VaultAuthoring",
+            uses: ["VaultErrors", "StrictJSON", "VaultCrypto", "VaultContent", "SealedPack", "Sampling"]),
+        tests(
             "DevelopmentServer", uses: ["VaultErrors"],
             packages: [
                 system, .product(name: "NIOCore", package: "swift-nio"),

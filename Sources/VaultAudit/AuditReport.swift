@@ -1,6 +1,7 @@
 public import SealedPack
 import UpdateFramework
 public import VaultErrors
+public import VaultKeys
 public import VaultSite
 import VaultTransport
 
@@ -95,6 +96,8 @@ public struct AuditedPack: Sendable {
     /// Bytes, as its manifest states them, else those of the file.
     public internal(set) var length: UInt64 = 0
     public internal(set) var pieceCount: UInt32?
+    /// The vault keys that it is sealed for, by its manifest.
+    public internal(set) var keyIDs: [KeyID] = []
     /// How many files and empty folders were verified; nil without a key.
     public internal(set) var verifiedEntries: Int?
     public internal(set) var findings: [AuditFinding] = []

@@ -20,6 +20,7 @@ struct PackExamination {
             let size = try file.file.status().size
             report.length = manifest?.length ?? size
             (report.id, report.version) = (manifest?.id, manifest?.version)
+            report.keyIDs = manifest?.slots.map(\.keyID) ?? []
             let pack = try PackFile(file, as: manifest)
             report.pieceCount = pack.pieceCount
             let check = try await pack.check { done in

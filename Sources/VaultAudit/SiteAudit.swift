@@ -68,6 +68,7 @@ public struct SiteAudit: Sendable {
             var pack = AuditedPack(place: place)
             (pack.id, pack.version) = (listing.pack.id, listing.pack.version)
             pack.length = listing.pack.length
+            pack.keyIDs = listing.pack.slots.map(\.keyID)
             pack.findings.append(AuditFinding(error, at: place))
             return pack
         }

@@ -1,6 +1,7 @@
 #!/bin/sh
 # Measures how the cost of a site grows with the number of its packs, in one list and divided into bins.
-# Arguments: numbers of packs, by default 100 1000 10000 100000. The table goes to standard output.
+# Arguments: numbers of packs, by default 100 1000 10000 100000. With --tagged first it measures requests for one tag instead,
+# by default of 10000 packs. The table goes to standard output.
 # BENCHMARK_FOLDER is where it works, by default .build-benchmarks; in /dev/shm no disk is measured.
 set -eu
 repository=$(cd "$(dirname "$0")/../.." && pwd)
@@ -44,14 +45,18 @@ make_vault() {
     seq -f '%06.0f' "$1" | while read -r name; do echo "level $name" >"$work/sources/$name/level.txt"; done
 }
 
-# declare_packs PACKS [BINS]: writes vault.json.
+# declare_packs PACKS [BINS]: writes vault.json. With `tagged` set ten packs have one tag each, and half of all another one.
 declare_packs() {
     {
         echo '{ "format": 1,'
         [ -z "${2:-}" ] || echo "  \"bins\": $2,"
         echo '  "packs": {'
         seq -f '%06.0f' "$1" |
-            sed -e 's|.*|    "levels/&": { "source": "../sources/&", "policy": "onDemand" }|' -e '$!s|$|,|'
+            awk -v tagged="$tagged" '{
+                tags = tagged ? sprintf(", \"tags\": [\"tag %d\", \"%s\"]", $1 / 10, $1 % 2 ? "odd" : "even") : ""
+                printf "%s    \"levels/%s\": { \"source\": \"../sources/%s\", \"policy\": \"onDemand\"%s }", \
+                    (NR == 1 ? "" : ",\n"), $1, $1, tags
+            }'
         echo '  } }'
     } >"$work/vault/vault.json"
 }
@@ -104,6 +109,7 @@ fetch() {
 # Of the last fetch: requests and kilobytes of metadata.
 sent() { awk '$2 ~ /^\/metadata\// { n++; bytes += $1 } END { printf "%.1f KB in %d", bytes / 1000, n }' "$work/access.log"; }
 
+peak() { awk '{ printf "%d MiB", $2 / 1024 }' "$work/taken"; }
 seconds() { awk '{ print $1 }' "$work/taken"; }
 median() { sort -n | awk '{ value[NR] = $1 } END { print value[int((NR + 1) / 2)] }'; }
 
@@ -148,6 +154,22 @@ report() {
     echo "| $1 | $2 | $first | $unchanged | $(sent) | $named | $held | $plan | $loaded | $3 | $again |"
 }
 
+# report_tag PACKS BINS PUBLISHED: measures requests of fresh clients, and the same again.
+report_tag() {
+    rm -rf "$work"/store-*
+    fetch store-one --tag "tag 7" --keys "file:$work/vault/keys/vault.jwks"
+    one="$(sent), $(seconds) s, $(peak)"
+    fetch store-one --tag "tag 7" --keys "file:$work/vault/keys/vault.jwks"
+    again="$(sent), $(seconds) s"
+    fetch store-many --tag odd --dry-run
+    echo "| $1 | $2 | $one | $again | $(sent), $(seconds) s, $(peak) | $3 |"
+}
+
+tagged=
+if [ "${1:-}" = --tagged ]; then
+    tagged=yes
+    shift
+fi
 start_time=$(for _ in $(seq $rounds); do
     /usr/bin/time -f %e "$assetvault" --version 2>&1 >/dev/null
 done | median)
@@ -159,6 +181,19 @@ until start $port; do
     port=$((port + 1))
 done
 
+if [ -n "$tagged" ]; then
+    [ $# -gt 0 ] || set -- 10000
+    echo "$("$assetvault" --version), $(nproc) cores, start of a process $start_time s"
+    echo
+    echo "| packs | bins | ten packs of a tag, fresh client | the same again | half of all packs, dry run | first publish |"
+    echo "| --- | --- | --- | --- | --- | --- |"
+    for packs in "$@"; do
+        make_vault "$packs"
+        declare_packs "$packs" "$(bins "$packs")"
+        report_tag "$packs" "$(bins "$packs")" "$(publish)"
+    done
+    exit 0
+fi
 [ $# -gt 0 ] || set -- 100 1000 10000 100000
 echo "$("$assetvault" --version), $(nproc) cores, start of a process $start_time s, medians of $rounds rounds"
 echo

@@ -41,7 +41,17 @@ import VaultErrors
     @Test func roundTrip() throws {
         var manifest = sealed.manifest
         manifest.offer = PackOffer(
-            policy: .onDemand, tags: ["one", "ä\u{308}"], traits: ["language": "de", "deep": ["n": 1]])
+            policy: .onDemand, tags: ["one", "ä\u{308}"],
+            traits: [
+                "language": "de", "deep": ["n": 1], "scale": 2, "texture": "astc", "class": "phone",
+                "hdr": true,
+            ], family: try PackID("levels"), order: -1,
+            matching: [
+                "language": .language(fallback: ["en", "fr"]), "scale": .nearest,
+                "texture": .word(fallback: ["png"]), "class": .word(fallback: []),
+                "hdr": .word(fallback: ["false"]),
+            ], apps: AppVersionRange(from: try AppVersion("2.0"), before: try AppVersion("3.1")),
+            preservation: 90)
         let again = try PackManifest(parsing: manifest.json, place: "test")
         #expect(again.json == manifest.json)
         #expect(again == manifest)

@@ -34,7 +34,7 @@ import VaultErrors
                 "place": .string(try vault.file(of: pack).string), "ok": true, "id": "levels/one",
                 "version": 1,
                 "length": .integer(Int64(pack.length)), "pieces": .integer(Int64(pack.pieceCount)),
-                "verifiedEntries": 3, "findings": [],
+                "verifiedEntries": 3, "keys": .texts(pack.slots.map(\.keyID)), "findings": [],
             ])
     }
 

@@ -38,7 +38,7 @@ public struct ContentPlan: Sendable {
     public private(set) var untagged: [PackID: [EntryPath]] = [:]
     /// Where the rules of resource trees stand whose patterns match no file.
     public private(set) var unusedRules: [String] = []
-
+    public private(set) var unusedFallbacks: [UnusedFallback] = []
     /// Of several sources; sorted by path.
     public private(set) var conflicts: [Conflict] = []
     /// Resource trees all of whose tags have the highest preservation.
@@ -75,6 +75,7 @@ public struct ContentPlan: Sendable {
             }
             let paths = found.untagged.map { source.folder.entries[$0].path }
             if !paths.isEmpty { untagged[tree.family] = paths }
+            unusedFallbacks += tree.unusedFallbacks(among: found.packs)
             unusedRules += tree.places(ofRules: found.unusedRules)
             if tree.preservation.isFull(for: found.tags) { fullyPreserved.append(tree.family) }
         }

@@ -39,19 +39,32 @@ extension Sequence<ContentPlan.Pack> {
 
 extension ContentPlan {
     /// The maximum number of devices that are listed.
-    private static let deviceLimit = 256
+    static let deviceLimit = 256
 
-    /// A device for each combination of the values that the packs' traits have; one without traits where there is no variant.
-    /// At most 256.
-    public var devices: [DeviceTraits] {
+    /// The values that the packs' traits have, by name.
+    private var traitValues: [String: Set<String>] {
         var values: [String: Set<String>] = [:]
         for pack in packs where pack.offer.family != nil {
             for (name, value) in pack.offer.traits {
                 if let text = value.traitText { values[name, default: []].insert(text) }
             }
         }
+        return values
+    }
+
+    /// How many combinations of these values there are.
+    var deviceCount: Int {
+        traitValues.values.reduce(1) { product, values in
+            let (count, overflow) = product.multipliedReportingOverflow(by: values.count)
+            return overflow ? .max : count
+        }
+    }
+
+    /// A device for each combination of the values that the packs' traits have; one without traits where there is no variant.
+    /// At most 256.
+    public var devices: [DeviceTraits] {
         var devices: [[String: [String]]] = [[:]]
-        for (name, texts) in values.sorted(by: { $0.key.bytesPrecede($1.key) }) {
+        for (name, texts) in traitValues.sorted(by: { $0.key.bytesPrecede($1.key) }) {
             let texts = texts.sorted { $0.bytesPrecede($1) }
             devices = devices.flatMap { device in
                 texts.map { text in device.merging([name: [text]]) { $1 } }

@@ -21,6 +21,12 @@ extension ContentPlan {
     /// - Parameter contents: what the devices get.
     public func findings(for contents: [DeviceContent], within limits: SizeLimits) -> [PlanFinding] {
         var findings = ownFindings(within: limits)
+        if contents.count >= Self.deviceLimit, deviceCount > contents.count {
+            findings.append(
+                .warning(
+                    "limits were held against \(contents.count) of \(deviceCount) devices",
+                    "declare fewer values of traits, or name devices"))
+        }
         for content in contents {
             for finding in content.findings(within: limits) where !findings.contains(finding) {
                 findings.append(finding)
@@ -73,6 +79,7 @@ extension ContentPlan {
                         "\(conflicts.count - Self.conflictLimit) more paths have different content in two packs",
                     remedy: "rename one of each"))
         }
+        findings += variantFindings
         for place in unusedRules {
             findings.append(
                 PlanFinding(
@@ -105,9 +112,15 @@ extension ContentPlan {
 
 extension DeviceContent {
     fileprivate func findings(within limits: SizeLimits) -> [PlanFinding] {
+        let essential = openedSize(of: [.essential])
         var findings = PlanFinding.exceeding(
-            limits.initial, openedSize(of: [.essential]), "essential packs have",
+            limits.initial, essential, "essential packs have", "move tags from \"initial\" to \"prefetch\"")
+        findings += PlanFinding.exceeding(
+            limits.app, essential, "the app with its essential packs has",
             "move tags from \"initial\" to \"prefetch\"")
+        findings += PlanFinding.exceeding(
+            limits.meteredInstall, essential, "an installation over a mobile network has",
+            "move tags from \"initial\" to \"prefetch\", or let people wait for another network", .warning)
         findings += PlanFinding.exceeding(
             limits.initialAndPrefetched, openedSize(of: [.essential, .prefetch]),
             "essential and prefetched packs have", "leave more tags on demand")
@@ -115,10 +128,9 @@ extension DeviceContent {
             let problem = "the tag '\(tag)' has"
             let before = findings.count
             findings += PlanFinding.exceeding(limits.tag, size, problem, "divide it into several tags")
-            if findings.count == before {
-                findings += PlanFinding.exceeding(
-                    limits.inUse, size, problem, "divide it: all of it is in use at a time")
-            }
+            findings += PlanFinding.exceeding(
+                limits.inUse, size, "\(problem), in use at a time,",
+                "divide it: a request of it uses all of it")
             if findings.count == before {
                 findings += PlanFinding.exceeding(
                     limits.recommendedTag, size, problem, "smaller tags arrive sooner and are purged sooner",

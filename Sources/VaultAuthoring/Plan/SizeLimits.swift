@@ -9,6 +9,10 @@ public struct SizeLimits: Sendable, Equatable {
     /// The same, as a recommendation.
     public var recommendedTag: UInt64?
     public var packCount: UInt64?
+    /// Of the app with what comes with it: no essential packs may be larger.
+    public var app: UInt64?
+    /// Of an installation over a network that is paid for by its amount, as a recommendation.
+    public var meteredInstall: UInt64?
     /// Of essential packs.
     public var initial: UInt64?
     /// Of essential and prefetched packs.
@@ -23,16 +27,22 @@ public struct SizeLimits: Sendable, Equatable {
     private static let megabyte: UInt64 = 1_000_000
     private static let gigabyte: UInt64 = 1_000_000_000
 
-    /// The presets, by name: Apple's limits for on-demand resources up to iOS 17, those from iOS 18 on, and none.
+    /// The presets, by name: Apple's limits for on-demand resources of 2015 on iOS and on tvOS, those from iOS 18 on, and none.
     public static let presets: [String: SizeLimits] = {
         var early = SizeLimits()
         (early.pack, early.tag, early.recommendedTag) = (512 * megabyte, 512 * megabyte, 64 * megabyte)
         (early.initial, early.initialAndPrefetched, early.inUse) = (2 * gigabyte, 2 * gigabyte, 2 * gigabyte)
         (early.hosted, early.packCount) = (20 * gigabyte, 1000)
+        // An Apple TV has no such network.
+        var television = early
+        television.app = 200 * megabyte
+        (early.app, early.meteredInstall) = (2 * gigabyte, 100 * megabyte)
         var late = SizeLimits()
         (late.pack, late.packCount, late.hosted) = (8 * gigabyte, 1000, 70 * gigabyte)
         late.recommendedTag = 64 * megabyte
-        return ["odr-2015": early, "apple-2024": late, "none": SizeLimits()]
+        return [
+            "odr-2015": early, "odr-2015-tvos": television, "apple-2024": late, "none": SizeLimits(),
+        ]
     }()
 
     /// The member `"limits"` of `vault.json`: the name of a preset, or an object of own limits.
@@ -43,7 +53,8 @@ public struct SizeLimits: Sendable, Equatable {
         }
         let members: [(name: String, path: WritableKeyPath<SizeLimits, UInt64?>)] = [
             ("pack", \.pack), ("tag", \.tag), ("recommendedTag", \.recommendedTag),
-            ("packCount", \.packCount), ("initial", \.initial), ("inUse", \.inUse),
+            ("packCount", \.packCount), ("initial", \.initial), ("inUse", \.inUse), ("app", \.app),
+            ("meteredInstall", \.meteredInstall),
             ("initialAndPrefetched", \.initialAndPrefetched), ("hosted", \.hosted),
         ]
         try json.requireMembers(among: members.map(\.name))

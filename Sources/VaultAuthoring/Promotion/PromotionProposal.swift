@@ -61,21 +61,31 @@ struct PromotionProposal {
     /// content under the same one.
     func requireLine(allowingOlder: Bool, in channel: Channel) throws(VaultError) {
         for id in chosen.sorted() {
-            guard let old = present[id]?.pack, let new = next[id]?.pack else { continue }
-            guard old.version != new.version || old.sha256 == new.sha256 else {
-                throw VaultError(
-                    .untrusted,
-                    "the channel '\(channel)' lists other content as version \(old.version): \(old.sha256), not \(new.sha256)",
-                    at: id.description,
-                    remedy: "publish the source again for a higher version, and find out who signed the other"
-                )
-            }
+            guard let listed = present[id], let taken = next[id] else { continue }
+            try requireSameContent(of: taken, as: listed, in: channel)
+            let (old, new) = (listed.pack, taken.pack)
             guard old.version <= new.version || allowingOlder else {
                 throw VaultError(
                     .usage,
                     "the channel '\(channel)' lists version \(old.version), and version \(new.version) is older",
                     at: id.description, remedy: "promote a newer version", hint: .allowingOlder)
             }
+        }
+    }
+
+    /// Versions for other versions of the app count, too.
+    private func requireSameContent(
+        of new: ListedPack, as old: ListedPack, in channel: Channel
+    ) throws(VaultError) {
+        let known = Dictionary(([old.pack] + old.others).map { ($0.version, $0.sha256) }) { first, _ in first
+        }
+        for pack in [new.pack] + new.others {
+            guard let digest = known[pack.version], digest != pack.sha256 else { continue }
+            throw VaultError(
+                .untrusted,
+                "the channel '\(channel)' lists other content as version \(pack.version): \(digest), not \(pack.sha256)",
+                at: pack.id.description,
+                remedy: "publish the source again for a higher version, and find out who signed the other")
         }
     }
 

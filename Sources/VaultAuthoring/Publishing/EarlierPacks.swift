@@ -10,6 +10,8 @@ struct EarlierPacks {
     let listed: [PackID: ListedPack]
     var published: [PackID: PackManifest] { listed.mapValues(\.pack) }
     let history: PackHistory
+    /// The listed packs by their content keys, sorted by ID.
+    private let byContentKey: [ContentKeyID: [PackManifest]]
     private let state: PublishedState
     private let pendingPacks: [PackID: PackManifest]
     /// The same of the other channels, the highest version first.
@@ -21,6 +23,8 @@ struct EarlierPacks {
         state = session.published
         host = publisher.files.host
         listed = Dictionary(session.sourceListing.packs.map { ($0.pack.id, $0) }) { first, _ in first }
+        byContentKey = Dictionary(grouping: listed.values.map(\.pack), by: \.contentKeyID)
+            .mapValues { $0.sorted { $0.id < $1.id } }
         promoted = Self.promotedPacks(of: session)
         pendingPacks = try Self.packs(pendingIn: session)
     }
@@ -29,6 +33,12 @@ struct EarlierPacks {
     func candidates(for id: PackID) -> [PackManifest] {
         [pendingPacks[id], listed[id]?.pack].compactMap(\.self) + (promoted[id] ?? [])
     }
+
+    /// Whether pieces of a pack with this content key may be in listed ones.
+    func hasPacks(sharing key: ContentKeyID) -> Bool { byContentKey[key] != nil }
+
+    /// The listed packs with this content key, sorted by ID.
+    func packs(sharing key: ContentKeyID) -> [PackManifest] { byContentKey[key] ?? [] }
 
     /// A pack of the family, whose content key the others have as well.
     func member(of family: PackID) -> PackManifest? {

@@ -45,7 +45,9 @@ public struct Publication: Sendable {
             let proposal = try await publication.proposal(sealingInto: scratch.path, onPack)
             try await publication.session.host?.requireUnchanged()
             _ = consume scratch
-            return PublicationReport(packs: proposal.packs, written: [], warnings: proposal.warnings)
+            return PublicationReport(
+                packs: proposal.packs, written: [], warnings: proposal.warnings,
+                uncountedUpdates: proposal.changed.uncounted)
         }
     }
 
@@ -107,7 +109,8 @@ public struct Publication: Sendable {
             report = try TeamPublisher(session: session, published: published).run(listing: proposal.records)
         }
         return PublicationReport(
-            packs: proposal.packs, written: report.written, warnings: proposal.warnings + report.warnings)
+            packs: proposal.packs, written: report.written, warnings: proposal.warnings + report.warnings,
+            uncountedUpdates: proposal.changed.uncounted)
     }
 
     private func proposal(

@@ -16,8 +16,7 @@ struct PublicationProposal {
     /// The slots of the packs by their content keys.
     private var slotsByKey: [ContentKeyID: [KeySlot]] = [:]
     private let compatible: CompatibleVersions
-    /// Packs with other content than was published, the first of them.
-    private var changed: [PackID: PackManifest] = [:]
+    private(set) var changed = ChangedPacks()
 
     init(
         for session: AuthorSession, _ deliveries: [TeamDelivery], by publisher: PackPublisher,
@@ -82,7 +81,8 @@ struct PublicationProposal {
                 Self.move(of: old.pack, to: deliveries) ?? PublicationReport.Pack(of: old.pack, .removed))
         }
         try await warnOfRetiredKeys(after: listing.packs.map(\.pack), earlier.history, by: publisher)
-        if !changed.isEmpty { try await addCosts(of: changed, earlier.history, by: publisher) }
+        try await changed.addCosts(to: &packs, after: earlier, by: publisher)
+        if let warning = changed.warning { warnings.append(warning) }
         warnings += publisher.files.host?.warnings ?? []
     }
 
@@ -103,9 +103,7 @@ struct PublicationProposal {
         }
         records.append(try ListedPack(pack, others: others).target)
         packs.append(report)
-        if let published, published.sha256 != pack.sha256, changed.count < Self.packLimit {
-            changed[pack.id] = pack
-        }
+        changed.note(pack, after: earlier)
     }
 
     private func keep(
@@ -167,20 +165,5 @@ struct PublicationProposal {
             return PublicationReport.Pack(of: listed, .moved, team: delivery.team.role.name)
         }
         return nil
-    }
-
-    /// Limits of the cost report: versions of a pack, and packs.
-    private static let (versions, packLimit) = (3, 1000)
-
-    private mutating func addCosts(
-        of changed: [PackID: PackManifest], _ history: PackHistory, by publisher: PackPublisher
-    ) async throws(VaultError) {
-        let ids = Set(changed.keys)
-        try await publisher.files.host?.readHistory(of: ids)
-        let latest = try history.latest(Self.versions, of: ids)
-        for index in packs.indices {
-            guard let pack = changed[packs[index].id] else { continue }
-            packs[index].updates = try await publisher.files.updates(from: latest[pack.id] ?? [], to: pack)
-        }
     }
 }

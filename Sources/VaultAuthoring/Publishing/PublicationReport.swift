@@ -33,6 +33,8 @@ public struct PublicationReport: Sendable {
         public let team: String?
         /// Of a pack whose content is another one: what that costs clients of its last versions, the newest first.
         public internal(set) var updates: [Update] = []
+        /// Of a new pack whose pieces other listed packs may have: what it costs clients that have these.
+        public internal(set) var firstCost: UpdateCost?
         /// Versions that stay listed beside it, for other versions of the app.
         public internal(set) var others: [Other] = []
     }
@@ -53,18 +55,23 @@ public struct PublicationReport: Sendable {
     /// The metadata files that were written.
     public let written: [String]
     public let warnings: [Warning]
+    /// How many packs have other content, and no cost, since there are too many of them.
+    public internal(set) var uncountedUpdates = 0
 }
 
 extension PublicationReport {
-    /// What a client of the versions that were listed before downloads, bytes by pack: of a new pack all of it.
+    /// What a client of all packs that were listed before downloads, bytes by declared ID: of a new pack what no other has.
     public var downloads: [PackID: UInt64] {
         var sizes: [PackID: UInt64] = [:]
         for pack in packs {
+            let size: UInt64
             switch pack.change {
-            case .added, .moved: sizes[pack.id] = pack.length
-            case .updated: sizes[pack.id] = pack.updates.first?.cost.bytes ?? 0
-            case .resealed, .unchanged, .removed: sizes[pack.id] = 0
+            case .added: size = pack.firstCost?.bytes ?? pack.length
+            case .moved: size = pack.length
+            case .updated: size = pack.updates.first?.cost.bytes ?? 0
+            case .resealed, .unchanged, .removed: size = 0
             }
+            sizes[pack.name ?? pack.id] = size
         }
         return sizes
     }

@@ -59,6 +59,13 @@ struct ResourceLabels: Hashable, Sendable {
     }
 }
 
+extension ResourceLabels: CustomStringConvertible {
+    var description: String {
+        let tags = "the tags \(JSONValue.array(tags.map(JSONValue.string)).text)"
+        return traits.isEmpty ? tags : "\(tags) with \(JSONValue.object(traits).text)"
+    }
+}
+
 extension JSONValue {
     /// For people.
     fileprivate var text: String { String(decoding: compact().dropLast(), as: UTF8.self) }

@@ -67,6 +67,11 @@ public struct ResourceTree: Sendable {
     /// Where the rules stand whose patterns match no file.
     func places(ofRules numbers: Set<Int>) -> [String] { numbers.sorted().map { rules[$0].place } }
 
+    /// The fallbacks of its traits that no file of these packs has.
+    func unusedFallbacks(among packs: [ResourcePacks.Pack]) -> [UnusedFallback] {
+        traits.unusedFallbacks(among: packs.map(\.labels.traits))
+    }
+
     /// What the listing says of the pack with these labels.
     func offer(of labels: ResourceLabels) -> PackOffer {
         let (policy, order) = categories.category(of: labels.tags)
@@ -102,6 +107,8 @@ struct ResourcePacks: Sendable {
 
     private let family: PackID
     private var byLabels: [ResourceLabels: Pack] = [:]
+    /// IDs are made of labels, and end with a part of a digest where they say too little: crafted labels could have the same.
+    private var labelsByID: [PackID: ResourceLabels] = [:]
     /// Positions of files without any tag: they are in no pack.
     private(set) var untagged: [Int] = []
     /// Positions of rules whose patterns match no file.
@@ -115,7 +122,13 @@ struct ResourcePacks: Sendable {
     mutating func add(_ entry: Int, _ labels: ResourceLabels) throws(VaultError) {
         guard !labels.tags.isEmpty else { return untagged.append(entry) }
         if byLabels[labels] == nil {
-            byLabels[labels] = Pack(id: try PackID(family: family, labels), labels: labels)
+            let id = try PackID(family: family, labels)
+            if let other = labelsByID.updateValue(labels, forKey: id) {
+                throw VaultError(
+                    .usage, "the ID '\(id)' would stand for both \(other) and \(labels)", at: "vault.json",
+                    remedy: "rename a tag or a trait of one of them")
+            }
+            byLabels[labels] = Pack(id: id, labels: labels)
         }
         byLabels[labels]?.entries.append(entry)
     }

@@ -1,6 +1,7 @@
 import SealedPack
 import StrictJSON
 import VaultErrors
+import VaultSite
 
 /// The traits of a resource tree, and how devices choose among their values: the member `"traits"`, such as
 /// `{"scale": {"match": "nearest"}, "language": {"match": "language", "fallback": ["en"]}}`.
@@ -11,19 +12,33 @@ struct TraitDeclarations: Sendable {
     init(parsing json: LocatedJSON?) throws(VaultError) {
         var matching: [String: TraitMatching] = [:]
         for trait in try json?.members() ?? [] {
-            if let match = try trait.value["match"], case .string(let name) = match.value,
-                !TraitMatching.names.contains(name)
-            {
-                throw match.error(
-                    .usage, "no trait is matched by '\(name.excerpt)'",
-                    remedy: "use one of \(TraitMatching.names.joined(separator: ", "))"
-                ).suggesting(name, among: TraitMatching.names)
-            }
-            matching[trait.name] = try trait.value.map { () throws(VaultError) in
-                try TraitMatching(parsing: trait.value.object(), place: "")
-            }
+            try PackOffer.requireWord(trait.name, "a trait's name", in: "traits", at: trait.key)
+            matching[trait.name] = try Self.matching(trait.name, parsing: trait.value)
         }
         self.matching = matching
+    }
+
+    private static func matching(_ trait: String, parsing json: LocatedJSON) throws(VaultError)
+        -> TraitMatching
+    {
+        try json.requireMembers(among: ["match", "fallback"])
+        if let match = try json["match"], case .string(let name) = match.value,
+            !TraitMatching.names.contains(name)
+        {
+            throw match.error(
+                .usage, "no trait is matched by '\(name.excerpt)'",
+                remedy: "use one of \(TraitMatching.names.joined(separator: ", "))"
+            ).suggesting(name, among: TraitMatching.names)
+        }
+        let matching = try json.map { () throws(VaultError) in
+            try TraitMatching(parsing: json.object(), place: "")
+        }
+        for value in try json["fallback"]?.elements() ?? [] {
+            let text = try value.string()
+            try requireValue(text, of: trait, at: value)
+            if case .language = matching { try requireLanguage(text, of: trait, at: value) }
+        }
+        return matching
     }
 
     /// How devices choose among packs with these traits.
@@ -31,13 +46,30 @@ struct TraitDeclarations: Sendable {
         matching.filter { traits[$0.key] != nil }
     }
 
+    /// The fallbacks that no value of the packs serves, with the nearest value.
+    ///
+    /// - Parameter packs: the traits of each pack.
+    func unusedFallbacks(among packs: [JSONObject]) -> [UnusedFallback] {
+        matching.sorted { $0.key < $1.key }.flatMap { name, matching in
+            let values = Set(packs.compactMap { $0[name]?.traitText }).sorted()
+            return matching.fallback.filter { matching.match(for: $0, among: values) == nil }.map {
+                UnusedFallback(trait: name, value: $0, nearest: Suggestion.nearest(to: $0, among: values))
+            }
+        }
+    }
+
     /// The member `"traits"` of a rule. Throws `.usage` for a trait that the tree does not declare, or a value that it can't
     /// have.
     func traits(givenBy json: LocatedJSON) throws(VaultError) -> JSONObject {
         let traits = try PackOffer.traits(declaredIn: json)
         for trait in try json["traits"]?.members() ?? [] {
+            if case .string(let text) = trait.value.value {
+                try Self.requireValue(text, of: trait.name, at: trait.value)
+            }
             switch (matching[trait.name], trait.value.value) {
-            case (.nearest, .integer(0...)), (.language, .string), (.word, _): continue
+            case (.nearest, .integer(0...)), (.word, _): continue
+            case (.language, .string(let text)):
+                try Self.requireLanguage(text, of: trait.name, at: trait.value)
             case (nil, _):
                 throw trait.key.error(
                     .usage, "the trait '\(trait.name)' is not declared",
@@ -48,11 +80,54 @@ struct TraitDeclarations: Sendable {
                     .usage, "the trait '\(trait.name)' is matched by the nearest number",
                     remedy: "use an integer, 0 or more")
             case (.language, _):
-                throw trait.value.error(
-                    .usage, "the trait '\(trait.name)' is matched as a language",
-                    remedy: "use a language tag (BCP 47), such as \"de-AT\"")
+                throw Self.noLanguage(trait.name, at: trait.value)
             }
         }
         return traits
+    }
+
+    private static func requireValue(_ text: String, of trait: String, at json: LocatedJSON)
+        throws(VaultError)
+    {
+        guard text.isEmpty else { return }
+        throw json.error(
+            .usage, "the trait '\(trait)' has an empty value, which no device can state",
+            remedy: "name a value, or leave the trait away")
+    }
+
+    private static func requireLanguage(_ text: String, of trait: String, at json: LocatedJSON)
+        throws(VaultError)
+    {
+        guard text.isLanguageTag else { throw noLanguage(trait, at: json) }
+    }
+
+    private static func noLanguage(_ trait: String, at json: LocatedJSON) -> VaultError {
+        json.error(
+            .usage, "the trait '\(trait)' is matched as a language",
+            remedy: "use a language tag (BCP 47), such as \"de-AT\"")
+    }
+}
+
+/// A fallback that serves nobody, since no file has the value.
+public struct UnusedFallback: Sendable {
+    public let trait: String
+    public let value: String
+    public let nearest: String?
+}
+
+extension String {
+    /// Whether it has the form of a language tag: subtags of one to eight letters and digits, the first of letters.
+    fileprivate var isLanguageTag: Bool {
+        let subtags = utf8.split(separator: UInt8(ascii: "-"), omittingEmptySubsequences: false)
+        return subtags.enumerated().allSatisfy { index, subtag in
+            (1...8).contains(subtag.count)
+                && subtag.allSatisfy {
+                    switch $0 {
+                    case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"): true
+                    case UInt8(ascii: "0")...UInt8(ascii: "9"): index > 0
+                    default: false
+                    }
+                }
+        }
     }
 }

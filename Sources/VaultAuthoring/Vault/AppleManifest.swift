@@ -12,6 +12,8 @@ public struct AppleManifest: Sendable {
     public let originalID: String
     /// Members without a meaning here.
     public let ignored: [String]
+    /// Whether it is for one language: as a trait, which the app chooses by.
+    public let hasLanguage: Bool
     /// The pack in `vault.json`, but for its source.
     let declaration: JSONObject
 
@@ -32,7 +34,16 @@ public struct AppleManifest: Sendable {
             declaration["traits"] = ["language": .string(try language.string())]
         }
         self.declaration = declaration
-        ignored = try json.members().map(\.name).filter { !Self.known.contains($0) }
+        hasLanguage = declaration["traits"] != nil
+        ignored =
+            try json.members().map(\.name).filter { !Self.known.contains($0) }
+            + Self.events(of: json.required("downloadPolicy"))
+    }
+
+    /// The members of the policy, such as the events that it applies to: `downloadPolicy.essential.installationEventTypes`.
+    private static func events(of json: LocatedJSON) throws(VaultError) -> [String] {
+        guard let policy = try json.members().first, case .object = policy.value.value else { return [] }
+        return try policy.value.members().map { "downloadPolicy.\(policy.name).\($0.name)" }
     }
 
     /// One member with the policy's name; its events say that it applies to installations, updates, or both.

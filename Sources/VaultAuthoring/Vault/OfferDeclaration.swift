@@ -60,7 +60,7 @@ extension PackOffer {
         return try traits.object()
     }
 
-    private static func requireWord(
+    static func requireWord(
         _ text: String, _ kind: String, in member: String, at json: LocatedJSON
     ) throws(VaultError) {
         let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }

@@ -3,6 +3,7 @@ import StrictJSON
 import UpdateFramework
 import VaultAudit
 import VaultErrors
+import VaultKeys
 import VaultSite
 
 extension AuditReport: Report {
@@ -73,6 +74,7 @@ extension AuditedPack {
             word, id?.description ?? place.escapingControls, version.map { "version \($0)" } ?? "",
             "\(length) bytes", pieceCount.map { $0.counting("piece") } ?? "",
             verifiedEntries.map { $0 == 1 ? "1 entry verified" : "\($0) entries verified" } ?? "",
+            keyIDs.isEmpty ? "" : "for \(keyIDs.map(\.description).joined(separator: ", "))",
         ]
     }
 
@@ -89,6 +91,7 @@ extension AuditedPack {
         ]
         object["id"] = id.map { "\($0)" }
         object["version"] = version.map { .number($0) }
+        object["keys"] = .texts(keyIDs)
         object["pieces"] = pieceCount.map { .number($0) }
         object["verifiedEntries"] = verifiedEntries.map { .number($0) }
         return object

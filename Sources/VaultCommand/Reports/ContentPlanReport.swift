@@ -9,7 +9,7 @@ import VaultSite
 struct ContentPlanReport: Report {
     let plan: ContentPlan
     let contents: [DeviceContent]
-    let findings: [PlanFinding]
+    var findings: [PlanFinding]
     /// Bytes that a client of the published version would download of each pack; nil where that was not asked.
     var updates: [PackID: UInt64]?
 
@@ -21,15 +21,18 @@ struct ContentPlanReport: Report {
             line +=
                 pack.published.map { ", sealed \($0.length) as version \($0.version)" } ?? ", not published"
             if let size = updates?[pack.id] { line += ", update \(size)" }
+            if !pack.offer.tags.isEmpty { line += "  tags: \(pack.offer.tags.joined(separator: ", "))" }
+            if !pack.offer.traits.isEmpty { line += "  traits: \(pack.traitText)" }
             if !pack.audiences.isEmpty { line += ", for \(pack.audiences.joined(separator: ", "))" }
             return line
         } + tagLines
             + contents.map { content in
                 let name = content.device.description
                 let sizes = Self.shares.map { "\($0.name) \(content.openedSize(of: [$0.policy]))" }
+                let sealed = content.sealedSize.map { "; all sealed \($0) bytes" } ?? ""
                 let update = updateSize(of: content).map { "; the update \($0) bytes" } ?? ""
                 return
-                    "device \(name.isEmpty ? "of any kind" : name): \(sizes.joined(separator: ", ")) bytes\(update)"
+                    "device \(name.isEmpty ? "of any kind" : name): \(sizes.joined(separator: ", ")) bytes\(sealed)\(update)"
             }
     }
 
@@ -53,10 +56,19 @@ struct ContentPlanReport: Report {
         return sizes.sorted { $0.key < $1.key }.map { ($0.key, $0.value) }
     }
 
+    /// Of the devices that get all packs of a tag as they are published the largest sealed size.
+    private var sealedTagSizes: [String: UInt64] {
+        var sizes: [String: UInt64] = [:]
+        for content in contents { sizes.merge(content.sealedTagSizes, uniquingKeysWith: max) }
+        return sizes
+    }
+
     private var tagLines: [String] {
         let largest = tagSizes.map(\.size).max() ?? 0
+        let sealed = sealedTagSizes
         return tagSizes.map {
-            "\(Bar.text($0.size, of: largest)) tag \($0.tag): \($0.size) bytes on a device at most"
+            let line = "\(Bar.text($0.size, of: largest)) tag \($0.tag): \($0.size) bytes on a device at most"
+            return sealed[$0.tag].map { "\(line), sealed \($0)" } ?? line
         }
     }
 
@@ -67,13 +79,18 @@ struct ContentPlanReport: Report {
     }
 
     var json: JSONObject {
-        [
+        let sealed = sealedTagSizes
+        return [
             "packs": .objects(plan.packs) { pack in
                 var json = pack.json
                 if let size = updates?[pack.id] { json["updateLength"] = .number(size) }
                 return json
             },
-            "tags": .objects(tagSizes) { ["tag": .string($0.tag), "openedSize": .number($0.size)] },
+            "tags": .objects(tagSizes) {
+                var tag: JSONObject = ["tag": .string($0.tag), "openedSize": .number($0.size)]
+                tag["sealedLength"] = sealed[$0.tag].map { .number($0) }
+                return tag
+            },
             "devices": .objects(contents) { content in
                 var device: JSONObject = [
                     "device": .string(content.device.description), "packs": .texts(content.packs.map(\.id)),
@@ -81,6 +98,7 @@ struct ContentPlanReport: Report {
                 for share in Self.shares {
                     device[share.policy.rawValue] = .number(content.openedSize(of: [share.policy]))
                 }
+                device["sealedLength"] = content.sealedSize.map { .number($0) }
                 device["updateLength"] = updateSize(of: content).map { .number($0) }
                 return device
             },
@@ -100,6 +118,15 @@ struct ContentPlanReport: Report {
 }
 
 extension ContentPlan.Pack {
+    /// As devices state traits.
+    fileprivate var traitText: String {
+        let texts = offer.traits.map { name, value in
+            if case .string(let text) = value { return "\(name)=\(text)" }
+            return "\(name)=\(String(decoding: value.compact().dropLast(), as: UTF8.self))"
+        }
+        return texts.joined(separator: " ")
+    }
+
     fileprivate var json: JSONObject {
         var json: JSONObject = [
             "id": "\(id)", "policy": .string(offer.policy.rawValue), "order": .integer(offer.order),

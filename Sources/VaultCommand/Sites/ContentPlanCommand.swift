@@ -51,9 +51,10 @@ struct ContentPlanCommand: AsyncParsableCommand {
         let findings = plan.findings(for: contents, within: named ?? plan.limits ?? SizeLimits())
         var report = ContentPlanReport(plan: plan, contents: contents, findings: findings)
         if updates {
-            report.updates = try await Publication.preview(
-                of: folder, PublicationRequest(keys: keys, now: .now)
-            ).downloads
+            let preview = try await Publication.preview(
+                of: folder, PublicationRequest(keys: keys, now: .now))
+            report.updates = preview.downloads
+            report.findings += PlanFinding.uncounted(preview.uncountedUpdates)
         }
         report.answer(asJSON: json)
         if !json { report.explain() }

@@ -55,6 +55,12 @@ struct Init: AsyncParsableCommand {
                     "'\(manifest.id)': without a meaning here: \(manifest.ignored.joined(separator: ", "))")
             }
         }
+        let languages = found.filter { $0.hasLanguage }.map { "'\($0.id)'" }
+        if !languages.isEmpty {
+            Console.note(
+                "\(languages.joined(separator: ", ")): \"language\" is a trait, which the app chooses packs by; only variants in \"resources\" are chosen for it"
+            )
+        }
         if let role {
             return Console.note(
                 "made \(vault): give \(vault)/\(role).pub.pem to the publisher of the site, publish, and back up keys/"

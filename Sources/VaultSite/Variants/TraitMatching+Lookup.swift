@@ -19,6 +19,15 @@ extension TraitMatching {
         }
     }
 
+    /// The value that serves who wants one; nil where none does.
+    package func match(for wanted: String, among values: [String]) -> String? {
+        switch self {
+        case .nearest: Int64(wanted).flatMap { wanted in values.first { Int64($0) == wanted } }
+        case .language: Self.lookup(wanted, in: values)
+        case .word: values.first { $0.hasSameBytes(as: wanted) }
+        }
+    }
+
     private static func first(of values: [String]) -> String? { values.min { $0.bytesPrecede($1) } }
 
     private static func nearest(to wanted: Int64?, of values: [String]) -> String? {
@@ -28,7 +37,8 @@ extension TraitMatching {
     }
 
     /// The tag itself, else the one that is left when subtags are removed from its end; a single letter or digit goes with
-    /// the subtag that follows it. Else a tag that begins with the wanted one (RFC 4647, section 3.3.1).
+    /// the subtag that follows it (RFC 4647, section 3.4). Else a tag that begins with the wanted one, else one of the same
+    /// primary language: a player reads that rather than another language.
     private static func lookup(_ wanted: String, in values: [String]) -> String? {
         var subtags = wanted.lowercased().split(separator: "-")
         let range = subtags
@@ -39,6 +49,10 @@ extension TraitMatching {
             subtags.removeLast()
             if subtags.last?.count == 1 { subtags.removeLast() }
         }
-        return first(of: values.filter { $0.lowercased().split(separator: "-").starts(with: range) })
+        guard !range.isEmpty else { return nil }
+        func first(with range: ArraySlice<Substring>) -> String? {
+            Self.first(of: values.filter { $0.lowercased().split(separator: "-").starts(with: range) })
+        }
+        return first(with: range[...]) ?? first(with: range.prefix(1))
     }
 }

@@ -47,15 +47,26 @@ import Testing
         return Set(packs.compactMap { ($0["name"] ?? $0["id"])?.text }).subtracting(["assetvault.names"])
     }
 
-    @Test func nothingIsReadable() async throws {
+    /// Also in bins, with their index of tags, and in each channel.
+    @Test(arguments: [nil, 4] as [Int64?], [false, true])
+    func nothingIsReadable(bins: Int64?, hasChannels: Bool) async throws {
+        try declare(isQuiet: true) {
+            $0["bins"] = bins.map { .integer($0) }
+            if hasChannels { $0["channels"] = ["beta", "live"] }
+        }
+        try await testSite.publish()
+        if hasChannels {
+            try await Command.run("promote", testSite.vault, "--from", "beta", "--to", "live", "--all")
+                .succeeded()
+        }
         for file in try Tree(testSite.site).files {
             let bytes = try folder.bytes("vault/site/\(file)")
             let text = String(decoding: bytes, as: UTF8.self) + file
             #expect(!text.contains("hush"), "\(file)")
-            if file.hasSuffix(".json"), file.contains("targets") {
-                #expect(!text.contains("prefetch"), "\(file)")
-            }
+            if file.hasSuffix(".json") { #expect(!text.contains("prefetch"), "\(file)") }
         }
+        try await testSite.fetch(nil, "--tag", "hushb", "--device", "hushscale=1").succeeded()
+        #expect(try await loaded() == ["hushgame/hushb/hushscale-1"])
         let audit = try await Command.run(["audit", testSite.site] + testSite.keys).succeeded()
         #expect(audit.text.contains("ok: 6 packs"), "\(audit.text)")
         let before = try Tree(testSite.site)

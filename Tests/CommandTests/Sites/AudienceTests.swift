@@ -58,6 +58,21 @@ import Testing
         #expect(plan.text.contains("for press, players"), "\(plan.text)")
     }
 
+    /// Who can read what shows without a key.
+    @Test func auditShowsWho() async throws {
+        let report = try await Command.run("audit", testSite.site, "--json").json()
+        let keys = try #require(report["packs"]?.elements).reduce(into: [String: Set<String>]()) {
+            keys, pack in
+            keys[pack["id"]?.text ?? ""] = Set((pack["keys"]?.elements ?? []).compactMap(\.text))
+        }
+        #expect(keys["film"] == Set([keyIDs["press"]].compactMap(\.self)))
+        #expect(keys["demo"] == Set(keyIDs.values))
+        #expect(keys["rest"]?.isDisjoint(with: keyIDs.values) == true && keys["rest"]?.count == 1)
+        let text = try await Command.run("audit", testSite.site, "--trust", testSite.root).succeeded().text
+        let line = try #require(text.split(separator: "\n").first { $0.contains("film") })
+        #expect(line.hasSuffix("for \(keyIDs["press"] ?? "-")"), "\(line)")
+    }
+
     /// A pack that is opened to others is not sealed again; whom it is closed to opens no later version.
     @Test func anAudienceChanges() async throws {
         let before = try testSite.publishedPack("film")

@@ -115,19 +115,30 @@ struct InitTests {
               "fileSelectors": [{"directory": "Levels/"}], "language": "de"
             }
             """)
+        try folder.write("project/song.ogg", "a song")
+        try folder.write(
+            "project/Music.json",
+            #"{"assetPackID": "music", "downloadPolicy": {"prefetch": {}}, "fileSelectors": [{"file": "song.ogg"}]}"#
+        )
         let vault = isBelow ? "out/vault" : folder["elsewhere"]
         let made = try await Command.run(
-            "init", vault, "--from", "Tutorial.json", "--from", "Levels.json",
+            "init", vault, "--from", "Tutorial.json", "--from", "Levels.json", "--from", "Music.json",
             through: ["env", "-C", folder["project"]]
         ).succeeded()
         #expect(made.errorText.contains("'Tutorial' is 'tutorial'"), "\(made.errorText)")
-        #expect(made.errorText.contains("platforms"), "\(made.errorText)")
+        #expect(
+            made.errorText.contains(
+                "'tutorial': without a meaning here: platforms, downloadPolicy.essential.installationEventTypes"
+            ),
+            "\(made.errorText)")
+        #expect(made.errorText.contains("'levels': \"language\" is a trait, which the app chooses"))
+        #expect(!made.errorText.contains("'music': without a meaning"), "\(made.errorText)")
         let path = isBelow ? folder["project/out/vault"] : vault
         try await Command.run("publish", path).succeeded()
         let listed = try await Command.run("list", "\(path)/site", "--json").succeeded().json()
         let packs = try #require(listed["packs"]?.elements)
-        #expect(packs.map { $0["id"]?.text } == ["levels", "tutorial"])
-        #expect(packs.map { $0["policy"]?.text } == ["onDemand", "essential"])
+        #expect(packs.map { $0["id"]?.text } == ["levels", "music", "tutorial"])
+        #expect(packs.map { $0["policy"]?.text } == ["onDemand", "prefetch", "essential"])
         #expect(packs.first?["traits"] == ["language": "de"])
         try await Command.run(
             "fetch", "\(path)/site", "--all", "--store", folder["store"], "--trust",

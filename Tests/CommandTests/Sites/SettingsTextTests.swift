@@ -98,6 +98,13 @@ struct SettingsTextTests {
             ("{\"format\": 1, \"packs\": {},\n\"expiry\": {\"rot\": 9}}", 64, "2:12", "\"rot\""),
             ("{\"format\": 1, \"packs\": {},\n\"bins\": 3}", 64, "2:9", "3 bins"),
             (
+                "{\"format\": 1, \"packs\": {},\n\"quietName\": true}", 64, "2:1",
+                "\"quietName\" is unknown; did you mean 'quietNames'"
+            ),
+            (
+                "{\"format\": 1, \"packs\": {},\n\"audience\": {}}", 64, "2:1", "did you mean 'audiences'"
+            ),
+            (
                 "{\"format\": 1, \"packs\": {},\n\"teams\": {\"a\": {\"paths\": [], \"keys\": [\"k\"], \"sit\": \"s\"}}}",
                 64, "2:45: team a", "\"sit\" is unknown"
             ),

@@ -1,4 +1,6 @@
+import FaultServer
 import Foundation
+import Sampling
 import StrictJSON
 import Testing
 
@@ -70,5 +72,84 @@ import Testing
         let cost = report["packs"]?.elements?.first { $0["id"] == "a" }?["updates"]?.elements?.first?["bytes"]
         #expect(planned["devices"]?.elements?.first?["updateLength"] == cost)
         #expect(cost?.number ?? 0 > 0)
+    }
+
+    private func declareTree(_ change: (inout JSONObject) -> Void = { _ in }) throws {
+        try testSite.settings {
+            $0["resources"] = [
+                "game": .object([
+                    "source": .string(folder["tree"]),
+                    "rules": [
+                        ["paths": "one/**", "tags": ["one"]], ["paths": "two/**", "tags": ["two"]],
+                        ["paths": "new/**", "tags": ["new"]],
+                    ],
+                ])
+            ]
+            change(&$0)
+        }
+    }
+
+    private func updateLength(of id: String, in plan: JSONValue) throws -> Int64 {
+        let pack = try #require(plan["packs"]?.elements?.first { $0["id"]?.text == id })
+        return try #require(pack["updateLength"]?.number)
+    }
+
+    /// A file that moves to another pack of its tree, also to a new one, is not downloaded again, and not counted.
+    @Test(arguments: ["two", "new"])
+    func updateOfAMovedFile(destination: String) async throws {
+        try folder.write("tree/one/film", Bytes.random(3_000_000, seed: 1))
+        try folder.write("tree/one/map", Bytes.random(400_000, seed: 2))
+        try folder.write("tree/two/map", Bytes.random(400_000, seed: 3))
+        try declareTree()
+        try await testSite.publish()
+        try await testSite.fetch(nil, "--all", "--sealed").succeeded()
+        try folder.makeFolder("tree/new")
+        try FileManager.default.moveItem(
+            atPath: folder["tree/one/film"], toPath: folder["tree/\(destination)/film"])
+        let planned = try await plan("--updates")
+        let said = try #require(planned["devices"]?.elements?.first?["updateLength"]?.number)
+        #expect(said < 50_000, "\(said)")
+        try await testSite.publish()
+        let server = try FaultServer(testSite.site)
+        try await testSite.fetch(server.url, "--all", "--sealed").succeeded()
+        #expect(server.packBytes == Int(said))
+    }
+
+    /// Costs stand with the declared IDs.
+    @Test func updatesWithQuietNames() async throws {
+        try folder.write("a/file", Bytes.random(500_000, seed: 1))
+        for name in ["one", "two"] { try folder.write("tree/\(name)/file", Bytes.random(300_000, seed: 2)) }
+        try declareTree {
+            $0["quietNames"] = true
+            $0["packs"] = ["a": ["source": .string(folder["a"])]]
+        }
+        try await testSite.publish()
+        try folder.write("a/file", Bytes.random(500_000, seed: 4))
+        try folder.write("tree/one/other", Bytes.random(200_000, seed: 5))
+        let planned = try await plan("--updates")
+        let report = try await Command.run("publish", testSite.vault, "--dry-run", "--json").succeeded()
+            .json()
+        for (id, least) in [("a", 500_000), ("game/one", 200_000)] as [(String, Int64)] {
+            let pack = try #require(report["packs"]?.elements?.first { $0["name"]?.text == id })
+            let cost = try #require(pack["updates"]?.elements?.first?["bytes"]?.number)
+            #expect(cost >= least)
+            #expect(try updateLength(of: id, in: planned) == cost)
+        }
+        #expect(try updateLength(of: "game/two", in: planned) == 0)
+    }
+
+    /// Of very many packs not all costs are computed, and both commands say so.
+    @Test(.enabled(if: Sampling.isWhole)) func updatesOfVeryManyPacks() async throws {
+        let packs = try (0..<1002).map { number -> (String, JSONValue) in
+            try folder.write("many/\(number)/file", "content")
+            return ("p\(number)", ["source": .string(folder["many/\(number)"])])
+        }
+        try testSite.settings { $0["packs"] = .object(JSONObject(lastWins: packs)) }
+        try await testSite.publish()
+        for number in 0..<1002 { try folder.write("many/\(number)/file", "changed") }
+        let plan = try await Command.run("plan", testSite.vault, "--updates").succeeded()
+        #expect(plan.errorText.contains("2 more packs changed"), "\(plan.errorText)")
+        let publish = try await Command.run("publish", testSite.vault, "--dry-run").succeeded()
+        #expect(publish.errorText.contains("2 more packs changed"), "\(publish.errorText)")
     }
 }

@@ -2,6 +2,7 @@ import FaultServer
 import Foundation
 import StrictJSON
 import Testing
+import VaultCrypto
 
 /// Resource trees: the tool makes packs of the files by their tags and traits (ODR-1 to ODR-3, AT-1).
 @Suite(.timeLimit(.minutes(5))) struct TaggedResourceTests {
@@ -89,6 +90,9 @@ import Testing
         (#"[{"paths": "*", "tags": ["a"], "traits": {"scale": "big"}}]"#, "integer"),
         (#"[{"paths": "*", "tags": ["menu", "levl1"]}]"#, "did you mean 'levl1'"),
         (#"[{"path": "*", "tags": ["a"]}]"#, "did you mean 'paths'"),
+        (#"[{"paths": "*", "tags": ["a"], "traits": {"language": "de_AT"}}]"#, "language tag"),
+        (#"[{"paths": "*", "tags": ["a"], "traits": {"language": "4711"}}]"#, "language tag"),
+        (#"[{"paths": "*", "tags": ["a"], "traits": {"language": ""}}]"#, "empty"),
     ])
     func mistakesAreNamed(rules: String, expected: String) async throws {
         let rules = try JSONValue(parsing: Array(rules.utf8).span, place: "rules")
@@ -98,6 +102,68 @@ import Testing
         #expect(result.errorText.contains(expected), "\(result.errorText)")
         #expect(result.errorText.contains("vault.json"), "\(result.errorText)")
         #expect(try folder.names(in: "vault/site/targets") == [])
+    }
+
+    /// The same for the declarations of traits.
+    @Test(arguments: [
+        (#"{"scale": {"match": "nearest", "falback": ["1"]}}"#, "did you mean 'fallback'"),
+        (#"{"scale": {"mach": "nearest"}}"#, "did you mean 'match'"),
+        (#"{"": {"match": "nearest"}}"#, "can't be a trait's name"),
+        (#"{"a\u0007": {"match": "nearest"}}"#, "can't be a trait's name"),
+        (#"{"language": {"match": "language", "fallback": ["en_US"]}}"#, "language tag"),
+        (#"{"language": {"match": "language", "fallback": ["englishlanguage"]}}"#, "language tag"),
+        (#"{"language": {"match": "language", "fallback": [""]}}"#, "empty"),
+        (#"{"texture": {"match": "word", "fallback": [""]}}"#, "empty"),
+        (#"{"texture": {"match": "word", "fallback": [1]}}"#, "expected a string"),
+    ])
+    func mistakesInTraitsAreNamed(traits: String, expected: String) async throws {
+        let traits = try JSONValue(parsing: Array(traits.utf8).span, place: "traits")
+        try declare(rules: [["paths": "*", "tags": ["a"]]]) { $0["traits"] = traits }
+        let result = try await Command.run("plan", testSite.vault)
+        #expect(result.exitCode == 64 || result.exitCode == 65)
+        #expect(result.errorText.contains(expected), "\(result.errorText)")
+        #expect(result.errorText.contains("vault.json:"), "\(result.errorText)")
+    }
+
+    /// The same in a folder's own file, whose name stands there.
+    @Test(arguments: [
+        (#"{"tag": ["a"]}"#, "1:2", "did you mean 'tags'"),
+        (#"{"tags": ["a", "a"]}"#, "1:16", "twice"),
+        (#"{"traits": {"scal": 1}}"#, "1:13", "did you mean 'scale'"),
+        (#"{"rules": [{"paths": [], "tags": ["a"]}]}"#, "1:22", "nothing"),
+        (#"{"tags": ["a"]"#, "1:15", "too early"),
+        ("[]", "1:1", "not an object"),
+    ])
+    func mistakesInAFolderAreNamed(text: String, position: String, expected: String) async throws {
+        try folder.write("game/level2/.assetvault.json", text)
+        let result = try await Command.run("publish", testSite.vault)
+        #expect(result.exitCode == 64 || result.exitCode == 65)
+        #expect(result.errorText.contains("level2/.assetvault.json:\(position)"), "\(result.errorText)")
+        #expect(result.errorText.contains(expected), "\(result.errorText)")
+        #expect(try folder.names(in: "vault/site/targets") == [])
+    }
+
+    /// Rules have no order of their own, and a folder's file counts as they do.
+    @Test func twoValuesOfOneTrait() async throws {
+        try declare(rules: Self.rules + [["paths": "shared/sky@2x", "traits": ["scale": 4]]])
+        let rules = try await Command.run("plan", testSite.vault)
+        rules.failed(64, naming: "'shared/sky@2x' gets two values for the trait 'scale': 2 and 4")
+        #expect(rules.errorText.contains("vault.json:"), "\(rules.errorText)")
+        try declare(rules: Self.rules)
+        try folder.write("game/shared/.assetvault.json", #"{"traits": {"scale": 3}}"#)
+        let own = try await Command.run("plan", testSite.vault)
+        own.failed(64, naming: "two values for the trait 'scale'")
+        #expect(own.errorText.contains("shared/.assetvault.json:1:1"), "\(own.errorText)")
+    }
+
+    /// A tag that looks like the digest of another one: an ID stands for one pack (G11).
+    @Test func twoSetsOfOneID() async throws {
+        let digest = SHA256.hash(Array(#"["X"]"#.utf8).span).hex.prefix(8)
+        try declare(rules: [
+            ["paths": "level1/**", "tags": ["X"]], ["paths": "level2/**", "tags": [.string("x-\(digest)")]],
+        ]) { ($0["initial"], $0["prefetch"]) = (nil, nil) }
+        let result = try await Command.run("plan", testSite.vault)
+        result.failed(64, naming: "'game/x-\(digest)' would stand for both")
     }
 
     /// A file that moves to another tag keeps its pieces, and clients download none of them again.

@@ -5,7 +5,8 @@
 Serves the folder SITE on loopback, refreshes with python-tuf from the root file ROOT, and downloads
 TARGET to the file OUT. Prints the trusted versions and the target as one line of JSON. With --cache the
 client's metadata is kept from one call to the next, as a real client's is. With --role the target is
-looked up in this delegated role alone, which python-tuf verifies as a delegation of the top-level targets.
+looked up in this delegated role alone, which python-tuf verifies as a delegation of the top-level targets, and in
+those that it delegates to, such as its bins.
 
 Exits with 0 when python-tuf believes the site, with 1 and python-tuf's own words when it does not.
 """
@@ -44,8 +45,14 @@ def serve(site):
 def find(updater, target, role):
     if role is None:
         return updater.get_targetinfo(target)
-    # The updater's own look-up begins at the top; this is the step that it takes for each role.
-    return updater._load_targets(role, "targets").targets.get(target)
+    # The updater's own look-up begins at the top; these are the steps that it takes for each role, and its bins.
+    metadata = updater._load_targets(role, "targets")
+    below = metadata.delegations.get_roles_for_target(target) if metadata.delegations else []
+    for name, _ in below:
+        found = updater._load_targets(name, role).targets.get(target)
+        if found is not None:
+            return found
+    return metadata.targets.get(target)
 
 
 def judge(site, root, target, out, cache, role):

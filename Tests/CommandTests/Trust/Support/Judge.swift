@@ -9,7 +9,7 @@ enum Judge {
         .appending("Interop/tuf/judge.py")
 
     /// Verifies the site from a root on and downloads a target, as a client that keeps its metadata in `cache` if one is
-    /// given; with `role`, from that delegated role alone.
+    /// given; with `role`, from that delegated role and those below it alone.
     static func run(
         _ site: String, root: String, target: String, into file: String, cache: String? = nil,
         role: String? = nil

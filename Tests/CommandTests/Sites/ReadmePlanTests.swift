@@ -1,0 +1,73 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// The plan in the README is that of the tagged sample.
+@Suite(.timeLimit(.minutes(5))) struct ReadmePlanTests {
+    private let repository = URL(filePath: #filePath).appending(path: "../../../..").standardized
+    let testSite: TestSite
+    private var folder: TemporaryFolder { testSite.folder }
+
+    init() async throws {
+        testSite = try await TestSite()
+        let sample = repository.appending(path: "Samples/tagged")
+        try await Tool.run("python3", sample.appending(path: "make-game.py").path, folder["game"])
+        try folder.write("vault/vault.json", Array(Data(contentsOf: sample.appending(path: "vault.json"))))
+    }
+
+    private func text(of path: String) throws -> String {
+        try String(contentsOf: repository.appending(path: path), encoding: .utf8)
+    }
+
+    /// The lines below the command, in which `…` stands for others.
+    @Test func theOutputIsThatOfTheReadme() async throws {
+        let readme = try text(of: "README.md")
+        let blocks = readme.matches(of: /```\n\$ assetvault plan my-game(?<rest>.*)\n(?<text>(?s:.*?))```/)
+        let block = try #require(blocks.first)
+        #expect(blocks.count == 1)
+        let arguments = block.rest.split(separator: " ").map(String.init)
+        let plan = try await Command.run(["plan", testSite.vault] + arguments).succeeded()
+        #expect(plan.errorText.isEmpty, "\(plan.errorText)")
+        var shown = block.text.split(separator: "\n")[...]
+        var isSkipping = false
+        for line in plan.text.split(separator: "\n") {
+            while shown.first == "…" {
+                shown.removeFirst()
+                isSkipping = true
+            }
+            if shown.first == line {
+                shown.removeFirst()
+                isSkipping = false
+            } else {
+                #expect(isSkipping, "not in the README: \(line)")
+            }
+        }
+        #expect(shown.allSatisfy { $0 == "…" }, "\(shown)")
+    }
+
+    /// The settings that stand in the documentation of resources, word by word.
+    @Test func theSettingsAreThoseOfTheDocumentation() throws {
+        let settings = try text(of: "Samples/tagged/vault.json")
+        #expect(
+            try text(of: "Sources/VaultAuthoring/VaultAuthoring.docc/Resources.md")
+                .contains("```json\n\(settings)```"))
+    }
+
+    /// The same bytes every time, and image and sound files that others read.
+    @Test func theSampleIsDeterministic() async throws {
+        try await Tool.run(
+            "python3", repository.appending(path: "Samples/tagged/make-game.py").path, folder["again"])
+        #expect(try Tree(folder["again"]) == Tree(folder["game"]))
+        #expect(try Tree(folder["again"]).files.count == 26)
+        for file in try Tree(folder["game"]).files {
+            let start = try folder.bytes("game/\(file)").prefix(16)
+            switch file.split(separator: ".").last {
+            case "png": #expect(start.starts(with: [0x89] + Array("PNG\r\n\u{1A}\n".utf8)))
+            case "wav":
+                #expect(
+                    start.starts(with: Array("RIFF".utf8)) && start.suffix(8) == Array("WAVEfmt ".utf8)[...])
+            default: let _: JSONValue = try folder.json("game/\(file)")
+            }
+        }
+    }
+}
