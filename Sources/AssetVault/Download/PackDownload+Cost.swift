@@ -9,7 +9,7 @@ extension PackDownload {
     mutating func cost(of claimed: OpenFileReference) async throws(VaultError) -> UpdateCost {
         var assembly = try PackAssembly(claimed, of: pack)
         _ = try await assembly.verifyTail()
-        if assembly.isEmpty, assembly.prefersSingleRequest(hasSources: !held.isEmpty) {
+        if assembly.isEmpty, assembly.prefersSingleRequest(hasSources: reusable?.hasSources ?? false) {
             return assembly.costOfSingleRequest
         }
         var tail: UInt64 = 0
@@ -29,7 +29,9 @@ extension PackDownload {
                 try await recover(from: error, in: &assembly, whichHad: before)
             }
         }
-        return try assembly.cost(reusing: held, countingTail: tail) ?? assembly.costOfSingleRequest
+        var others = await reusable?.sources(with: try assembly.missingPieces())
+        return try assembly.cost(reusing: { others?.next() }, countingTail: tail)
+            ?? assembly.costOfSingleRequest
     }
 }
 
@@ -40,7 +42,7 @@ extension PackStager {
         if try keptPack(offer.pack) != nil { return nil }
         let file = DownloadFile(layout: store.layout, pack: offer.pack)
         try store.layout.makeEphemeral()
-        var download = await newDownload(of: offer, to: file)
+        var download = newDownload(of: offer, to: file)
         switch try file.arrival() {
         case .whole: return nil
         case .partial: return try await download.cost(of: file.claim())

@@ -8,7 +8,8 @@ extension PackDownload {
     mutating func ask(
         for wanted: Range<UInt64>, of assembly: borrowing PackAssembly
     ) async throws(TransferFailure) -> RemoteFile.Content {
-        let isForAll = assembly.isEmpty && assembly.prefersSingleRequest(hasSources: !held.isEmpty)
+        let isForAll =
+            assembly.isEmpty && assembly.prefersSingleRequest(hasSources: reusable?.hasSources ?? false)
         let part = sources.takesRanges && !isForAll ? wanted : nil
         let remote = RemoteFile(
             sources.location, of: pack.id.description, length: pack.length, transport: transport,

@@ -82,7 +82,7 @@ extension PackStager {
             // It needs the space of the whole pack again.
             guard try space.fits(pack.length, in: store.layout.ephemeral) else { throw error }
             claimed = try file.takeOver()
-            download.held = await sources(of: listing, besides: claimed.file.path)
+            download.reusable = reusablePieces(of: pack, besides: claimed.file.path, hasOthers: true)
         }
         StagingStep.downloadClaimed.reached()
         let place = claimed.file.path
@@ -129,32 +129,23 @@ extension PackStager {
         let folder = store.layout.ephemeral
         try store.layout.makeEphemeral()
         try await space.make(for: file.missingCount, of: offer.pack.id, in: folder)
+        let download = newDownload(of: offer, to: file)
         held.note(offer.pack)
-        return await newDownload(of: offer, to: file)
+        return download
     }
 
-    func newDownload(of offer: OfferedPack, to file: DownloadFile) async -> PackDownload {
+    func newDownload(of offer: OfferedPack, to file: DownloadFile) -> PackDownload {
         PackDownload(
             transport: transport, file: file, sources: DownloadSources(offer.locations, retries: retries),
             budget: TransferBudget(of: offer.pack),
             observer: observer,
-            held: await sources(of: offer, besides: store.layout.partialDownload(of: offer.pack)))
+            reusable: reusablePieces(of: offer.pack, besides: store.layout.partialDownload(of: offer.pack)))
     }
 
-    /// Files of the store that may have pieces of a pack, other than the download itself.
-    private func sources(of offer: OfferedPack, besides file: FilePath) async -> [any PieceSource] {
-        held.packs(besides: offer.pack, in: file) + (await openedTrees(of: offer.pack))
-    }
-
-    /// Opened versions of the pack, where its key is given. A version that can't be used only makes the download
-    /// larger.
-    private func openedTrees(of pack: PackManifest) async -> [any PieceSource] {
-        let found = held.trees(of: pack)
-        guard let keys, !found.isEmpty,
-            let key = try? await keys.contentKey(
-                pack.contentKeyID, slots: pack.slots, place: pack.id.description)
-        else { return [] }
-        return found.compactMap { tree in try? OpenedTree(tree.root, openedFrom: tree.tail, key: key) }
+    private func reusablePieces(
+        of pack: PackManifest, besides file: FilePath, hasOthers: Bool = false
+    ) -> ReusablePieces {
+        held.pieces(of: pack, besides: file, with: keys, hasOthers: hasOthers)
     }
 
     /// Whether another process moved the pack to shared storage, or further. Under the lock: a file is moved before
