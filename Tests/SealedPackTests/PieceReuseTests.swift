@@ -67,6 +67,23 @@ import VaultFileSystem
         #expect(try await finish(assembly, of: new) == [new.place(2)])
     }
 
+    /// Only packs with a missing piece are named, and those of which nothing is known.
+    @Test func aDirectoryNamesThePacks() async throws {
+        let new = try packs.pack("new", [old[4], old[0]]).parts
+        let others = try (0..<5).map { try packs.pack("\($0)", [old[$0], old[5]]).file }
+        var assembly = try await begun(new)
+        for (limit, expected) in [(1 << 20, [0, 4]), (8, [0, 4]), (7, [0, 1, 4])] as [(Int, Set<UInt32>)] {
+            var directory = PieceDirectory(limit: limit)
+            for (number, pack) in others.enumerated().reversed() { directory.add(pack, as: UInt32(number)) }
+            let missing = try assembly.missingPieces()
+            #expect(missing.count == 2 && directory.packs(with: missing) == expected, "\(limit)")
+        }
+        _ = try await reuse(others, for: &assembly)
+        let rest = try assembly.missingPieces()
+        #expect(rest.isEmpty)
+        _ = try await finish(assembly, of: new)
+    }
+
     @Test func noMorePacksAreOpenedThanNeeded() async throws {
         let new = try packs.pack("new", Array(old[..<3])).parts
         let whole = try packs.pack("whole", old).file

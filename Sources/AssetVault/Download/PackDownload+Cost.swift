@@ -11,7 +11,7 @@ extension PackDownload {
     mutating func cost(of lockedFile: OpenFileReference) async throws(VaultError) -> UpdateCost {
         var assembly = try PackAssembly(lockedFile, of: pack)
         _ = try await assembly.verifyTail()
-        if assembly.isEmpty, assembly.prefersSingleRequest(hasReusablePacks: !reusablePacks.isEmpty) {
+        if assembly.isEmpty, assembly.prefersSingleRequest(hasReusablePacks: reusable?.hasSources ?? false) {
             return assembly.costOfSingleRequest
         }
         var tailLength: UInt64 = 0
@@ -31,7 +31,8 @@ extension PackDownload {
                 try await recover(from: error, in: &assembly, receivedBefore: before)
             }
         }
-        return try assembly.cost(reusing: reusablePacks, countingTail: tailLength)
+        var others = await reusable?.sources(with: try assembly.missingPieces())
+        return try assembly.cost(reusing: { others?.next() }, countingTail: tailLength)
             ?? assembly.costOfSingleRequest
     }
 }

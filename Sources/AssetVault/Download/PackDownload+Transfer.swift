@@ -9,7 +9,7 @@ extension PackDownload {
         for wanted: Range<UInt64>, of assembly: borrowing PackAssembly
     ) async throws(TransferFailure) -> RemoteFile.Content {
         let isForAll =
-            assembly.isEmpty && assembly.prefersSingleRequest(hasReusablePacks: !reusablePacks.isEmpty)
+            assembly.isEmpty && assembly.prefersSingleRequest(hasReusablePacks: reusable?.hasSources ?? false)
         let part = sources.takesRanges && !isForAll ? wanted : nil
         let remote = RemoteFile(
             sources.location, of: pack.id.description, length: pack.length, transport: transport,

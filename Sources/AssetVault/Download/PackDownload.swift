@@ -13,8 +13,8 @@ struct PackDownload {
     var sources: DownloadSources
     var budget: TransferBudget
     let observer: Observer
-    /// Packs in the store that may have some of its pieces; closed when these were copied.
-    var reusablePacks: [any PieceSource] = []
+    /// Where some of its pieces may be; nil when these were copied.
+    var reusable: ReusablePieces?
     /// Whether another process continued the download while this one was stalled.
     var isTakenOver: @Sendable () async throws(VaultError) -> Bool = { false }
     private let pulse = StallClock()
@@ -33,10 +33,10 @@ struct PackDownload {
         progress(assembly.presentLength)
         while true {
             try await requireOwnership()
-            if !assembly.isTailUnverified, !reusablePacks.isEmpty {
-                var others = reusablePacks[...]
-                reusablePacks = []
-                try await assembly.reuse(from: { others.popFirst() }, progress: progress)
+            if !assembly.isTailUnverified, let reusable {
+                self.reusable = nil
+                var others = await reusable.sources(with: try assembly.missingPieces())
+                try await assembly.reuse(from: { others.next() }, progress: progress)
             }
             guard let wanted = try assembly.wanted() else { break }
             let before = assembly.receivedLength

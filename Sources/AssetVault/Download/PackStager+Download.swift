@@ -68,7 +68,7 @@ extension PackStager {
             // It needs the space of the whole pack again.
             guard try space.fits(pack.length, in: store.layout.ephemeral) else { throw error }
             lockedFile = try file.takeOver()
-            download.reusablePacks = await findReusablePacks(for: offer, besides: lockedFile.file.path)
+            download.reusable = reusablePieces(of: pack, besides: lockedFile.file.path, hasOthers: true)
         }
         StagingStep.downloadClaimed.reached()
         let place = lockedFile.file.path
@@ -115,37 +115,24 @@ extension PackStager {
         let folder = store.layout.ephemeral
         try store.layout.makeEphemeral()
         try await space.make(for: file.missingCount, of: offer.pack.id, in: folder)
+        let download = newDownload(of: offer, to: file)
         reusablePacks.note(offer.pack)
-        return await newDownload(of: offer, to: file)
+        return download
     }
 
-    func newDownload(of offer: OfferedPack, to file: DownloadFile) async -> PackDownload {
+    func newDownload(of offer: OfferedPack, to file: DownloadFile) -> PackDownload {
         PackDownload(
             transport: network.transport(for: offer.pack.id), file: file,
             sources: DownloadSources(offer.locations, retries: retries),
             budget: TransferBudget(of: offer.pack),
             observer: observer,
-            reusablePacks: await findReusablePacks(
-                for: offer, besides: store.layout.partialDownload(of: offer.pack)))
+            reusable: reusablePieces(of: offer.pack, besides: store.layout.partialDownload(of: offer.pack)))
     }
 
-    /// The packs whose pieces the download can reuse, other than the download itself.
-    private func findReusablePacks(for offer: OfferedPack, besides file: FilePath) async -> [any PieceSource]
-    {
-        reusablePacks.packs(besides: offer.pack, in: file) + (await openedTrees(of: offer.pack))
-    }
-
-    /// Opened versions of the pack, where its key is given. A version that can't be used only makes the download
-    /// larger.
-    private func openedTrees(of pack: PackManifest) async -> [any PieceSource] {
-        let found = reusablePacks.trees(of: pack)
-        guard let keys, !found.isEmpty,
-            let key = try? await keys.contentKey(
-                pack.contentKeyID, slots: pack.slots, place: pack.id.description)
-        else { return [] }
-        return found.compactMap { tree in
-            try? OpenedTreePieces(tree.root, openedFrom: tree.tailFile, key: key)
-        }
+    private func reusablePieces(
+        of pack: PackManifest, besides file: FilePath, hasOthers: Bool = false
+    ) -> ReusablePieces {
+        reusablePacks.pieces(of: pack, besides: file, with: keys, hasOthers: hasOthers)
     }
 
     /// Whether another process moved the pack to shared storage, or further. Under the lock: a file is moved before

@@ -2,58 +2,61 @@ import SealedPack
 import Synchronization
 import SystemPackage
 import VaultFileSystem
+import VaultKeys
 
-/// The packs in a store whose pieces another pack can reuse. Equal pieces need the same content key, not the same ID or
-/// version. Each piece is verified; none of the files is locked, since an open file can be read after its removal.
+/// Files of a store that may have pieces of a pack. Equal pieces need the same content key, not the same ID or version: all
+/// packs of a resource tree have one. Each piece is verified, and none of the files is locked.
 final class ReusablePacks: Sendable {
-    /// Number of packs: each takes a file descriptor, and more of them rarely have further pieces.
-    private static let limit = 32
-
-    private typealias NamedFile = (name: String, file: OpenFileReference)
-
     private let layout: StoreLayout
     /// The packs that were ever sealed under a content key, by their records; nil before the first question.
     private let owners = Mutex<[ContentKeyID: Set<PackID>]?>(nil)
+    private let families = Mutex<[ContentKeyID: PackFamily]>([:])
 
     init(_ layout: StoreLayout) { self.layout = layout }
 
-    /// Packs of the store other than the download `file` itself: versions of the same pack first. A file that can't be
-    /// opened is left out.
-    func packs(besides pack: PackManifest, in file: FilePath) -> [PackFile] {
-        var found: [PackFile] = []
-        func add(_ files: [NamedFile]) {
-            for (_, file) in files where found.count < Self.limit {
-                guard let other = try? PackFile(file, as: nil), other.contentKeyID == pack.contentKeyID else {
-                    continue
-                }
-                found.append(other)
-            }
+    /// What a pack's download may take pieces from.
+    ///
+    /// - Parameters:
+    ///   - file: the download itself.
+    ///   - keys: opened trees are sources only with them.
+    ///   - hasOthers: whether other files of the same download are known to be there.
+    func pieces(
+        of pack: PackManifest, besides file: FilePath, with keys: (any KeyProvider)?, hasOthers: Bool
+    ) -> ReusablePieces {
+        let (key, layout) = (pack.contentKeyID, layout)
+        let owners = owners(of: key)
+        let hadSources = families.withLock { families in
+            var family = families[key] ?? PackFamily(of: owners, under: key, in: layout)
+            family.look(at: pack.id, in: layout)
+            families[key] = family
+            return family.hadSources(besides: file, withTrees: keys != nil)
         }
-        let others = owners(of: pack.contentKeyID).subtracting([pack.id]).sorted()
-        for id in [pack.id] + others where found.count < Self.limit {
-            add(Self.sealed(in: layout.home(of: id)) + Self.sealed(in: layout.waiting(of: id)))
-        }
-        add(arriving(besides: file))
-        return found
+        // An open file can be read after its removal.
+        let versions = StoredSource.sealed(of: pack.id, in: layout).compactMap { $0.openPack(under: key) }
+        return ReusablePieces(
+            pack: pack, file: file, hasSources: hadSources || hasOthers, versions: versions, stored: self,
+            keys: keys)
     }
 
-    /// Opened versions of a pack, each with its tail file.
-    func trees(of pack: PackManifest) -> [(root: FilePath, tailFile: PackFile)] {
-        let home = layout.home(of: pack.id)
-        let tails = Self.files(in: home) { name, _ in
-            VersionName(ofEntry: name).map { $0.form == .opened && name == $0.tailFile } ?? false
-        }
-        return tails.compactMap { name, file in
-            guard let version = VersionName(ofEntry: name), let tailFile = try? PackFile(file, as: nil),
-                tailFile.contentKeyID == pack.contentKeyID
-            else { return nil }
-            return (home.appending(version.text), tailFile)
-        }
+    /// The files that have some of these pieces, the best first: sealed packs, then opened trees; of both the pack's own before
+    /// others.
+    func sources(with pieces: [PiecePrefix], of pack: PackManifest, besides file: FilePath) -> [StoredSource]
+    {
+        guard !pieces.isEmpty else { return [] }
+        let key = pack.contentKeyID
+        let found = families.withLock { families in families[key]?.sources(with: pieces, in: layout) ?? [] }
+            // Its sealed versions are open.
+            .filter { $0.tree != nil || $0.id != pack.id }
+        let arriving = StoredSource.arriving(in: layout, besides: file, under: key)
+        let trees = found.filter { $0.tree != nil }
+        return found.filter { $0.tree == nil } + arriving + trees.filter { $0.id == pack.id }
+            + trees.filter { $0.id != pack.id }
     }
 
-    /// The download of a pack begins: others can reuse its pieces.
+    /// The download of a pack begins: it is a source for others.
     func note(_ pack: PackManifest) {
         owners.withLock { _ = $0?[pack.contentKeyID, default: []].insert(pack.id) }
+        families.withLock { $0[pack.contentKeyID]?.expect(pack) }
     }
 
     private func owners(of key: ContentKeyID) -> Set<PackID> {
@@ -76,32 +79,5 @@ final class ReusablePacks: Sendable {
             }
         }
         return owners
-    }
-
-    /// Sealed packs in a folder of the store.
-    private static func sealed(in path: FilePath) -> [NamedFile] {
-        files(in: path) { name, _ in name.hasPrefix(StoreLayout.reservedPrefix) && name.hasSuffix(".avpack") }
-    }
-
-    /// Downloads, complete or partial.
-    private func arriving(besides own: FilePath) -> [NamedFile] {
-        Self.files(in: layout.ephemeral) { name, status in
-            StoreLayout.digest(inDownload: name) != nil && name != own.lastComponent?.string
-                && (try? EphemeralName.isReadable(status, at: layout.ephemeral.appending(name))) == true
-        }
-    }
-
-    /// The files of a folder that can be opened.
-    private static func files(in path: FilePath, where isWanted: (String, FileStatus) -> Bool) -> [NamedFile]
-    {
-        guard let folder = try? Folder(opening: path), let names = try? folder.names() else { return [] }
-        var found: [NamedFile] = []
-        for name in names.map({ String(decoding: $0, as: UTF8.self) }) {
-            guard let status = try? folder.status(of: name), isWanted(name, status),
-                let file = try? folder.openFile(name)
-            else { continue }
-            found.append((name, OpenFileReference(file)))
-        }
-        return found
     }
 }

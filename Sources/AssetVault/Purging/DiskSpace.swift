@@ -10,6 +10,8 @@ struct DiskSpace: Sendable {
     var reserve = PlanningPolicy().lowWaterMark
     /// Packs that are wanted now, and are not removed for others.
     var spared: Set<PackID> = []
+    /// Superseded versions that go first.
+    var kept = KeptVersions()
     var observer: Observer = { _ in }
 
     /// Whether this many bytes fit without removing anything.
@@ -20,6 +22,8 @@ struct DiskSpace: Sendable {
     /// Throws `.diskFull`, and removes nothing, where removing all that is purgeable would not be enough.
     func make(for size: UInt64, of pack: PackID, in folder: FilePath) async throws(VaultError) {
         let needed = reserve + min(size, .max - reserve)
+        if try FileSystem.availableSpace(at: folder) >= needed { return }
+        for id in kept.endAll() { try? await store.recovery.recover(id) }
         let available = try FileSystem.availableSpace(at: folder)
         if available >= needed { return }
         observer(.diskSpaceLow(pack, missing: needed - available))

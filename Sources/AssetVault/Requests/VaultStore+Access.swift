@@ -17,13 +17,16 @@ extension VaultStore {
         return try await grant(stored.packs, tags, within: limit)
     }
 
-    /// By the metadata that were verified last; nil where there are none.
+    /// By the metadata that were verified last. Nil where there are none, or what they say of these tags is not stored. That a tag
+    /// is unknown is said only where the whole listing is known.
     func storedPacks(
         with tags: Set<String>, for device: DeviceTraits?
     ) async throws(VaultError) -> TaggedPacks? {
         let listing = try await StoredListing(kept: storeAccess, trusting: trustedRoot, choosing: choice)
-        guard let listing else { return nil }
-        return TaggedPacks(tags, among: try await listing.packs, for: device)
+        guard let listing, let listed = try await listing.packs(with: tags) else { return nil }
+        let packs = TaggedPacks(tags, among: listed, for: device)
+        guard !packs.unknownTags.isEmpty else { return packs }
+        return try await listing.allPacks().map { TaggedPacks(tags, among: $0, for: device) }
     }
 
     /// Throws `.accessLimit` where the packs would exceed what may be in access.

@@ -34,7 +34,9 @@ struct AreaTransfer: Sendable {
                 record.listing = listing
                 record.failure = nil
             }
-            try store.removeUnneededWaiting(of: pack.id, beside: record)
+            if !isNewest || !space.kept.keeps(after: pack) {
+                try store.removeUnneededWaiting(of: pack.id, beside: record)
+            }
             if isNewest { try records.save(record, of: pack.id) }
             StagingStep.shareRecorded.reached()
             return record.isRemoved

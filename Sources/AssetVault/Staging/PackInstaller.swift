@@ -111,8 +111,10 @@ struct PackInstaller: Sendable {
             record.arriving = nil
             record.failure = nil
         }
-        try store.removeUnneededWaiting(of: pack.id, beside: record)
-        try versions.removeVersions(except: record.loaded)
+        if !isNewest || !space.kept.keeps(after: pack) {
+            try store.removeUnneededWaiting(of: pack.id, beside: record)
+            try versions.removeVersions(except: record.loaded)
+        }
         // Last: nothing more is done for a pack that is recorded as loaded.
         if isNewest { try store.records.save(record, of: pack.id) }
         StagingStep.activationRecorded.reached()

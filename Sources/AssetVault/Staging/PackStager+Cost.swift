@@ -9,7 +9,7 @@ extension PackStager {
         if try keptPack(offer.pack) != nil { return nil }
         let file = DownloadFile(layout: store.layout, pack: offer.pack)
         try store.layout.makeEphemeral()
-        var download = await newDownload(of: offer, to: file)
+        var download = newDownload(of: offer, to: file)
         switch try file.arrival() {
         case .whole: return nil
         case .partial: return try await download.cost(of: file.claim())

@@ -35,6 +35,7 @@ struct StagingRun: Sendable {
                 .planned(download.pack.id, download.pack.offer.policy, total: download.pack.length))
         }
         for pack in plan.deferred { _ = reportDeferred(pack.id) }
+        stager.space.kept.expect(plan.downloads.map(\.pack))
         // A downloader leaves waiting packs to the app.
         let transfers = plan.transfers.filter { $0.stage != .waiting || stager.opensPacks }
         // A waiting pack that is not listed needs no offer: its record has its manifest.
@@ -77,7 +78,14 @@ struct StagingRun: Sendable {
                 guard error.concernsOnePack else { throw error }
             }
         }
-        return await outcomes(of: tasks)
+        let outcomes = await outcomes(of: tasks)
+        await remove(stager.space.kept.endAll())
+        return outcomes
+    }
+
+    /// What can't be removed costs disk space, and nothing else.
+    private func remove(_ superseded: Set<PackID>) async {
+        for id in superseded.sorted() { try? await stager.store.recovery.recover(id) }
     }
 
     private func remove(_ removal: PlannedRemoval) async throws(VaultError) {
@@ -100,7 +108,11 @@ struct StagingRun: Sendable {
         await withTaskGroup(of: (Int, Outcome)?.self) { group in
             while let item = await batch.next() {
                 guard let position = positions[item] else { continue }
-                group.addTask { await outcome(of: tasks[position], item).map { (position, $0) } }
+                group.addTask {
+                    guard let outcome = await outcome(of: tasks[position], item) else { return nil }
+                    await remove(stager.space.kept.end(outcome.id))
+                    return (position, outcome)
+                }
             }
             for await case (let position, let outcome)? in group { found[position] = outcome }
         }

@@ -9,11 +9,11 @@ import VaultSite
 /// A pack that a downloader brought counts only if it is listed here, digest and all: so a file in shared storage,
 /// such as an older version of a pack, is never opened just because it is there.
 struct StoredListing: Sendable {
-    private let trust: MetadataStore
-    private let chain: TrustChain
-    private let source: StoredMetadata
-    private let appVersion: AppVersion?
-    private let names: PackNames?
+    let trust: MetadataStore
+    let chain: TrustChain
+    let source: StoredMetadata
+    let appVersion: AppVersion?
+    let names: PackNames?
 
     /// The app's listing; where a waiting pack is not in it, also the metadata that a downloader refreshed since. Nil where no
     /// stored metadata pass verification: the store was never refreshed, or a refresh was killed.

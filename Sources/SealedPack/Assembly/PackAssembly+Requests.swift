@@ -12,13 +12,15 @@ extension PackAssembly {
     /// The cost of the rest of the pack if the sources have all pieces of their indexes; nil before the tail is
     /// verified.
     ///
-    /// - Parameter tailLength: the bytes of the tail that are to be counted.
-    public func cost(reusing sources: [any PieceSource], countingTail tailLength: UInt64) throws(VaultError)
-        -> UpdateCost?
-    {
+    /// - Parameters:
+    ///   - next: returns the sources one by one; not called when no piece is missing any more.
+    ///   - tailLength: the bytes of the tail that are to be counted.
+    public func cost(
+        reusing next: () throws(VaultError) -> (any PieceSource)?, countingTail tailLength: UInt64
+    ) throws(VaultError) -> UpdateCost? {
         guard let ranges else { return nil }
         var states = states
-        try states.notePieces(of: packFile, in: sources)
+        try states.notePieces(of: packFile, in: next)
         return UpdateCost(layout, states, ranges, tailBytes: tailLength)
     }
 

@@ -27,7 +27,8 @@ public struct UpdateCost: Sendable, Hashable {
         let ranges = try PieceRanges(of: pack)
         var states = PieceStates(count: ranges.count)
         states.excludeCopies(try DuplicatePieces(in: pack))
-        try states.notePieces(of: pack, in: sources)
+        var others = sources[...]
+        try states.notePieces(of: pack) { others.popFirst() }
         self.init(layout, states, ranges, tailBytes: layout.tailLength)
     }
 
@@ -60,10 +61,14 @@ public struct UpdateCost: Sendable, Hashable {
 
 extension PieceStates {
     /// Marks pieces as present that are in the indexes of other packs.
-    mutating func notePieces(of pack: PackFile, in sources: [any PieceSource]) throws(VaultError) {
-        guard missingCount > 0, !sources.isEmpty else { return }
+    ///
+    /// - Parameter next: returns the other packs one by one; not called when no piece is missing any more.
+    mutating func notePieces(
+        of pack: PackFile, in next: () throws(VaultError) -> (any PieceSource)?
+    ) throws(VaultError) {
+        guard missingCount > 0 else { return }
         let wanted = try PiecesByDigest(of: pack, where: isMissing)
-        for other in sources {
+        while missingCount > 0, let other = try next() {
             try? other.pack.forEachIndexRecord { otherNumber, record, offset throws(VaultError) in
                 guard other.has(piece: otherNumber, at: offset..<(offset + UInt64(record.ciphertextLength)))
                 else { return }

@@ -26,7 +26,10 @@ struct UsageReport: Report {
         }
     }
 
-    private var initialSize: UInt64 { openedSize { $0.policy == .essential } }
+    /// A variant that another one replaced on this device is not part of its installation.
+    private var initialSize: UInt64 {
+        openedSize { $0.policy == .essential && $0.purgeReason != .replacedVariant }
+    }
     private var accessedSize: UInt64 { openedSize(where: \.isInAccess) }
 
     private func openedSize(where isCounted: (StoreUsage.Pack) -> Bool) -> UInt64 {

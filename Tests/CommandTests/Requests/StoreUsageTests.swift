@@ -27,6 +27,67 @@ import Testing
         try await Command.run(["usage", "--store", testSite.folder["nowhere"]]).failed(66)
     }
 
+    /// What `usage` says is held against limits: the initial install, and what is in access.
+    @Test func limitsAreExceeded() async throws {
+        let limited = ["usage", "--limits", "odr-2015"] + site.store
+        for (id, size) in [("level1", 2_000_000_000), ("level1", 2_000_000_001), ("level2", 3_000_000_000)]
+            as [(String, Int64)]
+        {
+            // Local manifests are not signed: this one states a size that no test should make.
+            let home = "store/permanent/game/\(id)"
+            let file = try #require(try testSite.folder.names(in: home).first { $0.hasSuffix(".json") })
+            var json = try testSite.folder.json("\(home)/\(file)").members ?? [:]
+            var pack = json["custom"]?["assetvault"]?.members ?? [:]
+            pack["openedSize"] = .integer(size)
+            json["custom"] = ["assetvault": .object(pack)]
+            try testSite.folder.write("\(home)/\(file)", JSONValue.object(json).canonical())
+            if size == 2_000_000_000 {
+                try await Command.run(limited).succeeded()
+            } else if id == "level1" {
+                let result = try await Command.run(limited)
+                #expect(result.exitCode == 74 && result.text.contains("initial install: \(size) bytes"))
+                #expect(result.errorText.contains("the initial install has \(size) bytes, and 2000000000"))
+                try await Command.run(["usage", "--limits", "apple-2024"] + site.store).succeeded()
+            }
+        }
+        try await testSite.fetch(nil, "game/level1").succeeded()
+        try await Command.whileRunning(
+            ["access", "level2"] + site.store + testSite.keys + [
+                "--", "sh", "-c", "echo begun; exec sleep 300",
+            ]
+        ) { program in
+            #expect(try await program.firstLine() == "begun")
+            let result = try await Command.run(limited)
+            #expect(result.exitCode == 74, "\(result.errorText)")
+            program.send(SIGKILL)
+        }
+    }
+
+    /// The variant that a device no longer needs is on the disk, and may go; it is not part of the initial install.
+    @Test func usageAfterAChangeOfDevice() async throws {
+        let folder = testSite.folder
+        for scale in 1...2 {
+            try folder.write("game/menu/@\(scale)x", [UInt8](repeating: 1, count: 1000 * scale))
+        }
+        try testSite.settings {
+            var tree = $0["resources"]?["game"]?.members ?? [:]
+            tree["traits"] = ["scale": ["match": "nearest"]]
+            tree["rules"] = .array(
+                (tree["rules"]?.elements ?? []) + [["paths": "menu/**", "tags": ["level1", "menu"]]]
+                    + (1...2).map { ["paths": .string("*@\($0)x"), "traits": ["scale": .integer($0)]] })
+            $0["resources"] = ["game": .object(tree)]
+        }
+        try await testSite.publish()
+        for (scale, size) in [(1, 1005), (2, 2005), (1, 1005)] as [(Int, Int64)] {
+            try await testSite.fetch(nil, "--device", "scale=\(scale)").succeeded()
+            let answer = try await Command.run(["usage", "--json"] + site.store).succeeded().json()
+            #expect(answer["initialSize"]?.number == size, "\(scale)")
+        }
+        let usage = try await site.usage()
+        #expect(usage["level1.menu/scale-1"]?["purgeReason"] == nil)
+        #expect(usage["level1.menu/scale-2"]?["purgeReason"] == "replacedVariant")
+    }
+
     /// By preservation priority, then by last use.
     @Test func theOrderOfPurging() async throws {
         let would = try await site.purge("--dry-run")

@@ -166,26 +166,6 @@ import VaultCrypto
         result.failed(64, naming: "'game/x-\(digest)' would stand for both")
     }
 
-    /// A file that moves to another tag keeps its pieces, and clients download none of them again.
-    @Test func aFileThatMovesIsNotDownloadedAgain() async throws {
-        let size = 900_000
-        try folder.write("game/level1/film", Bytes.random(size, seed: 1))
-        try await testSite.publish()
-        try await testSite.fetch(nil, "--all", "--sealed").succeeded()
-        try FileManager.default.moveItem(
-            atPath: folder["game/level1/film"], toPath: folder["game/level4/film"])
-        try await testSite.publish()
-        try await Nginx.run(over: testSite.site, in: folder) { nginx in
-            try await testSite.fetch(nginx.url, "--all").succeeded()
-            let bytes = try nginx.packBytes()
-            #expect(bytes < size / 20, "\(bytes)")
-        }
-        try await Command.run(
-            ["open", try await testSite.path(of: "game/level4"), "-o", folder["opened"]] + testSite.keys
-        ).succeeded()
-        #expect(try Tree(folder["opened"]).files == ["level4/film", "level4/map"])
-    }
-
     /// Prefetched packs come in the listed order (ODR-3).
     @Test func prefetchedInTheListedOrder() async throws {
         try await testSite.publish()

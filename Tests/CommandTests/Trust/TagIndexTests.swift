@@ -15,10 +15,10 @@ import Testing
         try await testSite.publish()
     }
 
-    private func declare(_ numbers: [Int], bins: Int64? = 64) throws {
+    private func declare(_ numbers: [Int], bins: Int64? = 64, suffix: String = "") throws {
         var packs: JSONObject = [:]
         for number in numbers {
-            try folder.write("source/\(number)/file", "pack \(number)")
+            try folder.write("source/\(number)/file\(number)", "pack \(number)\(suffix)")
             packs["p\(number)"] = .object([
                 "source": .string(folder["source/\(number)"]), "policy": "onDemand",
                 "tags": [.string("tag \(number)"), number.isMultiple(of: 2) ? "even" : "odd"],
@@ -63,6 +63,59 @@ import Testing
             try await testSite.fetch(nil, "--tag", "tag 9", into: folder[name]).succeeded()
             #expect(try await loaded(folder[name]) == ["p9"])
         }
+    }
+
+    /// Runs a program with access to a tag that counts the files; without a site no host is asked.
+    private func access(_ tag: String, from site: String? = nil) async throws -> CommandResult {
+        try await Command.run(
+            ["access", tag, "--store", testSite.store] + testSite.keys
+                + (site.map { ["--site", $0, "--trust", testSite.root] } ?? [])
+                + ["--", "sh", "-c", "find -L \"$ASSETVAULT_RESOURCES\" -name 'file*' | wc -l"])
+    }
+
+    private func expectFiles(_ count: Int, in result: CommandResult) throws {
+        #expect(result.exitCode == 0, "\(result.errorText)")
+        #expect(result.text.filter(\.isNumber) == "\(count)")
+    }
+
+    /// Which packs have a tag is not known by those whose bins were read for another one.
+    @Test func aPartOfTheListingGrantsNothing() async throws {
+        try await testSite.fetch(nil, "--tag", "tag 2").succeeded()
+        try await access("even").failed(66, naming: "not all packs")
+        #expect(try await loaded(testSite.store) == ["p2"])
+        try expectFiles(20, in: try await access("even", from: testSite.site))
+        #expect(try await loaded(testSite.store).count == 20)
+        try expectFiles(20, in: try await access("even"))
+    }
+
+    /// Offline a tag whose bin was never read is not unknown: only its packs can't be reached.
+    @Test func offlineWithBins() async throws {
+        let server = try FaultServer(testSite.site)
+        try await testSite.fetch(server.url, "--tag", "tag 7").succeeded()
+        try await server.stop()
+        try expectFiles(1, in: try await access("tag 7"))
+        try expectFiles(1, in: try await access("tag 7", from: server.url))
+        for tag in ["tag 8", "odd", "tag 99"] {
+            try await access(tag).failed(66, naming: "not all packs")
+            try await access(tag, from: server.url).failed(69)
+        }
+        // The whole listing says which tags there are.
+        try await testSite.fetch(nil, "--all").succeeded()
+        try await access("tag 99").failed(67, naming: "did you mean 'tag 9")
+    }
+
+    /// A refresh that reads few bins replaces what is known of the others.
+    @Test func refreshedBins() async throws {
+        try await testSite.fetch(nil, "--tag", "even").succeeded()
+        try expectFiles(20, in: try await access("even"))
+        try declare(Array(0..<42), suffix: ", newer")
+        try await testSite.publish()
+        try await testSite.fetch(nil, "--tag", "tag 7").succeeded()
+        try await access("even").failed(66, naming: "not all packs")
+        try await access("tag 2").failed(66, naming: "not all packs")
+        try expectFiles(1, in: try await access("tag 7"))
+        try expectFiles(21, in: try await access("even", from: testSite.site))
+        try expectFiles(21, in: try await access("even"))
     }
 
     /// A team's packs stand in no index, and are found.

@@ -1,0 +1,98 @@
+import SealedPack
+import SystemPackage
+import VaultFileSystem
+
+/// A file of a store with an index of pieces; not open.
+struct StoredSource: Sendable {
+    /// The pack whose folder it is in; nil for a download.
+    let id: PackID?
+    /// The sealed pack; of an opened tree its tail file.
+    let file: FilePath
+    /// Nil for a sealed pack.
+    var tree: FilePath?
+
+    /// Nil where it can't be opened, or is under another content key.
+    func openPack(under key: ContentKeyID) -> PackFile? {
+        guard let name = file.lastComponent?.string,
+            let opened = try? Folder(opening: file.removingLastComponent()).openFile(name),
+            let pack = try? PackFile(OpenFileReference(opened), as: nil), pack.contentKeyID == key
+        else { return nil }
+        return pack
+    }
+
+    /// What it has pieces for; nil where it can't be used. A source that can't be used only makes the download larger.
+    ///
+    /// - Parameter key: opened trees are nothing without it.
+    func open(under id: ContentKeyID, with key: ContentKey?) -> (any PieceSource)? {
+        guard let pack = openPack(under: id) else { return nil }
+        guard let tree else { return self.id == nil ? PartialPack(pack) : pack }
+        guard let key else { return nil }
+        return try? OpenedTreePieces(tree, openedFrom: pack, key: key)
+    }
+
+    /// Sealed versions of a pack, ready for use or waiting.
+    static func sealed(of id: PackID, in layout: StoreLayout) -> [Self] {
+        [layout.home(of: id), layout.waiting(of: id)].flatMap { folder in
+            names(in: folder) { name, _ in name.hasPrefix("@") && name.hasSuffix(".avpack") }.map {
+                Self(id: id, file: folder.appending($0))
+            }
+        }
+    }
+
+    /// Opened versions of a pack.
+    static func trees(of id: PackID, in layout: StoreLayout) -> [Self] {
+        let home = layout.home(of: id)
+        return names(in: home) { name, _ in
+            VersionName(ofEntry: name).map { $0.form == .opened && name == $0.tailFile } ?? false
+        }.compactMap { tail in
+            VersionName(ofEntry: tail).map {
+                Self(id: id, file: home.appending(tail), tree: home.appending($0.text))
+            }
+        }
+    }
+
+    /// Downloads, complete or partial, of packs under a content key.
+    static func arriving(in layout: StoreLayout, besides own: FilePath?, under key: ContentKeyID) -> [Self] {
+        names(in: layout.ephemeral) { name, status in
+            StoreLayout.digest(inDownload: name) != nil && !name.hasSuffix(StoreLayout.markSuffix)
+                && name != own?.lastComponent?.string
+                && (try? EphemeralName.isReadable(status, at: layout.ephemeral.appending(name))) == true
+        }.map { Self(id: nil, file: layout.ephemeral.appending($0)) }.filter {
+            $0.openPack(under: key) != nil
+        }
+    }
+
+    private static func names(in path: FilePath, where isWanted: (String, FileStatus) -> Bool) -> [String] {
+        guard let folder = try? Folder(opening: path), let names = try? folder.names() else { return [] }
+        return names.map { String(decoding: $0, as: UTF8.self) }.filter { name in
+            guard let status = try? folder.status(of: name) else { return false }
+            return isWanted(name, status)
+        }.sorted()
+    }
+}
+
+/// A download that may be incomplete: only what is not a hole counts.
+private struct PartialPack: PieceSource {
+    let pack: PackFile
+    /// Ascending.
+    private let present: [Range<UInt64>]
+
+    /// Nil where its holes can't be found.
+    init?(_ pack: PackFile) {
+        guard let present = try? pack.file.dataRanges(in: 0..<pack.length) else { return nil }
+        (self.pack, self.present) = (pack, present)
+    }
+
+    func has(piece number: Int, at range: Range<UInt64>) -> Bool {
+        var (low, high) = (0, present.count)
+        while low < high {
+            let middle = low + (high - low) / 2
+            if present[middle].upperBound < range.upperBound { low = middle + 1 } else { high = middle }
+        }
+        return low < present.count && present[low].lowerBound <= range.lowerBound
+    }
+
+    func ciphertext(ofPiece number: Int, at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
+        try pack.ciphertext(ofPiece: number, at: range)
+    }
+}

@@ -1,0 +1,73 @@
+import SealedPack
+import UpdateFramework
+import VaultErrors
+import VaultSite
+
+/// Packs by their tags, as far as the stored metadata say: of a listing in bins only those that were asked for are stored, and
+/// a refresh replaces them.
+extension StoredListing {
+    /// All packs with any of these tags that are listed for this app. Nil where a role is not stored that may list one.
+    func packs(with tags: Set<String>) async throws(VaultError) -> [PackManifest]? {
+        let listed: [PackManifest]?
+        switch try await indexedRecords(of: tags) {
+        case .noIndex: listed = try await allPacks()
+        case .incomplete: listed = nil
+        case .complete(let records):
+            // Teams list their packs themselves, without an index.
+            listed = try await self.records(of: chain.hidingRoles(where: OwnRoles.contains)).map {
+                packs(of: records + $0)
+            }
+        }
+        return listed?.filter { $0.tags.contains(where: tags.contains) }
+    }
+
+    /// All packs that are listed for this app. Nil where a role is not stored, or the names of its packs are not known.
+    func allPacks() async throws(VaultError) -> [PackManifest]? {
+        guard names != nil || !chain.hasQuietNames else { return nil }
+        return try await records(of: chain).map(packs)
+    }
+
+    private func packs(of records: [TargetRecord]) -> [PackManifest] {
+        PublishedPacks(of: records).packs.compactMap { $0.version(for: appVersion) }.map {
+            names?.completing($0) ?? $0
+        }
+    }
+
+    /// Nil where a role is not stored.
+    private func records(of chain: TrustChain) async throws(VaultError) -> [TargetRecord]? {
+        let tree = try await trust.tree(of: chain, from: source, now: .earliest)
+        return tree.refusals.isEmpty ? tree.records : nil
+    }
+
+    private enum IndexedRecords {
+        case noIndex
+        /// A role is not stored.
+        case incomplete
+        case complete([TargetRecord])
+    }
+
+    /// The site's own records with some tags, by its index.
+    private func indexedRecords(of tags: Set<String>) async throws(VaultError) -> IndexedRecords {
+        // An index has no quiet names.
+        guard !chain.hasQuietNames else { return .noIndex }
+        do throws(VaultError) {
+            var paths: Set<String> = []
+            for tag in tags {
+                let roles = try await trust.rolesVisited(
+                    for: TagIndex.path(of: tag), in: chain, from: source, now: .earliest)
+                guard let found = TagIndex.paths(of: tag, in: roles) else { return .noIndex }
+                paths.formUnion(found)
+            }
+            var records: [TargetRecord] = []
+            for path in paths.sorted() {
+                guard let record = try await trust.target(at: path, in: chain, from: source, now: .earliest)
+                else { continue }
+                records.append(record)
+            }
+            return .complete(records)
+        } catch {
+            guard [.untrusted, .unavailable, .corrupt, .missing].contains(error.category) else { throw error }
+            return .incomplete
+        }
+    }
+}
