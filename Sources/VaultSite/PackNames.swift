@@ -38,6 +38,14 @@ public struct PackNames: Sendable, Equatable {
         listedIDs[entry.name] = id
     }
 
+    /// Takes the entries of packs that it does not have from an earlier table.
+    public mutating func complete(by earlier: PackNames, for ids: [PackID]) {
+        for id in ids where entries[id] == nil {
+            guard let entry = earlier.entries[id], listedIDs[entry.name] == nil else { continue }
+            add(entry, listedAs: id)
+        }
+    }
+
     /// A manifest with the offer that the table has for it; as it is where the table has none.
     public func completing(_ pack: PackManifest) -> PackManifest {
         guard let entry = entries[pack.id] else { return pack }

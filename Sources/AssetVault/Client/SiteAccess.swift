@@ -81,9 +81,10 @@ struct SiteAccess: Sendable {
     /// One pack. Of a large site only the delegated metadata that may list it are read. Throws `.missing` for a pack that the
     /// site does not list.
     func offer(of id: PackID, in listing: Listing) async throws(VaultError) -> OfferedPack {
-        let id = listing.names?.listedID(of: id) ?? id
+        let listedID = listing.names?.listedID(of: id) ?? id
+        let id = listing.names?[listed: listedID]?.name ?? id
         let record = try await trust.target(
-            at: id.targetPath, in: listing.chain, from: listing.site, now: listing.now)
+            at: listedID.targetPath, in: listing.chain, from: listing.site, now: listing.now)
         if let record {
             let listed = try ListedPack.readable(in: record)
             if let offer = try offer(listed, in: listing) { return offer }

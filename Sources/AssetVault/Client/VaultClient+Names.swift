@@ -20,7 +20,11 @@ extension VaultClient {
         do throws(VaultError) {
             _ = try await stager(with: keys).stage(offer)
             let bytes = try await store.contents(of: EntryPath(PackNames.path), in: offer.pack.id)
-            let names = try PackNames(parsing: bytes, place: offer.pack.id.description)
+            var names = try PackNames(parsing: bytes, place: offer.pack.id.description)
+            // Another channel lists other packs; those that the store has keep their names.
+            if let earlier = try? StoredNames(of: storeAccess)?.names {
+                names.complete(by: earlier, for: try storeAccess.records.ids())
+            }
             try StoredNames(names, of: offer.pack).save(in: storeAccess.layout)
             return names
         } catch {

@@ -26,10 +26,9 @@ final class ReusablePacks: Sendable {
         let (key, layout) = (pack.contentKeyID, layout)
         let owners = owners(of: key)
         let hadSources = families.withLock { families in
-            var family = families[key] ?? PackFamily(of: owners, under: key, in: layout)
-            family.look(at: pack.id, in: layout)
-            families[key] = family
-            return family.hadSources(besides: file, withTrees: keys != nil)
+            families[key, default: PackFamily(of: owners, under: key, in: layout)].look(
+                at: pack.id, in: layout)
+            return families[key]?.hadSources(besides: file, withTrees: keys != nil) ?? false
         }
         // An open file can be read after its removal.
         let versions = StoredSource.sealed(of: pack.id, in: layout).compactMap { $0.openPack(under: key) }

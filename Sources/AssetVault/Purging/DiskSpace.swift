@@ -90,7 +90,7 @@ struct DiskSpace: Sendable {
         for candidate in candidates {
             if let free, try FileSystem.availableSpace(at: folder) >= free { break }
             // One that can't be removed keeps nobody from the next.
-            guard (try? store.removal.remove(locked: candidate.id)) != nil else { continue }
+            guard (try? store.removal.remove(locked: candidate.id, isPurge: true)) != nil else { continue }
             observer(.finished(candidate.id, .absent))
             removed.append(candidate)
         }

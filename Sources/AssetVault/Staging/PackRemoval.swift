@@ -20,13 +20,16 @@ struct PackRemoval: Sendable {
     }
 
     /// The same, under the lock, by a process whose work is marked.
-    func remove(locked id: PackID) throws(VaultError) {
+    ///
+    /// - Parameter isPurge: a variant that another one replaced on this device comes back when the device needs it again.
+    func remove(locked id: PackID, isPurge: Bool = false) throws(VaultError) {
         // A record that can't be read would only keep the pack from being removed.
         var record =
             (try? records.record(of: id)) ?? (try? store.journal.reconciled(nil, of: id))
             ?? PackRecord()
         record.chosenForm = record.chosenForm ?? record.loaded?.form
         record.isRemoved = true
+        if !isPurge { record.isReplacedVariant = false }
         do throws(VaultError) { try records.save(record, of: id) } catch {
             // On a full disk the removal makes the space; the record is saved at the end.
             guard error.isStorageFailure else { throw error }
@@ -52,7 +55,7 @@ struct PackRemoval: Sendable {
         record.generation = saved.generation
         record.listing = saved.listing
         record.chosenForm = saved.chosenForm
-        record.isRemoved = true
+        record.isRemoved = !saved.isReplacedVariant
         // Recovery has forgotten already what is gone: the record on the disk is compared.
         if record != (try? records.record(of: id)) { try records.save(record, of: id) }
     }

@@ -15,12 +15,13 @@ struct StoredNames: Sendable {
 
     init(_ names: PackNames, of pack: PackManifest) { (self.names, digest) = (names, pack.sha256) }
 
-    /// Nil where there are none, and for a downloader that can't read the app's. Throws `.corrupt` for a damaged file.
+    /// Nil where there are none, and for a downloader that can't read the app's. A damaged file counts as none: the next fetch with
+    /// a key makes it again of the map.
     init?(of store: StoreAccess) throws(VaultError) {
         let path = store.layout.names
         let stored: Self?
         switch store.role {
-        case .app: stored = try Self.read(path)
+        case .app: stored = try optional(Self.read(path), ignoring: .corrupt) ?? nil
         case .downloader: stored = try? Self.read(path)
         }
         guard let stored else { return nil }

@@ -5,7 +5,7 @@ import Testing
 /// Versions of a pack for different versions of the app.
 @Suite(.timeLimit(.minutes(5))) struct AppVersionTests {
     let testSite: TestSite
-    private var folder: TemporaryFolder { testSite.folder }
+    var folder: TemporaryFolder { testSite.folder }
 
     /// Version 1 is for all apps, 2 from 2.0, and 3 from 3.0 on.
     init() async throws {
@@ -16,7 +16,7 @@ import Testing
     }
 
     @discardableResult
-    private func publish(
+    func publish(
         _ content: String, for apps: JSONValue?, supporting supported: JSONValue? = nil
     ) async throws -> CommandResult {
         try folder.write("level/file", content)
@@ -30,7 +30,7 @@ import Testing
     }
 
     /// What an app of a version has after a fetch; nil for nothing.
-    private func content(for app: String?, in store: String? = nil) async throws -> String? {
+    func content(for app: String?, in store: String? = nil) async throws -> String? {
         let store = store ?? folder["store-\(app ?? "any")"]
         let result = try await Command.run(
             ["fetch", testSite.site, "--all", "--store", store, "--trust", testSite.root] + testSite.keys
