@@ -21,7 +21,7 @@ public enum ProcessReplacement {
         var arguments = unsafe command.map { unsafe strdup($0) }
         unsafe arguments.append(nil)
         let code = unsafe vault_execute(program, arguments)
-        for argument in unsafe arguments { unsafe free(argument) }
+        unsafe arguments.forEach { unsafe free($0) }
         throw VaultError(
             code == -ENOENT ? .missing : .unwritable,
             "it can't be started (\(Errno(rawValue: -code)))", at: program, remedy: "check its name and PATH")
