@@ -160,7 +160,9 @@ extension RequestModel {
         case (.unknownTag, .begin):
             return wantsLastLevel && step.published.lowerBound < LevelSite.lastLevelSince
         case (.unknownTag, .conditional): return wantsLastLevel && !knowsLastLevel
-        case (.cancelled, .begin(_, .cancel, _)), (.cancelled, .begin(_, .end, _)): return true
+        case (.cancelled, .begin(_, .cancel, _)): return true
+        // It may end before it has begun.
+        case (.cancelled, .begin(_, .end, _)), (.usage, .begin(_, .end, _)): return true
         case (.busy, .begin), (.busy, .update), (.missing, .update): return othersRemove
         default: return false
         }

@@ -136,8 +136,9 @@ final class RequestPeer: Sendable {
         continuation.finish()
     }
 
-    /// In a folder above that of the running tests.
+    /// `REQUEST_PEER`, else in a folder above that of the running tests.
     private static func executable() throws -> FilePath {
+        if let named = ProcessInfo.processInfo.environment["REQUEST_PEER"] { return FilePath(named) }
         let tests = try FileManager.default.destinationOfSymbolicLink(atPath: "/proc/self/exe")
         var folder = FilePath(tests)
         while folder.removeLastComponent() {
