@@ -239,6 +239,10 @@ let package = Package(
         peer("archive", uses: ["VaultErrors", "VaultFileSystem", "PackSources"]),
         peer("crypto", uses: ["VaultErrors", "VaultCrypto"]),
         peer("keys", uses: ["VaultErrors", "VaultKeys", "VaultCrypto"]),
+        // Tests of several processes with one store drive it.
+        .executableTarget(
+            name: "request-peer", dependencies: ["AssetVault", "VaultCrypto", "VaultFileSystem"],
+            path: "Tests/Support/RequestPeer", swiftSettings: settings),
         // Reads files of made-up metadata; Tests/Fuzzing/run.sh makes a fuzzer of it.
         .executableTarget(
             name: "metadata-fuzzer", dependencies: ["VaultErrors", "VaultCrypto", "UpdateFramework"],

@@ -12,6 +12,10 @@ echo "== the command, as it is shipped"
 unset ASSETVAULT_COMMAND
 build_command
 export ASSETVAULT_COMMAND="$assetvault"
+# shellcheck disable=SC2086,SC2154 # a list of words, from prerequisites.sh
+swift build $shipped --product request-peer
+REQUEST_PEER="$(dirname "$assetvault")/request-peer"
+export REQUEST_PEER
 
 failed=
 # part NAME COMMAND...: the others run even when it fails.

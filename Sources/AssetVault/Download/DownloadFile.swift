@@ -88,6 +88,14 @@ struct DownloadFile {
         }
     }
 
+    /// Whether a process works on any file of the download.
+    var isInUse: Bool {
+        layout.downloads(of: pack).contains { path in
+            guard let file = try? EphemeralName.lockableFile(path) else { return false }
+            return (try? file.tryLock(exclusive: true)) == false
+        }
+    }
+
     /// When any file of the download was changed last, by any process; nil where there is none.
     func lastChange() throws(VaultError) -> Int64? {
         var last: Int64?

@@ -67,7 +67,7 @@ struct DiskSpace: Sendable {
         for id in try store.records.ids() where id != pack && !spared.contains(id) {
             guard let saved = try? store.records.record(of: id), let reason = saved.purgeReason,
                 let record = try? store.journal.reconciled(saved, of: id), let loaded = record.loaded,
-                record.arriving == nil, let versions = try? VersionFolder(of: id, in: layout),
+                !isBeingUpdated(record), let versions = try? VersionFolder(of: id, in: layout),
                 (try? versions.isFree(loaded)) == true
             else { continue }
             found.append(
@@ -78,6 +78,11 @@ struct DiskSpace: Sendable {
                     isOfRunningProcess: requested.contains(id)))
         }
         return found.sorted(by: PurgeablePack.goesFirst)
+    }
+
+    /// Whether a process downloads another version of the pack now. An interrupted download keeps no pack here.
+    private func isBeingUpdated(_ record: PackRecord) -> Bool {
+        record.arriving.map { DownloadFile(layout: store.layout, pack: $0).isInUse } ?? false
     }
 
     /// Removes packs, under the lock, until so many bytes are free. Returns what was removed.

@@ -35,7 +35,14 @@ extension VaultClient {
         try TaggedPacks.requireKnown(selected.unknownTags, among: stored?.listedTags ?? [])
         // Before anything is downloaded for it.
         try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
-        for _ in 0..<Self.attempts {
+        for attempt in 0..<Self.attempts {
+            if attempt > 0 {
+                // Another process may have staged and removed them by newer metadata than this client has read: then older ones decide
+                // nothing.
+                try await refresh()
+                listing = try await currentListing()
+                selected = try await select(tags, in: listing)
+            }
             let missingKeys = try await stage(selected, listedBy: listing, in: batch, reportingTo: downloads)
             if let missingKey = missingKeys.first { throw missingKey }
             if let access = try await store.grant(selected.offers.map(\.pack), tags, within: limit) {
