@@ -62,7 +62,7 @@ final class ManyPacks: Sendable {
             trustedRoot: try DurableFile.read(game.place.vault.trustedRoot, limit: 1 << 20),
             keys: game.place.keys)
         configuration.packsAtOnce = packsAtOnce
-        configuration.retries.base = .milliseconds(10)
+        configuration.retries.firstBackoff = .milliseconds(10)
         return try VaultClient(configuration)
     }
 

@@ -141,7 +141,7 @@ extension Round {
 
     /// The notes of requests are those of living processes that have access.
     private func requireNotes() throws {
-        let notes = try AccessNotes(layout: world.layout).all()
+        let notes = try AccessNotes(layout: world.layout).current()
         for place in 0..<world.count {
             let process = world.peer(place).processNumber
             let noted = notes.filter { $0.process.number == process }.map { $0.packs.keys.sorted() }

@@ -30,7 +30,7 @@ import VaultFileSystem
             keys: FileKeyProvider(path: FilePath(arguments[4])))
         configuration.policy.accessedSize = limit
         configuration.retries.attempts = 2
-        configuration.retries.base = .milliseconds(2)
+        configuration.retries.firstBackoff = .milliseconds(2)
         let peer = try Peer(configuration)
         while let line = readLine() { peer.obey(line) }
     }
