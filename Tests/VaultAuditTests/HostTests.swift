@@ -25,7 +25,7 @@ import VaultTransport
         try FileSystem.unlink(try vault.file(of: try await vault.packs()[0]))
         let scratch = try ScratchFolder(in: vault.place.path)
         let report = try await audit(vault, MappedHost(vault.site), scratch: scratch)
-        #expect(report.gravestError?.category == .unavailable)
+        #expect(report.gravestError?.category == .notHosted)
         #expect(
             report.problems == ["the site lists 'packs/levels/one.avpack', but the host does not have it"])
         #expect(report.packs.map(\.isSound) == [false, true])

@@ -186,7 +186,7 @@ import VaultTransport
     @Test func refusedConnectionIsReported() async throws {
         let location = try await withFaultServer(.hang) { server in try server.location() }
         let error = await failure { _ = try await fetch(TransportRequest(location)) }
-        #expect(error?.category == .unavailable)
+        #expect(error?.category == .unreachable)
         #expect(error?.problem.contains("Connection refused") == true, "\(String(describing: error))")
     }
 

@@ -83,7 +83,7 @@ import VaultTransport
             try HTTPProxy("\(scheme)://127.0.0.1:\(port)")
         }
         let error = await failure { _ = try await fetch(request, proxy: proxy) }
-        #expect(error?.category == .unavailable)
+        #expect(error?.category == .unreachable)
         let peer = (proxy == nil ? "" : "the proxy ") + "127.0.0.1:\(port)"
         #expect(
             error?.problem.hasPrefix("can't reach \(peer) (Connection refused") == true,

@@ -59,6 +59,6 @@ import VaultTransport
         var random = SeededGenerator(for: "RetryPolicyTests")
         let error = VaultError(category, "x", at: "y", remedy: "z")
         let delay = RetryPolicy().delay(afterFailures: 1, error, using: &random)
-        #expect((delay != nil) == (category == .unavailable))
+        #expect((delay != nil) == [.unavailable, .unreachable].contains(category))
     }
 }

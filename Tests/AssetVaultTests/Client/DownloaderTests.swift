@@ -45,9 +45,9 @@ import VaultFileSystem
         let hosted = try await HostedGame(policies: ["extras": "prefetch"])
         hosted.answer { $0.path.hasSuffix("extras.avpack") ? .status(404) : .file }
         let report = try await hosted.downloader().run(.update)
-        #expect(report.firstError?.category == .unavailable)
+        #expect(report.firstError?.category == .notHosted)
         // The category outlives the process.
-        guard case .failed(.unavailable, _) = try await hosted.client().status(of: extras).state else {
+        guard case .failed(.notHosted, _) = try await hosted.client().status(of: extras).state else {
             Issue.record("the failure is not recorded")
             return
         }
@@ -57,7 +57,7 @@ import VaultFileSystem
         elsewhere.site = try SiteLocation("http://127.0.0.1:1/")
         elsewhere.retries.attempts = 1
         let downloader = try PackDownloader(elsewhere)
-        #expect(await category { _ = try await downloader.run(.periodic) } == .unavailable)
+        #expect(await category { _ = try await downloader.run(.periodic) } == .unreachable)
     }
 
     @Test func allowancesLimitTheInitialSet() async throws {
@@ -78,7 +78,7 @@ import VaultFileSystem
         hosted.answer { $0.path.hasSuffix("one.avpack") ? .status(404) : .file }
         var limited = try hosted.configuration(keys: false)
         limited.policy.downloadAllowance = 400_000
-        #expect(try await PackDownloader(limited).run(.install).firstError?.category == .unavailable)
+        #expect(try await PackDownloader(limited).run(.install).firstError?.category == .notHosted)
         hosted.answer { _ in .file }
         let report = try await PackDownloader(limited).run(.install)
         #expect(report.firstError == nil && report.packs.map(\.id) == [one])
@@ -114,7 +114,7 @@ import VaultFileSystem
                 $0.pace = (60_000, .milliseconds(20))
             }
         }
-        #expect(try await hosted.downloader().run(.install).firstError?.category == .unavailable)
+        #expect(try await hosted.downloader().run(.install).firstError?.category == .notHosted)
         hosted.answer { _ in .file }
         let shown = Mutex(Shown())
         _ = try await hosted.downloader().run(.install) { update in shown.withLock { $0.note(update) } }

@@ -42,10 +42,10 @@ import VaultTransport
         hosted.answer { _ in .status(404) }
         let client = try hosted.client()
         let updates = client.statusUpdates
-        #expect(await category { try await client.fetch() } == .unavailable)
+        #expect(await category { try await client.fetch() } == .notHosted)
         client.endStatusUpdates()
         var failures = 0
-        for await case .failed(one, let error) in updates where error.category == .unavailable {
+        for await case .failed(one, let error) in updates where error.category == .notHosted {
             failures += 1
         }
         #expect(failures == 1)

@@ -110,13 +110,13 @@ struct HostedPublishRefusalTests {
     @Test func aHostWithoutASite() async throws {
         let server = try FaultServer(folder["level"])
         try await refuses(69, naming: "publish and upload", server.url)
-        try await refuses(69, naming: "", "http://127.0.0.1:\(ListeningSocket().port)/")
+        try await refuses(68, naming: "", "http://127.0.0.1:\(ListeningSocket().port)/")
         try await refuses(64, naming: "", "ftp://127.0.0.1/")
     }
 
     @Test func aPackMissingFromTheHost() async throws {
         let server = try FaultServer(runner.host) { $0.isForPack ? .status(404) : .file }
-        try await refuses(69, naming: "the host does not have it", server.url)
+        try await refuses(72, naming: "the host does not have it", server.url)
         #expect(server.packs.count == 1)
     }
 
