@@ -9,10 +9,13 @@ public struct Site: Sendable {
     public let transport: any Transport
     /// Measures how fast the host sends metadata, over all its responses.
     private let meter = ThroughputMeter()
+    /// When a host that fails is asked for metadata again; nil for never.
+    private let retries: RetryPolicy?
 
-    public init(_ location: SiteLocation, transport: any Transport) {
+    public init(_ location: SiteLocation, transport: any Transport, retries: RetryPolicy? = nil) {
         self.location = location
         self.transport = transport
+        self.retries = retries
     }
 
     /// The location of a target's file: below `targets/`, its digest before its name.
@@ -27,7 +30,7 @@ extension Site: MetadataSource {
     public func metadata(named name: String, limit: Int) async throws(VaultError) -> [UInt8]? {
         let file = try location.appending("metadata/\(name)")
         do {
-            return try await transport.bytes(at: file, limit: limit, meter: meter)
+            return try await transport.bytes(at: file, limit: limit, meter: meter, retries: retries)
         } catch {
             guard error.category == .corrupt else { throw error }
             throw VaultError(

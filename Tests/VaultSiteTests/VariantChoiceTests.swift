@@ -63,6 +63,24 @@ import VaultSite
         #expect(chosen(Array(packs.dropLast()), ["texture": ["bc7"]]) == ["astc"])
     }
 
+    /// A class of devices, and something that a device has or not: `true` and `false` are stated as words.
+    @Test(arguments: [
+        (["class": ["tv"], "hdr": ["true"]], "tv-hdr"), (["class": ["tv"], "hdr": ["false"]], "tv"),
+        (["class": ["tablet", "phone"], "hdr": ["true"]], "phone"), (["class": ["watch"]], "phone"),
+        (["hdr": ["true"]], "phone"), ([:], "phone"),
+    ])
+    func classesAndBooleans(device: [String: [String]], expected: String) throws {
+        let matching: [String: TraitMatching] = [
+            "class": .word(fallback: ["phone"]), "hdr": .word(fallback: ["false"]),
+        ]
+        let packs = try [
+            pack("phone", ["class": "phone", "hdr": false], matching),
+            pack("tv", ["class": "tv", "hdr": false], matching),
+            pack("tv-hdr", ["class": "tv", "hdr": true], matching),
+        ]
+        #expect(chosen(packs, device) == [expected])
+    }
+
     @Test func onlyVariantsOfTheSameFilesReplaceEachOther() throws {
         let packs = try [
             pack("plain", [:], [:]), pack("one", ["scale": 1], Self.scale),

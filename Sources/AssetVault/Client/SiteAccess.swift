@@ -10,9 +10,13 @@ struct SiteAccess: Sendable {
     let mirrors: [Site]
     let trust: MetadataStore
     let trustedRoot: [UInt8]?
+    private let retries: RetryPolicy?
     private let choice: ListingChoice
     private let store: StoreAccess
     var role: StoreRole { store.role }
+
+    /// How often a file of metadata is asked for: an app that starts waits for it.
+    private static let metadataAttempts = 3
 
     /// The packs of a site, by metadata that were just verified.
     struct Listing: Sendable {
@@ -33,6 +37,10 @@ struct SiteAccess: Sendable {
     init(_ configuration: VaultConfiguration, in store: StoreAccess, over network: NetworkAccess) {
         let transport = network.transport(for: nil)
         mirrors = configuration.locations.map { Site($0, transport: transport) }
+        var retries = configuration.retries
+        retries.attempts = min(retries.attempts, Self.metadataAttempts)
+        // Where there is another mirror, that one is asked instead.
+        self.retries = mirrors.count == 1 ? retries : nil
         self.store = store
         trust = store.metadata
         trustedRoot = configuration.trustedRoot
@@ -47,7 +55,7 @@ struct SiteAccess: Sendable {
         var firstError: VaultError?
         for mirror in mirrors {
             // Each refresh is measured by itself.
-            let site = Site(mirror.location, transport: mirror.transport)
+            let site = Site(mirror.location, transport: mirror.transport, retries: retries)
             do throws(VaultError) {
                 let chain = try await trust.refresh(from: site, trusting: trustedRoot, now: now)
                 return try listing(of: chain, at: site, now: now)

@@ -3,7 +3,8 @@ import VaultErrors
 
 /// Listed packs of one content key: clients that have them take equal pieces from them.
 struct RelatedPacks {
-    /// The number of packs that a client looks at for the pieces of one, versions of that pack among them.
+    /// The number of packs that are looked at for the pieces of one, versions of that pack among them: clients look at all, and may
+    /// download less than is said.
     static let limit = 32
 
     fileprivate var files: [(id: PackID, file: PackFile)] = []

@@ -3,7 +3,6 @@ public import SealedPack
 import StrictJSON
 public import SystemPackage
 public import UpdateFramework
-import VaultBytes
 public import VaultErrors
 import VaultFileSystem
 import VaultSite
@@ -88,23 +87,6 @@ public struct VaultSettings: Sendable {
         supportedApps = try AppVersionRange(parsing: json["apps"])
         if hasQuietNames { try Self.requireNamesCanBeQuiet(json, structure, resources) }
         limits = try json["limits"].map { limits throws(VaultError) in try SizeLimits(parsing: limits) }
-    }
-
-    private static let members = [
-        "format", "packs", "resources", "expiry", "teams", "team", "bins", "channels", "audiences", "limits",
-        "quietNames", "apps",
-    ]
-
-    /// Members of other programs are ignored, but not one that was probably meant for this one: without `"quietNames"` names
-    /// would be public.
-    private static func requireNoMisspelling(in json: LocatedJSON) throws(VaultError) {
-        for member in try json.members() where !members.contains(where: { $0.hasSameBytes(as: member.name) })
-        {
-            guard Suggestion.nearest(to: member.name, among: members) != nil else { continue }
-            throw member.key.error(
-                .usage, "the member \"\(member.name.excerpt)\" is unknown", remedy: "give it another name"
-            ).suggesting(member.name, among: members)
-        }
     }
 
     private static func requireNamesCanBeQuiet(

@@ -17,7 +17,8 @@ struct Audit: AsyncParsableCommand {
             code is that of the worst: 76 when the metadata can't be trusted (then nothing that it lists is read), 65 \
             for damage and for missing files of a folder, 69 when a host fails or does not have a file, 77 for keys. Of a folder, \
             everything that the kept metadata lists is verified too: earlier versions that can be restored. A host's files \
-            can't be listed, so there it is what the newest metadata lists.
+            can't be listed, so there it is what the newest metadata lists. Of each pack it also says for which vault keys it \
+            is sealed.
 
             EXAMPLE
               assetvault audit https://cdn.example.com/game --trust trusted-root.json

@@ -21,12 +21,51 @@ extension VaultError {
 }
 
 extension Transport {
-    /// A whole small file, such as metadata; nil when it does not exist.
+    /// A whole small file, such as metadata; nil when it does not exist. A host that fails is asked again.
     ///
-    /// - Parameter meter: shared by all requests of one transfer.
+    /// - Parameters:
+    ///   - meter: shared by all requests of one transfer.
+    ///   - retries: when; nil for never.
     /// - Throws: `.corrupt` when it has more than `limit` bytes, and what ``get(_:)`` throws.
     public func bytes(
-        at location: SiteLocation, limit: Int, meter: ThroughputMeter = ThroughputMeter()
+        at location: SiteLocation, limit: Int, meter: ThroughputMeter = ThroughputMeter(),
+        retries: RetryPolicy? = nil
+    ) async throws(VaultError) -> [UInt8]? {
+        var failures = 0
+        var generator = SystemRandomNumberGenerator()
+        while true {
+            let failure: TransferFailure
+            do throws(TransferFailure) {
+                return try await bytesOnce(at: location, limit: limit, meter: meter)
+            } catch {
+                failure = error
+            }
+            failures += 1
+            // Who has no connection is told so at once.
+            guard let retries, failure.error.category != .unreachable,
+                let pause = retries.delay(
+                    afterFailures: failures, failure.error, retryAfter: failure.retryAfter, using: &generator)
+            else { throw failure.error }
+            meter.count(pause: failure.retryAfter ?? .zero)
+            do { try await Task.sleep(for: pause) } catch {
+                throw VaultError.cancelled(location.description)
+            }
+        }
+    }
+
+    private func bytesOnce(
+        at location: SiteLocation, limit: Int, meter: ThroughputMeter
+    ) async throws(TransferFailure) -> [UInt8]? {
+        var retryAfter: Duration?
+        do throws(VaultError) {
+            return try await bytes(at: location, limit: limit, meter: meter, askedToWait: &retryAfter)
+        } catch {
+            throw TransferFailure(error, retryAfter: retryAfter)
+        }
+    }
+
+    private func bytes(
+        at location: SiteLocation, limit: Int, meter: ThroughputMeter, askedToWait retryAfter: inout Duration?
     ) async throws(VaultError) -> [UInt8]? {
         var request = TransportRequest(location, limit: UInt64(clamping: limit))
         request.meter = meter
@@ -36,7 +75,9 @@ extension Transport {
             for try await chunk in body { bytes += chunk }
             return bytes
         case .absent: return nil
-        case .busy(let wait): throw .busyHost(location, retryAfter: wait)
+        case .busy(let wait):
+            retryAfter = wait
+            throw .busyHost(location, retryAfter: wait)
         case .part, .outOfRange:
             throw VaultError(
                 .unavailable, "the host sent a part instead of the whole file", at: location.description,
