@@ -107,7 +107,7 @@ usage
 for level in 1 2 3 4 5; do
     if [ $level = 2 ]; then
         step "While level 1 was played, levels 2 and 3 were prefetched, in this order; nothing came in another scale or language"
-        fetch 2>prefetched
+        fetch --parallel 1 2>prefetched
         cat prefetched
         grep -n "^loaded" prefetched | head -n 1 | grep -q "game/level2" || fail "level 2 was not the first to come"
         [ "$(report game/level3 form)" = opened ] || fail "level 3 was not prefetched"

@@ -30,6 +30,7 @@ part power-loss sh Tests/PowerLoss/run.sh
 part quickstart sh Samples/quickstart.sh
 part teams sh Samples/teams.sh
 part maze sh Samples/maze.sh
+part tagged sh Samples/tagged.sh
 [ -z "$failed" ] || {
     echo "failed:$failed" >&2
     exit 1
