@@ -38,21 +38,31 @@ struct UsageReport: Report {
 
     var lines: [String] {
         let total = usage.sizeOnDisk()
-        let share = { (size: UInt64) in Bar.text(size, of: max(total, 1)) }
-        return usage.packs.map { pack in
-            var line =
-                "\(share(pack.sizeOnDisk)) \(pack.name ?? pack.id)  \(pack.sizeOnDisk) bytes, \(pack.policy.rawValue)"
-            if !pack.tags.isEmpty { line += ", tags \(pack.tags.joined(separator: " "))" }
-            line += ", \(pack.state)"
-            if pack.purgeReason != nil { line += ", preservation \(pack.preservation)" }
-            if let lastUse = pack.lastUse { line += ", last read \(lastUse)" }
-            return line
-        } + [
-            "\(share(usage.sizeOnDisk(where: \.isInAccess))) in access: \(accessedSize) bytes opened",
-            "\(share(purgeableSize)) purgeable: \(purgeableSize) bytes",
-            "initial install: \(initialSize) bytes opened",
-            "in all: \(total) bytes; free on the disk: \(usage.freeSize)",
+        let rows = usage.packs.map { pack in
+            [
+                Bar.text(pack.sizeOnDisk, of: max(largest, 1)), "\(pack.name ?? pack.id)",
+                Bar.size(pack.sizeOnDisk), pack.policy.rawValue, pack.state, pack.order,
+                pack.tags.isEmpty ? "" : "tags \(pack.tags.joined(separator: " "))",
+            ]
+        }
+        return [
+            Bar.parts(parts.map { ($0.size, $0.mark) }, of: total),
+            parts.map { "\($0.mark) \($0.name) \(Bar.size($0.size))" }.joined(separator: "   "),
+        ] + Columns.aligned(rows) + [
+            "in all \(Bar.size(total)), free on the disk \(Bar.size(usage.freeSize))",
+            "initial install: \(Bar.size(initialSize)) opened; in access: \(Bar.size(accessedSize)) opened",
         ] + networkLines
+    }
+
+    private var largest: UInt64 { usage.packs.map(\.sizeOnDisk).max() ?? 0 }
+
+    /// The store by what becomes of its packs.
+    private var parts: [(name: String, mark: Character, size: UInt64)] {
+        [
+            ("in access", "█", usage.sizeOnDisk(where: \.isInAccess)),
+            ("stays", "▓", usage.sizeOnDisk { !$0.isInAccess && $0.purgeReason == nil }),
+            ("may go", "░", purgeableSize),
+        ]
     }
 
     /// The last days on which anything was received.
@@ -61,9 +71,13 @@ struct UsageReport: Report {
     private var networkLines: [String] {
         let days = usage.network.days.sorted { $0.key < $1.key }.suffix(Self.shownDays)
         let largest = days.map(\.value.all).max() ?? 0
-        return days.map { day, bytes in
-            "\(Bar.text(bytes.all, of: max(largest, 1))) received \(day): \(bytes.all) bytes, \(bytes.metered) of them metered"
-        }
+        return Columns.aligned(
+            days.map { day, bytes in
+                [
+                    Bar.text(bytes.all, of: max(largest, 1)), "received \(day)", Bar.size(bytes.all),
+                    bytes.metered == 0 ? "" : "\(Bar.size(bytes.metered)) of it metered",
+                ]
+            })
     }
 
     private var purgeableSize: UInt64 {
@@ -93,6 +107,12 @@ extension StoreUsage.Pack {
         if isInAccess { return "being read" }
         if form == nil { return "not ready for use" }
         return purgeReason.map { "may go: \($0.words)" } ?? "stays"
+    }
+
+    /// What decides when it goes.
+    fileprivate var order: String {
+        let use = lastUse.map { "last read \($0)" } ?? "never read"
+        return purgeReason == nil ? use : "preservation \(preservation), \(use)"
     }
 
     fileprivate func json(received: NetworkUsage.Bytes?) -> JSONObject {

@@ -1,8 +1,54 @@
-/// Draws a size beside a larger one.
+/// Draws sizes beside each other.
 enum Bar {
-    /// Ten characters wide.
+    private static let wholeWidth = 60
+
+    /// A size beside a larger one, ten characters wide.
     static func text(_ size: UInt64, of whole: UInt64) -> String {
-        let filled = whole == 0 ? 0 : min(10, Int((Double(size) / Double(whole) * 10).rounded(.up)))
+        let filled = min(10, Int((share(size, of: whole) * 10).rounded(.up)))
         return String(repeating: "█", count: filled) + String(repeating: "░", count: 10 - filled)
+    }
+
+    /// A whole by its parts, each with a mark of its own. The smallest part that is not empty still shows.
+    static func parts(_ parts: [(size: UInt64, mark: Character)], of whole: UInt64) -> String {
+        var text = ""
+        for (size, mark) in parts {
+            let width = (share(size, of: whole) * Double(wholeWidth)).rounded(.up)
+            text += String(repeating: mark, count: min(Int(width), wholeWidth))
+        }
+        return String(text.prefix(wholeWidth + parts.count))
+    }
+
+    /// For people, in units of 1000: `512 B`, `1.5 MB`.
+    static func size(_ bytes: UInt64) -> String {
+        var (number, units) = (Double(bytes), ["B", "KB", "MB", "GB", "TB", "PB", "EB"])
+        while number >= 999.5, units.count > 1 {
+            number /= 1000
+            units.removeFirst()
+        }
+        let tenths = (number * 10).rounded() / 10
+        let isWhole = units[0] == "B" || tenths >= 100 || tenths == tenths.rounded()
+        return "\(isWhole ? "\(Int(number.rounded()))" : "\(tenths)") \(units[0])"
+    }
+
+    private static func share(_ size: UInt64, of whole: UInt64) -> Double {
+        whole == 0 ? 0 : min(1, Double(size) / Double(whole))
+    }
+}
+
+/// A table without lines.
+enum Columns {
+    /// Each column is as wide as its widest cell; two spaces stand between.
+    static func aligned(_ rows: [[String]]) -> [String] {
+        let widths = (0..<(rows.map(\.count).max() ?? 0)).map { column in
+            rows.map { column < $0.count ? $0[column].count : 0 }.max() ?? 0
+        }
+        return rows.map { row in
+            var line = ""
+            for (cell, width) in zip(row, widths) where width > 0 {
+                line += (line.isEmpty ? "" : "  ") + cell + String(repeating: " ", count: width - cell.count)
+            }
+            while line.hasSuffix(" ") { line.removeLast() }
+            return line
+        }
     }
 }

@@ -21,7 +21,7 @@ import Testing
         #expect(usage["level3"]?["preservation"] == "0.8")
         let text = try await Command.run(["usage"] + site.store).succeeded().text
         #expect(text.contains("game/level2  ") && text.contains("may go: on demand"), "\(text)")
-        #expect(text.contains("initial install: 5 bytes opened"), "\(text)")
+        #expect(text.contains("initial install: 5 B opened"), "\(text)")
         try await Command.run(["usage", "--limits", "odr-2015"] + site.store).succeeded()
         try await Command.run(["usage", "--limits", "odr-2016"] + site.store).failed(64, naming: "odr-2015")
         try await Command.run(["usage", "--store", testSite.folder["nowhere"]]).failed(66)
