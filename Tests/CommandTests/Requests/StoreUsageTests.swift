@@ -45,7 +45,7 @@ import Testing
                 try await Command.run(limited).succeeded()
             } else if id == "level1" {
                 let result = try await Command.run(limited)
-                #expect(result.exitCode == 74 && result.text.contains("initial install: \(size) bytes"))
+                #expect(result.exitCode == 78 && result.text.contains("initial install: 2 GB opened"), "\(result.text)")
                 #expect(result.errorText.contains("the initial install has \(size) bytes, and 2000000000"))
                 try await Command.run(["usage", "--limits", "apple-2024"] + site.store).succeeded()
             }
@@ -58,7 +58,7 @@ import Testing
         ) { program in
             #expect(try await program.firstLine() == "begun")
             let result = try await Command.run(limited)
-            #expect(result.exitCode == 74, "\(result.errorText)")
+            #expect(result.exitCode == 78, "\(result.errorText)")
             program.send(SIGKILL)
         }
     }
