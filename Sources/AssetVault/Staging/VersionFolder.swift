@@ -17,19 +17,20 @@ struct VersionFolder: ~Copyable {
         (self.id, self.layout) = (id, layout)
     }
 
-    /// The version that `current` leads to, by the manifest beside it, or by the record where that is damaged; nil when it
-    /// leads to nothing, or neither names it.
+    /// The version that `current` leads to, by the record, or by the manifest beside it where the record names another version;
+    /// nil when it leads to nothing, or neither names it.
     func live(recorded: PackRecord.Loaded?) throws(VaultError) -> PackRecord.Loaded? {
         guard let name = try linkedName() else { return nil }
-        let recorded = recorded.flatMap { isName(name, of: $0) ? $0 : nil }
+        // Stores have many packs: their manifests are not read for each look at them.
+        if let recorded, isName(name, of: recorded) { return recorded }
         do throws(VaultError) {
             let pack = try PackManifestFile.read(beside: folder.path.appending(name))
             let loaded = PackRecord.Loaded(pack: pack, form: name.hasSuffix(".avpack") ? .sealed : .opened)
-            return isName(name, of: loaded) ? loaded : recorded
+            return isName(name, of: loaded) ? loaded : nil
         } catch {
             // An unreadable manifest is still there: its version is not to be removed.
-            guard error.category != .io || recorded != nil else { throw error }
-            return recorded
+            guard error.category != .io else { throw error }
+            return nil
         }
     }
 

@@ -150,11 +150,11 @@ extension RequestModel {
         let wantsLastLevel = judged.wanted.contains(where: isOfLastLevel)
         let isUpdate = if case .update = move { true } else { false }
         switch (category, move) {
-        case (.unavailable, .begin), (.unavailable, .update):
+        case (.unavailable, .begin), (.unavailable, .update), (.unreachable, .begin), (.unreachable, .update):
             return step.isHostBad && (isMissing || isUpdate || wantsLastLevel && !knowsLastLevel)
         case (.diskFull, .begin), (.diskFull, .update):
             return disks[judged.outcome.place] != .plain && (isMissing || isUpdate)
-        case (.limit, .begin), (.limit, .conditional):
+        case (.accessLimit, .begin), (.accessLimit, .conditional):
             let asked = judged.others.reduce(judged.wanted) { $0.union(wanted($1.move)) }
             return usedBytes(accesses, and: asked) > RequestWorld.limit
         case (.unknownTag, .begin):

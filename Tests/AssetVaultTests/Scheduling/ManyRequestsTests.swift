@@ -41,8 +41,13 @@ import Testing
         await noting
     }
 
-    private func wait(until isReached: () -> Bool) async throws {
-        while !isReached() { try await Task.sleep(for: .milliseconds(2)) }
+    /// What does not happen in two minutes never does.
+    private func wait(for what: String, until isReached: () -> Bool) async throws {
+        let deadline = ContinuousClock.now + .seconds(120)
+        while !isReached() {
+            try #require(ContinuousClock.now < deadline, "it was waited in vain for \(what)")
+            try await Task.sleep(for: .milliseconds(2))
+        }
     }
 
     /// 90 packs, or 300: again and again the line is held up while the priorities of all that is left are dealt anew: what runs is overtaken, and goes on
@@ -57,13 +62,17 @@ import Testing
             let count = many.tags.count * many.packsPerTag
             let share = count / 6
             // Until all of them wait, there is no order.
-            try await wait { finished.plannedCount == count && finished.packs.count >= 10 }
+            try await wait(for: "all to wait") {
+                finished.plannedCount == count && finished.packs.count >= 10
+            }
+            // Also after a failure all must end.
+            defer { many.isHeldUp = false }
             for end in stride(from: finished.packs.count + share, to: count, by: share) {
                 many.isHeldUp = true
                 let priorities = deal(requests, &random)
                 let left = priorities.filter { !finished.packs.contains($0.key) }
                 let highest = left.filter { $0.value == left.values.max() }.keys
-                try await wait {
+                try await wait(for: "those of the highest priority") {
                     let asked = Set(many.sentBytes().keys).union(finished.packs)
                     return asked.intersection(highest).count >= min(highest.count, Self.width)
                 }
@@ -71,7 +80,7 @@ import Testing
                 let begun = many.sentBytes()
                 let before = finished.packs.count
                 many.isHeldUp = false
-                try await wait { finished.packs.count >= end }
+                try await wait(for: "\(end) packs") { finished.packs.count >= end }
                 let done = finished.packs.dropFirst(before).filter { begun[$0] == nil }
                 expectOrder(done.compactMap { priorities[$0] })
             }
@@ -107,11 +116,11 @@ import Testing
         let requests = many.tags.map { ResourceRequest(tags: [$0], of: client) }
         let large = try PackID("game/large")
         try await begin(requests, of: client) { finished in
-            try await wait { finished.packs.count >= 2 }
+            try await wait(for: "two packs") { finished.packs.count >= 2 }
             let urgent = ResourceRequest(tags: ["large"], of: client)
             urgent.loadingPriority = .urgent
             async let access: Void = urgent.beginAccessing()
-            try await wait { many.sentBytes()[large] != nil }
+            try await wait(for: "the urgent one") { many.sentBytes()[large] != nil }
             let before = many.sentBytes()
             try await access
             let after = many.sentBytes()
