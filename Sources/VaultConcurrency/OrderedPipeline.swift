@@ -52,7 +52,7 @@ public func runInOrder<Input: Sendable, Output: Sendable>(
         }
         do throws(VaultError) {
             while true {
-                while !isReading, started - delivered < min(width, max(1, Parallelism.limit())) {
+                while !isReading, started - delivered < min(width, Parallelism.width) {
                     if Task.isCancelled { throw VaultError.cancelled("task") }
                     if pending == nil, !isAtEnd {
                         switch try await next() {

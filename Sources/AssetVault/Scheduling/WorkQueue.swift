@@ -54,7 +54,7 @@ final class WorkQueue: Sendable {
         ) async throws(VaultError) -> R? {
             let schedule = queue.schedule
             try requireWanted(item, id)
-            let limit: @Sendable () -> Int = { [self] in processorLimit }
+            let limit = Parallelism.Limit { [self] in processorLimit }
             let result = await Parallelism.$limit.withValue(limit) {
                 await VaultConcurrency.run(
                     until: { _ = await schedule.wait { $0.isStopped(item) ? true : nil } }, body)
