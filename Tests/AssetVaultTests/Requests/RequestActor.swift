@@ -11,12 +11,12 @@ struct RequestActor: Sendable {
 
     func perform(_ move: RequestMove) async throws -> RequestModel.Outcome {
         let peer = world.peer(place)
-        let count = world.requestCount(of: place)
         var outcome = RequestModel.Outcome(place: place, move: move, answer: .none)
         switch move {
         case .begin(let tags, let twist, let milliseconds):
             try await begin(tags, twist, milliseconds, &outcome)
         case .conditional(let tags):
+            let count = try await world.settledRequestCount(of: place)
             outcome.answer = await peer.ask(["conditional", name] + tags.sorted())
             outcome.requestCount = world.requestCount(of: place) - count
             if outcome.answer.isOK { outcome.begun = await access(to: tags) }

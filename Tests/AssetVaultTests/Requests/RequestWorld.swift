@@ -76,6 +76,16 @@ final class RequestWorld: Sendable {
         return host.state.withLock { $0.counts[name] ?? 0 }
     }
 
+    /// The same when what the process sent for an earlier move, which it cancelled, has arrived at the host.
+    func settledRequestCount(of place: Int) async throws -> Int {
+        var count = -1
+        while count != requestCount(of: place) {
+            count = requestCount(of: place)
+            try await Task.sleep(for: .milliseconds(10))
+        }
+        return count
+    }
+
     var network: Network {
         get { host.state.withLock { $0.network } }
         set { host.state.withLock { $0.network = newValue } }
