@@ -6,7 +6,7 @@ import VaultKeys
 
 /// A kind of provider, created with one text.
 enum ProviderKind: String, CaseIterable, Sendable {
-    case inMemory, closure, environment, file, manifest, directory, command, chain
+    case inMemory, closure, environment, file, fileDescriptor, directory, command, chain
 
     func provider(holding text: String, in folder: TestFolder) throws -> any KeyProvider {
         switch self {
@@ -20,7 +20,7 @@ enum ProviderKind: String, CaseIterable, Sendable {
             _ = unsafe setenv(name, text, 1)
             return EnvironmentKeyProvider(variable: name)
         case .file: return FileKeyProvider(path: try folder.write(text, to: "ring"))
-        case .manifest:
+        case .fileDescriptor:
             let pipe = Pipe()
             let provider = try FileDescriptorKeyProvider(descriptor: pipe.fileHandleForReading.fileDescriptor)
             try pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
