@@ -130,7 +130,7 @@ struct PackPublisher {
         async throws(VaultError) -> ContentKeyChoice
     {
         let openers =
-            previous == nil ? keys : ChainedKeyProvider([keys, try audiences.keys(of: audiences.all)])
+            previous == nil ? keys : CombinedKeyProvider([keys, try audiences.keys(of: audiences.all)])
         return try await ContentKeyChoice(
             following: previous, keys: openers, sealingFor: names.isEmpty ? keys : audiences.keys(of: names))
     }
