@@ -70,6 +70,9 @@ struct PackRecord: Sendable, Equatable {
         return record
     }
 
+    /// Whether any listing decided on the pack; a record that was lost, or a failure alone, names none.
+    var wasListed: Bool { listing != ListingVersion() }
+
     /// Whether this listing may decide on the pack: no newer one did, and the app did not remove the pack.
     func accepts(_ listing: ListingVersion) -> Bool { self.listing <= listing && !isRemoved }
 
