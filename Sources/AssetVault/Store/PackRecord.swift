@@ -70,7 +70,7 @@ struct PackRecord: Sendable, Equatable {
         return record
     }
 
-    /// Whether any listing decided on the pack; a record that was lost, or a failure alone, names none.
+    /// Whether the record names the listing that decided on the pack. A new one names none.
     var wasListed: Bool { listing != ListingVersion() }
 
     /// Whether this listing may decide on the pack: no newer one did, and the app did not remove the pack.

@@ -24,7 +24,7 @@ struct Cat: AsyncParsableCommand {
     @OptionGroup var keys: KeyOptions
 
     func run() async throws {
-        let source = try await pack.local().unlock(try keys.required())
+        let source = try await pack.local().opened(with: try keys.required())
         guard let wanted = try? EntryPath(path), let entry = source.catalog.entry(at: wanted),
             entry.kind != .emptyFolder
         else {
