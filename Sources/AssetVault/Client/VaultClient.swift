@@ -150,7 +150,7 @@ public actor VaultClient {
         // A file that can't be removed costs disk space, and nothing else.
         try? await storeAccess.removal.removeSuperseded(by: selected.offers)
         if let variants = selected.variants {
-            try? await storeAccess.journal.recordReplacedVariants(variants, among: selected.seenIDs)
+            try? await storeAccess.journal.recordReplacedVariants(variants, among: selected.candidateIDs)
         }
         if let refusal = selected.refusals.first { throw refusal }
         for outcome in outcomes { _ = try outcome.result.get() }
