@@ -103,7 +103,7 @@ public actor VaultClient {
     /// Without the site, packs that were downloaded before still open: that needs only their keys. Failures are reported by
     /// updates.
     private func openWhatWaits(of selection: PackSelection) async {
-        guard configuration.keys != nil, (try? access.trust.pin()) != nil else { return }
+        guard configuration.keys != nil, (try? access.trust.pinDigest()) != nil else { return }
         let named: [PackID]? = if case .only(let ids) = selection { ids } else { nil }
         _ = try? await unlock(named)
     }

@@ -28,7 +28,7 @@ public struct MetadataStore: Sendable {
     }
 
     /// The SHA-256 of the pinned root; nil before that.
-    public func pin() throws(VaultError) -> SHA256Digest? {
+    public func pinDigest() throws(VaultError) -> SHA256Digest? {
         try storedRoots.firstRoot().map { SHA256.hash($0.span) }
     }
 
