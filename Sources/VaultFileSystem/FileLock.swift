@@ -25,7 +25,7 @@ public struct FileLock: ~Copyable, Sendable {
             let file = try open(path, permissions)
             guard try file.tryLock(exclusive: mode == .exclusive) else { return nil }
             // The removal of a lock file (with the whole store) must not allow two owners.
-            if try file.status().links > 0 { return FileLock(mode: mode, file: file) }
+            if try file.status().hardLinks > 0 { return FileLock(mode: mode, file: file) }
         }
     }
 
@@ -75,7 +75,7 @@ public struct FileLock: ~Copyable, Sendable {
             if made == -EEXIST { continue }
             let file = OpenFile(
                 takingOwnershipOf: try check(made, .creating, "create the lock file", path), named: path)
-            try file.setFirstPermissions(permissions)
+            try file.setPermissionsOfNew(permissions)
             return file
         }
     }

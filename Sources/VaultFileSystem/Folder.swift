@@ -79,7 +79,7 @@ public struct Folder: OpenHandle, ~Copyable, Sendable {
         if opened < 0 { _ = unsafe vault_rmdir(parent, name) }
         let folder = Folder(
             takingOwnershipOf: try check(opened, .creating, "create the folder", path), named: path)
-        try folder.setFirstPermissions(permissions)
+        try folder.setPermissionsOfNew(permissions)
         return folder
     }
 }

@@ -74,7 +74,7 @@ public struct OpenFile: OpenHandle, ~Copyable, Sendable {
     ) throws(VaultError) -> OpenFile {
         let opened = unsafe vault_open(parent, name, VAULT_CREATE, 0o600)
         let file = OpenFile(takingOwnershipOf: try check(opened, .creating, "create", path), named: path)
-        try file.setFirstPermissions(permissions)
+        try file.setPermissionsOfNew(permissions)
         return file
     }
 }
