@@ -104,7 +104,7 @@ extension VaultStore {
         let workMark = try store.recovery.beginWork()
         defer { withExtendedLifetime(workMark) {} }
         try await store.journal.updateRecord(of: id) {
-            ($0.isPurgeable, $0.isKept) = (isPurgeable, !isPurgeable)
+            ($0.isDeclaredPurgeable, $0.isKept) = (isPurgeable, !isPurgeable)
             if !isPurgeable { $0.isReplacedVariant = false }
         }
     }
