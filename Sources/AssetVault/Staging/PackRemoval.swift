@@ -137,6 +137,6 @@ struct PackRemoval: Sendable {
         guard let file = try? EphemeralName.lockableFile(path), try file.tryLock(exclusive: true),
             try FileSystem.status(of: path)?.isSameFile(as: file.status()) == true
         else { return }
-        try FileSystem.unlink(path)
+        try FileSystem.removeFile(path)
     }
 }

@@ -125,7 +125,7 @@ extension MetadataStore: TrustStorage {
             // root: nothing would repeat it afterwards.
             if new.resetsVersions(since: old) {
                 for role in [MetadataRole.timestamp, .snapshot] where try stored(role) != nil {
-                    try FileSystem.unlink(folder.appending(role.fileName))
+                    try FileSystem.removeFile(folder.appending(role.fileName))
                 }
             }
             try write(new.bytes, to: MetadataRole.root.fileName)

@@ -42,7 +42,9 @@ public struct PackFileSealing: Sendable {
             try scratch.commit(permissions: 0o644, replacing: replacing)
         } catch {
             // Where only saving the folder failed, the pack has its name and needs this manifest.
-            if (try? PackFile(opening: pack, as: result.manifest)) == nil { try? FileSystem.unlink(pending) }
+            if (try? PackFile(opening: pack, as: result.manifest)) == nil {
+                try? FileSystem.removeFile(pending)
+            }
             throw error
         }
         try FileSystem.move(pending, to: manifest, replacing: true)
