@@ -9,7 +9,8 @@ public enum SHA512 {
 
 /// A SHA-512 digest: 64 bytes, stored inline.
 public struct SHA512Digest: Sendable, Hashable {
-    /// 32 bytes each, adjacent in memory.
+    /// The digest's two halves of 32 bytes, adjacent in memory: both are stored inline, and reading and writing hexadecimal is
+    /// theirs already.
     private var first, last: SHA256Digest
 
     /// Nil unless the text is exactly 128 lowercase hexadecimal digits.
