@@ -59,9 +59,9 @@ static const int VAULT_READ = O_RDONLY | O_CLOEXEC | O_NOCTTY | O_NONBLOCK;
 static const int VAULT_UPDATE = O_RDWR | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW;
 static const int VAULT_CREATE = O_RDWR | O_CLOEXEC | O_CREAT | O_EXCL | O_NOFOLLOW;
 static const int VAULT_FOLDER = O_RDONLY | O_CLOEXEC | O_DIRECTORY;
-static const int VAULT_PARENT = O_PATH | O_CLOEXEC | O_DIRECTORY;
+static const int VAULT_PATH_ONLY = O_PATH | O_CLOEXEC | O_DIRECTORY;
 static const int VAULT_NO_FOLLOW = O_NOFOLLOW;
-static const int VAULT_HERE = AT_FDCWD;
+static const int VAULT_WORKING_FOLDER = AT_FDCWD;
 
 // Opening and closing.
 

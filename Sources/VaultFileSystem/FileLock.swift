@@ -25,7 +25,7 @@ public struct FileLock: ~Copyable, Sendable {
             let file = try open(path, permissions)
             guard try file.tryLock(exclusive: mode == .exclusive) else { return nil }
             // The removal of a lock file (with the whole store) must not allow two owners.
-            if try file.status().links > 0 { return FileLock(mode: mode, file: file) }
+            if try file.status().hardLinks > 0 { return FileLock(mode: mode, file: file) }
         }
     }
 
@@ -60,10 +60,11 @@ public struct FileLock: ~Copyable, Sendable {
 
     private static func open(_ path: FilePath, _ permissions: UInt16) throws(VaultError) -> OpenFile {
         while true {
-            var opened = unsafe vault_open(VAULT_HERE, path.characters, VAULT_UPDATE, 0)
+            var opened = unsafe vault_open(VAULT_WORKING_FOLDER, path.characters, VAULT_UPDATE, 0)
             if opened == -EACCES || opened == -EROFS || opened == -EISDIR {
                 // Only NFS requires write permission for an exclusive lock.
-                opened = unsafe vault_open(VAULT_HERE, path.characters, VAULT_READ | VAULT_NO_FOLLOW, 0)
+                opened = unsafe vault_open(
+                    VAULT_WORKING_FOLDER, path.characters, VAULT_READ | VAULT_NO_FOLLOW, 0)
             }
             if opened != -ENOENT {
                 let file = OpenFile(
@@ -71,11 +72,11 @@ public struct FileLock: ~Copyable, Sendable {
                 try file.status().require(.file, path)
                 return file
             }
-            let made = unsafe vault_open(VAULT_HERE, path.characters, VAULT_CREATE, 0o600)
+            let made = unsafe vault_open(VAULT_WORKING_FOLDER, path.characters, VAULT_CREATE, 0o600)
             if made == -EEXIST { continue }
             let file = OpenFile(
                 takingOwnershipOf: try check(made, .creating, "create the lock file", path), named: path)
-            try file.setFirstPermissions(permissions)
+            try file.setPermissionsOfNew(permissions)
             return file
         }
     }

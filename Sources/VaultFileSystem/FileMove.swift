@@ -77,7 +77,7 @@ public struct FileMove: ~Copyable, Sendable {
             try Self.verifiedCopy(of: file, for: target, verify: verify)
                 .commit(permissions: permissions, replacing: false)
         }
-        do { try FileSystem.unlink(source) } catch {
+        do { try FileSystem.removeFile(source) } catch {
             guard error.category == .missing else { throw error }
         }
         try oldFolder.synchronize()

@@ -8,8 +8,8 @@ public struct FileStatus: Sendable, Hashable {
         case file, folder, link
         case pipe, socket, device
 
-        /// With its article: "a folder".
-        var described: String {
+        /// Such as "a folder".
+        var withArticle: String {
             switch self {
             case .file: "a regular file"
             case .folder: "a folder"
@@ -28,8 +28,8 @@ public struct FileStatus: Sendable, Hashable {
     public let permissions: UInt16
     /// The user ID of the owner.
     public let owner: UInt32
-    /// The number of hard links.
-    public let links: UInt64
+    /// The number of names that the file has.
+    public let hardLinks: UInt64
     /// Device and inode together identify the file.
     public let device: UInt64
     public let inode: UInt64
@@ -51,7 +51,7 @@ public struct FileStatus: Sendable, Hashable {
         size = UInt64(clamping: status.st_size)
         permissions = UInt16(truncatingIfNeeded: status.st_mode & 0o7777)
         owner = status.st_uid
-        links = UInt64(clamping: status.st_nlink)
+        hardLinks = UInt64(clamping: status.st_nlink)
         device = UInt64(truncatingIfNeeded: status.st_dev)
         inode = UInt64(truncatingIfNeeded: status.st_ino)
         modified = status.st_mtim.nanoseconds
@@ -62,8 +62,8 @@ public struct FileStatus: Sendable, Hashable {
     func require(_ wanted: Kind, _ path: FilePath) throws(VaultError) {
         guard kind != wanted else { return }
         throw VaultError(
-            .corrupt, "is \(kind.described), not \(wanted.described)", at: path.string,
-            remedy: "put \(wanted.described) there or use another path")
+            .corrupt, "is \(kind.withArticle), not \(wanted.withArticle)", at: path.string,
+            remedy: "put \(wanted.withArticle) there or use another path")
     }
 
     /// Whether both are the same file, by device and inode.

@@ -9,7 +9,7 @@ public enum FileSystem {
         -> FileStatus?
     {
         var status = stat()
-        let result = unsafe vault_stat(VAULT_HERE, path.characters, followingLinks ? 1 : 0, &status)
+        let result = unsafe vault_stat(VAULT_WORKING_FOLDER, path.characters, followingLinks ? 1 : 0, &status)
         if result == -ENOENT || result == -ENOTDIR { return nil }
         try check(result, .reading, "read the status", path)
         return FileStatus(status)
@@ -32,12 +32,13 @@ public enum FileSystem {
 
     static func rename(_ source: FilePath, _ target: FilePath, replacing: Bool) -> Int32 {
         unsafe vaultRename(
-            VAULT_HERE, source.characters, VAULT_HERE, target.characters, replacing: replacing)
+            VAULT_WORKING_FOLDER, source.characters, VAULT_WORKING_FOLDER, target.characters,
+            replacing: replacing)
     }
 
     /// Removes a file. Throws `.missing` when there is none.
-    public static func unlink(_ path: FilePath) throws(VaultError) {
-        let result = unsafe vault_unlink(VAULT_HERE, path.characters)
+    public static func removeFile(_ path: FilePath) throws(VaultError) {
+        let result = unsafe vault_unlink(VAULT_WORKING_FOLDER, path.characters)
         try check(result, .changing, "remove", path)
     }
 
@@ -74,7 +75,7 @@ public enum FileSystem {
     /// necessary. Stops at the first error.
     public static func removeTree(_ path: FilePath) throws(VaultError) {
         let name = try CheckedName(endOf: path)
-        let opened = unsafe vault_open(VAULT_HERE, path.parent.characters, VAULT_PARENT, 0)
+        let opened = unsafe vault_open(VAULT_WORKING_FOLDER, path.parent.characters, VAULT_PATH_ONLY, 0)
         if opened == -ENOENT || opened == -ENOTDIR { return }
         try check(opened, .changing, "open the folder", path.parent)
         let folder = Folder(takingOwnershipOf: opened, named: path.parent)

@@ -17,18 +17,18 @@ public struct Folder: OpenHandle, ~Copyable, Sendable {
     /// Opens an existing folder; symbolic links are followed. Throws `.missing` when it does not exist, `.corrupt` when
     /// it is no folder.
     public init(opening path: FilePath) throws(VaultError) {
-        self = try unsafe Self.open(VAULT_HERE, path.characters, VAULT_FOLDER, path)
+        self = try unsafe Self.open(VAULT_WORKING_FOLDER, path.characters, VAULT_FOLDER, path)
     }
 
     /// Creates a folder with exactly these permissions whatever the umask; its parent must exist. Throws `.unwritable`
     /// when the name exists or the folder can't be created.
     public init(creating path: FilePath, permissions: UInt16) throws(VaultError) {
-        self = try unsafe Self.create(VAULT_HERE, path.characters, permissions, path)
+        self = try unsafe Self.create(VAULT_WORKING_FOLDER, path.characters, permissions, path)
     }
 
     /// The folder in which `target` is to be created. Throws `.unwritable` when it can't be opened.
     init(holding target: FilePath) throws(VaultError) {
-        let opened = unsafe vault_open(VAULT_HERE, target.parent.characters, VAULT_FOLDER, 0)
+        let opened = unsafe vault_open(VAULT_WORKING_FOLDER, target.parent.characters, VAULT_FOLDER, 0)
         self = Folder(
             takingOwnershipOf: try check(opened, .creating, "create", target), named: target.parent)
     }
@@ -79,7 +79,7 @@ public struct Folder: OpenHandle, ~Copyable, Sendable {
         if opened < 0 { _ = unsafe vault_rmdir(parent, name) }
         let folder = Folder(
             takingOwnershipOf: try check(opened, .creating, "create the folder", path), named: path)
-        try folder.setFirstPermissions(permissions)
+        try folder.setPermissionsOfNew(permissions)
         return folder
     }
 }

@@ -28,19 +28,19 @@ public struct OpenFile: OpenHandle, ~Copyable, Sendable {
     ///
     /// Throws `.missing` when it does not exist, `.corrupt` for a folder, pipe or device, `.io` when it can't be read.
     public init(reading path: FilePath) throws(VaultError) {
-        self = try unsafe Self.open(VAULT_HERE, path.characters, VAULT_READ, .reading, path)
+        self = try unsafe Self.open(VAULT_WORKING_FOLDER, path.characters, VAULT_READ, .reading, path)
     }
 
     /// Creates a file, for reading and writing, with exactly these permissions whatever the umask.
     ///
     /// Throws `.unwritable` when the name exists (a symbolic link too) or the file can't be created.
     public init(creating path: FilePath, permissions: UInt16) throws(VaultError) {
-        self = try unsafe Self.create(VAULT_HERE, path.characters, permissions, path)
+        self = try unsafe Self.create(VAULT_WORKING_FOLDER, path.characters, permissions, path)
     }
 
     /// Opens a regular file for reading and writing; a symbolic link is refused (`.corrupt`).
     public init(updating path: FilePath) throws(VaultError) {
-        self = try unsafe Self.open(VAULT_HERE, path.characters, VAULT_UPDATE, .changing, path)
+        self = try unsafe Self.open(VAULT_WORKING_FOLDER, path.characters, VAULT_UPDATE, .changing, path)
     }
 
     deinit {
@@ -74,7 +74,7 @@ public struct OpenFile: OpenHandle, ~Copyable, Sendable {
     ) throws(VaultError) -> OpenFile {
         let opened = unsafe vault_open(parent, name, VAULT_CREATE, 0o600)
         let file = OpenFile(takingOwnershipOf: try check(opened, .creating, "create", path), named: path)
-        try file.setFirstPermissions(permissions)
+        try file.setPermissionsOfNew(permissions)
         return file
     }
 }

@@ -19,14 +19,14 @@ extension OpenHandle where Self: ~Copyable {
 
     /// Sets the permissions of a new file or folder. Its creator owns it, so a refusal means that the file system (of a
     /// USB stick, say) has no permissions.
-    func setFirstPermissions(_ permissions: UInt16) throws(VaultError) {
+    func setPermissionsOfNew(_ permissions: UInt16) throws(VaultError) {
         let result = vault_fchmod(descriptor, mode_t(permissions))
         if result == -EPERM || result == -EOPNOTSUPP { return }
         try check(result, .creating, "set the permissions", path)
     }
 
-    /// Waits until everything written to this file system is on the disk (`syncfs`), for many files at once. After an
-    /// error all that was written since this was opened must be discarded.
+    /// Waits until everything written to this file system is on the disk (`syncfs`), for many files at once. If it throws,
+    /// nothing written since this handle was opened may be relied on.
     public func synchronizeFileSystem() throws(VaultError) {
         try check(vault_syncfs(descriptor), .changing, "save the file system to the disk", path)
     }
@@ -42,8 +42,8 @@ extension OpenHandle where Self: ~Copyable {
         return true
     }
 
-    /// Leaves it open, with its locks, to the program that this process becomes (``ProcessReplacement``).
-    public func keepForNextProgram() throws(VaultError) {
+    /// Keeps the descriptor and its locks open across `exec`; see ``ProcessReplacement``.
+    public func keepOpenAcrossExec() throws(VaultError) {
         try check(vault_keep_on_exec(descriptor), .changing, "keep it open", path)
     }
 

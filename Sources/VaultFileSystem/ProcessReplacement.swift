@@ -5,7 +5,7 @@ public import VaultErrors
 
 /// Becomes another program, which has this process's number.
 public enum ProcessReplacement {
-    /// Does not return. Descriptors are closed, but those that were kept (``OpenHandle/keepForNextProgram()``).
+    /// Does not return. Descriptors are closed, but those that were kept (``OpenHandle/keepOpenAcrossExec()``).
     ///
     /// - Parameters:
     ///   - command: the program, looked for in `PATH`, and its arguments.

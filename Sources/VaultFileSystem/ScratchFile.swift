@@ -51,14 +51,14 @@ public struct ScratchFile: ~Copyable, Sendable {
 
     /// Gives the file its final name and permissions without waiting for the disk; replaces an existing file.
     consuming func commitUnsaved(permissions: UInt16) throws(VaultError) {
-        try file.setFirstPermissions(permissions)
+        try file.setPermissionsOfNew(permissions)
         try entry.commit(as: name, in: entry.folder.descriptor, path: target, replacing: true)
     }
 
     private mutating func commit(
         as name: CheckedName, _ target: FilePath, permissions: UInt16, replacing: Bool
     ) throws(VaultError) {
-        try file.setFirstPermissions(permissions)
+        try file.setPermissionsOfNew(permissions)
         try file.synchronize()
         let folder = entry.folder.descriptor
         try entry.commit(as: name, in: folder, path: target, replacing: replacing)

@@ -29,7 +29,7 @@ public struct ScratchFolder: ~Copyable, Sendable {
     ) throws(VaultError) {
         let name = try CheckedName(endOf: target)
         let parent = try Folder(holding: target)
-        try folder.setFirstPermissions(permissions)
+        try folder.setPermissionsOfNew(permissions)
         try folder.synchronizeFileSystem()
         try entry.commit(
             as: name, in: parent.descriptor, path: target, replacing: replacingEmptyFolder)

@@ -11,7 +11,7 @@ public struct ListedPack: Sendable {
     /// What a client takes, unless it is not for its version of the app.
     public let pack: PackManifest
     /// What other clients take: the first that is for their version of the app. The newest first.
-    public let others: [PackManifest]
+    public let otherVersions: [PackManifest]
     public let target: TargetRecord
 
     /// Whether this release can read all versions that the record holds.
@@ -35,7 +35,7 @@ public struct ListedPack: Sendable {
         guard versions.count == others.count + 1, others.allSatisfy({ $0.id == pack.id }) else {
             throw Self.invalidOthers(at: target.path)
         }
-        (self.pack, self.others, self.target, self.isComplete) = (pack, others, target, isComplete)
+        (self.pack, otherVersions, self.target, self.isComplete) = (pack, others, target, isComplete)
     }
 
     /// What a client of this release reads: where the version that the record describes is of a later format, the newest of the
@@ -45,7 +45,7 @@ public struct ListedPack: Sendable {
             guard error.needsNewerRelease, let pack = try others(in: target).readable.first,
                 pack.id.targetPath.utf8.elementsEqual(target.path.utf8)
             else { throw error }
-            return try ListedPack(pack, others: Array(others(in: target).readable.dropFirst()))
+            return try ListedPack(pack, otherVersions: Array(others(in: target).readable.dropFirst()))
         }
     }
 
@@ -74,10 +74,10 @@ public struct ListedPack: Sendable {
     }
 
     /// A listing to be signed.
-    public init(_ pack: PackManifest, others: [PackManifest] = []) throws(VaultError) {
+    public init(_ pack: PackManifest, otherVersions: [PackManifest] = []) throws(VaultError) {
         var json = pack.json
-        if !others.isEmpty, case .object(var custom)? = json["custom"] {
-            custom[Self.othersMember] = .array(others.map { .object($0.json) })
+        if !otherVersions.isEmpty, case .object(var custom)? = json["custom"] {
+            custom[Self.othersMember] = .array(otherVersions.map { .object($0.json) })
             json["custom"] = .object(custom)
         }
         try self.init(TargetRecord(path: pack.id.targetPath, json: json))
@@ -86,7 +86,7 @@ public struct ListedPack: Sendable {
     /// The version for a client; nil where none is for its version of the app. Without one it takes what the record describes.
     public func version(for app: AppVersion?) -> PackManifest? {
         guard let app else { return pack }
-        return ([pack] + others).first { $0.offer.apps.admits(app) }
+        return ([pack] + otherVersions).first { $0.offer.apps.admits(app) }
     }
 }
 

@@ -16,7 +16,7 @@ public enum TagIndex {
         var paths: [String: Set<String>] = [:]
         for record in records {
             guard let listed = try? ListedPack(record) else { continue }
-            for pack in [listed.pack] + listed.others {
+            for pack in [listed.pack] + listed.otherVersions {
                 for tag in pack.tags { paths[tag, default: []].insert(record.path) }
             }
         }

@@ -90,7 +90,7 @@ import VaultFileSystem
         _ = try await hosted.downloader().run(.install, within: .init(time: .seconds(1)))
         let mark = layout.ephemeral.appending("\(try await digest()).wanted")
         _ = try FileLock.tryAcquire(mark, .exclusive, permissions: 0o600)
-        try FileSystem.unlink(layout.ephemeral.appending("\(try await digest()).part"))
+        try FileSystem.removeFile(layout.ephemeral.appending("\(try await digest()).part"))
         hosted.answer { _ in .file }
         try await hosted.game.publish(["noise": HostedGame.extras])
         try await hosted.client().fetch()
@@ -128,7 +128,7 @@ import VaultFileSystem
             try Folder(opening: home).names().first { $0.reversed().starts(with: "nosj.".utf8) })
         let path = home.appending(String(decoding: name, as: UTF8.self))
         let before = try DurableFile.read(path, limit: 1 << 20)
-        if isThere { try flipByte(of: path, at: 40) } else { try FileSystem.unlink(path) }
+        if isThere { try flipByte(of: path, at: 40) } else { try FileSystem.removeFile(path) }
         #expect(try await client.status(of: one).state == .loaded)
         let asked = hosted.server.packs.count
         try await client.fetch()

@@ -104,8 +104,8 @@ import VaultKeys
         let provider = InMemoryKeyProvider(KeyRing(contentKeys: [liar]))
         await expectKeyError { try await open(nil, provider) }
         // The right one is still found.
-        let chain = ChainedKeyProvider([provider, InMemoryKeyProvider(KeyRing(vaultKeys: [second]))])
-        #expect(try await open(sealed.manifest, chain).version == 1)
+        let combined = CombinedKeyProvider([provider, InMemoryKeyProvider(KeyRing(vaultKeys: [second]))])
+        #expect(try await open(sealed.manifest, combined).version == 1)
     }
 
     @Test func changedSlotsAreRefused() async throws {

@@ -127,14 +127,14 @@ import VaultFileSystem
                 new.place(0).lowerBound..<new.place(1).upperBound
             ])
 
-        try FileSystem.unlink(packs.folder.path.appending("part"))
+        try FileSystem.removeFile(packs.folder.path.appending("part"))
         var assembly = try await begun(new)
         let held = try packs.pack("held", [twin]).file
         #expect(try await reuse([held], for: &assembly).count == 1)
         #expect(try await finish(assembly, of: new) == [new.place(1)])
 
         // An earlier attempt left the second of three.
-        try FileSystem.unlink(packs.folder.path.appending("part"))
+        try FileSystem.removeFile(packs.folder.path.appending("part"))
         let path = packs.folder.path.appending("part")
         let json = new.manifest(id: "levels/one", version: 2, openedSize: 1)
         let pack = try PackManifest(parsing: json, place: "test")

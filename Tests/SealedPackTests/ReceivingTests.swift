@@ -144,7 +144,7 @@ import VaultFileSystem
         let place = parts.place(1)
         #expect(try assembly.wanted() == UInt64(place.lowerBound)..<UInt64(place.upperBound))
 
-        try FileSystem.unlink(packs.folder.path.appending("part"))
+        try FileSystem.removeFile(packs.folder.path.appending("part"))
         for number in 2...4 { bytes[parts.place(number).lowerBound] ^= 1 }
         bytes[parts.place(1).upperBound - 1] ^= 1
         assembly = try await begun()

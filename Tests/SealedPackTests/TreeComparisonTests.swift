@@ -52,7 +52,7 @@ struct TreeComparisonTests {
         case .longer:
             let changed = try OpenFile(updating: file)
             try changed.write([1].span, at: changed.status().size)
-        case .gone: try FileSystem.unlink(file)
+        case .gone: try FileSystem.removeFile(file)
         case .oneMore: _ = try OpenFile(creating: tree.appending("levels/x"), permissions: 0o644)
         case .folderMore: try root.createFolder("more", permissions: 0o755)
         case .folderGone: try FileSystem.removeTree(tree.appending("deep/er/empty"))

@@ -133,14 +133,14 @@ import VaultErrors
     @Test func anotherSitesRootDoesNotReplaceThePin() async throws {
         let (mine, other) = (try Repository(), try Repository())
         let client = try await TestClient.trusting(mine)
-        let pin = try client.store.pin()
+        let pin = try client.store.pinDigest()
         for source in [mine.source, other.source] {
             let error = await #expect(throws: VaultError.self) {
                 try await client.refresh(source, trusting: other.firstRoot)
             }
             #expect(error?.category == .untrusted)
         }
-        #expect(try client.store.pin() == pin)
+        #expect(try client.store.pinDigest() == pin)
         try await client.refresh(mine.source, trusting: mine.firstRoot)
     }
 

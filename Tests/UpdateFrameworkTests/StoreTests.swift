@@ -116,7 +116,7 @@ import VaultErrors
             try FileManager.default.removeItem(atPath: "\(folder)/\(name)")
         }
         try await client.refresh(repository.source, trusting: repository.firstRoot)
-        #expect(try client.store.pin() != nil)
+        #expect(try client.store.pinDigest() != nil)
         try await client.refresh(repository.source, trusting: repository.firstRoot)
     }
 

@@ -86,7 +86,7 @@ import VaultTransport
 
     @Test func reportsAMissingFileAndContinues() async throws {
         let vault = try await TestVault.published()
-        try FileSystem.unlink(try vault.file(of: try await vault.packs()[0]))
+        try FileSystem.removeFile(try vault.file(of: try await vault.packs()[0]))
         let report = try await vault.audit()
         #expect(report.problems == ["the site lists it, but it is not there"])
         #expect(report.gravestError?.category == .corrupt)

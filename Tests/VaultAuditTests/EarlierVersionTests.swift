@@ -51,7 +51,7 @@ import VaultTransport
 
     @Test func reportsAMissingPack() async throws {
         let (vault, old) = try await updated()
-        try FileSystem.unlink(old)
+        try FileSystem.removeFile(old)
         let report = try await vault.audit()
         #expect(report.gravestError == nil)
         #expect(report.findings(.note).map(\.place) == [old.string])

@@ -22,7 +22,7 @@ import VaultTransport
 
     @Test func aMissingFileMakesTheHostUnavailable() async throws {
         let vault = try await TestVault.published()
-        try FileSystem.unlink(try vault.file(of: try await vault.packs()[0]))
+        try FileSystem.removeFile(try vault.file(of: try await vault.packs()[0]))
         let scratch = try ScratchFolder(in: vault.place.path)
         let report = try await audit(vault, MappedHost(vault.site), scratch: scratch)
         #expect(report.gravestError?.category == .notHosted)

@@ -47,7 +47,7 @@ import VaultFileSystem
     @Test(arguments: ["timestamp.json", "1.snapshot.json", "1.targets.json"])
     func missingMetadataIsDamage(_ name: String) async throws {
         let vault = try await TestVault.published()
-        try FileSystem.unlink(vault.metadata.appending(name))
+        try FileSystem.removeFile(vault.metadata.appending(name))
         expectDistrust(try await vault.audit(), .corrupt)
     }
 }

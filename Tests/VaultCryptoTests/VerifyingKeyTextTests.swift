@@ -1,5 +1,6 @@
 import Testing
-import VaultCrypto
+
+@testable import VaultCrypto
 
 @Suite struct VerifyingKeyTextTests {
     typealias Vectors = SignatureVectors
@@ -96,6 +97,13 @@ import VaultCrypto
     ])
     func otherTextsAreRefused(text: String) {
         #expect(VerifyingKey(text: text) == nil)
+    }
+
+    /// No bytes are no content.
+    @Test(arguments: ["", "\n", " \n\t\n"]) func emptyBlocksAreRefused(inside: String) {
+        let text = Array("-----BEGIN PUBLIC KEY-----\(inside)-----END PUBLIC KEY-----\n".utf8)
+        let content = PublicKeyPEM.content(of: text.span)
+        #expect(content == nil)
     }
 
     @Test(arguments: [Vectors.ed25519, Vectors.p256, Vectors.rsa])

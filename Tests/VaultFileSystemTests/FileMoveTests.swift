@@ -41,7 +41,7 @@ struct FileMoveTests {
         #expect(
             failure(naming: source) {
                 try FileMove(from: source, to: target) { (_) throws(VaultError) in
-                    try FileSystem.unlink(source)
+                    try FileSystem.removeFile(source)
                     if kind == "link" {
                         try Folder(opening: place).replaceLink("source", target: other)
                     } else {

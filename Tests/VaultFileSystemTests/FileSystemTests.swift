@@ -52,7 +52,8 @@ struct FileSystemTests {
         try testFolder.link("link", to: "f")
         try testFolder.link("dangling", to: "elsewhere")
         let status = try #require(try FileSystem.status(of: file))
-        #expect(status.kind == .file && status.size == 5 && status.permissions == 0o600 && status.links == 1)
+        #expect(
+            status.kind == .file && status.size == 5 && status.permissions == 0o600 && status.hardLinks == 1)
         #expect(status.owner == geteuid())
         #expect(try FileSystem.status(of: testFolder["link"])?.kind == .link)
         let followed = try #require(try FileSystem.status(of: testFolder["link"], followingLinks: true))

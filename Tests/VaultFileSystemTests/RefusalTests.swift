@@ -32,7 +32,7 @@ struct RefusalTests {
 
             let source = try OpenFile(
                 creating: FilePath("/tmp").appending("\(path.lastComponent!.string)-big"), permissions: 0o600)
-            defer { try? FileSystem.unlink(source.path) }
+            defer { try? FileSystem.removeFile(source.path) }
             try source.write(big.span, at: 0)
             #expect(
                 failure(naming: path) {

@@ -2,7 +2,8 @@ import Foundation
 import SystemPackage
 import Testing
 import VaultErrors
-import VaultKeys
+
+@testable import VaultKeys
 
 @Suite("Folders of secrets") struct DirectoryProviderTests {
     let folder: TestFolder
@@ -84,6 +85,13 @@ import VaultKeys
         }
         #expect(error?.category == .key)
         #expect(error?.problem.contains(target == "nothing" ? "broken link" : "to outside") == true)
+    }
+
+    @Test("a name without a file is no broken link")
+    func missingName() async throws {
+        let error = await failure { _ = try SecretFolder(path: folder.path).open("nothing") }
+        #expect(error?.category == .key)
+        #expect(error?.problem == "does not exist")
     }
 
     @Test("a missing folder is a key error")

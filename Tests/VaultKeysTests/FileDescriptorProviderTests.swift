@@ -22,7 +22,7 @@ import VaultKeys
         let end = try pipe(key.vaultJWK("one"), inherited: true)
         let provider = try KeySpec(parsing: "fd:\(end.fileDescriptor)").provider()
         #expect(try await provider.keys(for: KeyID("one")).vaultKeyBytes == [key.bytes])
-        #expect(fcntl(end.fileDescriptor, F_GETFD) == 0, "the caller's manifest was closed")
+        #expect(fcntl(end.fileDescriptor, F_GETFD) == 0, "the caller's descriptor was closed")
     }
 
     @Test("a SPEC refuses file descriptors that this program opened, and closed ones")

@@ -6,7 +6,7 @@ import VaultKeys
 
 /// A kind of provider, created with one text.
 enum ProviderKind: String, CaseIterable, Sendable {
-    case inMemory, closure, environment, file, manifest, directory, command, chain
+    case inMemory, closure, environment, file, fileDescriptor, directory, command, combined
 
     func provider(holding text: String, in folder: TestFolder) throws -> any KeyProvider {
         switch self {
@@ -20,7 +20,7 @@ enum ProviderKind: String, CaseIterable, Sendable {
             _ = unsafe setenv(name, text, 1)
             return EnvironmentKeyProvider(variable: name)
         case .file: return FileKeyProvider(path: try folder.write(text, to: "ring"))
-        case .manifest:
+        case .fileDescriptor:
             let pipe = Pipe()
             let provider = try FileDescriptorKeyProvider(descriptor: pipe.fileHandleForReading.fileDescriptor)
             try pipe.fileHandleForWriting.write(contentsOf: Data(text.utf8))
@@ -33,9 +33,9 @@ enum ProviderKind: String, CaseIterable, Sendable {
             let file = try folder.write(text, to: "ring")
             let script = try folder.write("cat \(file)", to: "script")
             return CommandKeyProvider(executable: "sh", arguments: [script.string])
-        case .chain:
+        case .combined:
             let file = FileKeyProvider(path: try folder.write(text, to: "ring"))
-            return ChainedKeyProvider([InMemoryKeyProvider(KeyRing()), file])
+            return CombinedKeyProvider([InMemoryKeyProvider(KeyRing()), file])
         }
     }
 }

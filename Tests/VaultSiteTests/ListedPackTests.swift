@@ -33,7 +33,7 @@ import VaultSite
     }
 
     private func versions(_ listed: ListedPack) -> [UInt64] {
-        ([listed.pack] + listed.others).map(\.version)
+        ([listed.pack] + listed.otherVersions).map(\.version)
     }
 
     @Test func allAreReadable() throws {

@@ -22,7 +22,7 @@ actor OpenPackCache {
     private var kept: [Kept] = []
 
     func pack(of lease: PackLease, keys: any KeyProvider) async throws(VaultError) -> OpenPack {
-        kept.removeAll { ((try? $0.file.file.status().links) ?? 0) == 0 }
+        kept.removeAll { ((try? $0.file.file.status().hardLinks) ?? 0) == 0 }
         let status = try lease.staged.status
         let opening: Task<Result<OpenPack, VaultError>, Never>
         if let index = kept.firstIndex(where: { $0.status.isSameFile(as: status) }) {

@@ -98,10 +98,10 @@ enum StagedVersion: ~Copyable, Sendable {
     }
 
     /// Leaves it open, and locked, to the program that this process becomes.
-    func keepForNextProgram() throws(VaultError) {
+    func keepOpenAcrossExec() throws(VaultError) {
         switch self {
-        case .tree(let folder): try folder.keepForNextProgram()
-        case .pack(let file): try file.keepForNextProgram()
+        case .tree(let folder): try folder.keepOpenAcrossExec()
+        case .pack(let file): try file.keepOpenAcrossExec()
         }
     }
 

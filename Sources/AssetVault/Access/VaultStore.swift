@@ -46,7 +46,7 @@ public final class VaultStore: Sendable {
         for (id, record) in try await storeAccess.journal.states() {
             do throws(VaultError) { found.append(try status(of: id, record)) } catch {
                 var failed = record
-                failed.failure = PackFailure(looking: error)
+                failed.failure = PackFailure(readingState: error)
                 found.append(PackStatus(id: id, failed, arrival: nil, isThere: true, isOpening: false))
             }
         }

@@ -1,7 +1,6 @@
 import SealedPack
 import UpdateFramework
 import VaultErrors
-import VaultFileSystem
 import VaultSite
 
 /// A site with its mirrors, and its verified metadata.
@@ -10,12 +9,13 @@ struct SiteAccess: Sendable {
     let mirrors: [Site]
     let trust: MetadataStore
     let trustedRoot: [UInt8]?
+    /// Of metadata. Nil: one attempt per mirror, since the next mirror is the retry.
     private let retries: RetryPolicy?
     private let choice: ListingChoice
     private let store: StoreAccess
     var role: StoreRole { store.role }
 
-    /// How often a file of metadata is asked for: an app that starts waits for it.
+    /// At most 3 attempts a file, because an app waits for it at its start.
     private static let metadataAttempts = 3
 
     /// The packs of a site, by metadata that were just verified.
@@ -25,7 +25,7 @@ struct SiteAccess: Sendable {
         let site: Site
         /// Of the app; see ``VaultConfiguration/appVersion``.
         let appVersion: AppVersion?
-        /// Of a site with quiet names, as far as they are known.
+        /// Real pack IDs of a site that lists them as keyed digests (quiet names); nil until the table was read.
         var names: PackNames?
         let now: UTCTime
 
@@ -39,7 +39,6 @@ struct SiteAccess: Sendable {
         mirrors = configuration.locations.map { Site($0, transport: transport) }
         var retries = configuration.retries
         retries.attempts = min(retries.attempts, Self.metadataAttempts)
-        // Where there is another mirror, that one is asked instead.
         self.retries = mirrors.count == 1 ? retries : nil
         self.store = store
         trust = store.metadata
@@ -54,11 +53,11 @@ struct SiteAccess: Sendable {
         if trustedRoot == nil { try await store.adoptPin() }
         var firstError: VaultError?
         for mirror in mirrors {
-            // Each refresh is measured by itself.
+            // A new `Site` has a new `ThroughputMeter`: the throughput of the host counts for this refresh alone.
             let site = Site(mirror.location, transport: mirror.transport, retries: retries)
             do throws(VaultError) {
                 let chain = try await trust.refresh(from: site, trusting: trustedRoot, now: now)
-                return try listing(of: chain, at: site, now: now)
+                return try adoptListing(of: chain, at: site, now: now)
             } catch {
                 firstError = firstError ?? error
                 guard error.isHostFailure || error.category == .untrusted else { break }
@@ -67,8 +66,9 @@ struct SiteAccess: Sendable {
         throw firstError ?? VaultError(.usage, "no site was named", at: "site", remedy: "name one")
     }
 
-    /// What clients of the channel see, which the store follows from now on.
-    private func listing(of chain: TrustChain, at site: Site, now: UTCTime) throws(VaultError) -> Listing {
+    /// What clients of the channel see. Records the choice of channel and app version, which the store follows from now on.
+    private func adoptListing(of chain: TrustChain, at site: Site, now: UTCTime) throws(VaultError) -> Listing
+    {
         let stored = StoredListingChoice(of: store)
         let choice = choice.isComplete ? choice : choice.completed(by: try stored.choice())
         let listing = Listing(
@@ -76,14 +76,6 @@ struct SiteAccess: Sendable {
             names: chain.hasQuietNames ? try StoredNames(of: store)?.names : nil, now: now)
         try stored.record(choice)
         return listing
-    }
-
-    /// Bytes of the metadata that are kept.
-    func metadataBytes() throws(VaultError) -> UInt64 {
-        let folder = try Folder(opening: trust.folder)
-        var sum: UInt64 = 0
-        for name in try folder.names() { sum += try folder.status(of: name)?.size ?? 0 }
-        return sum
     }
 
     /// One pack. Of a large site only the delegated metadata that may list it are read. Throws `.missing` for a pack that the

@@ -11,7 +11,7 @@ extension VaultClient {
         guard listing.chain.hasQuietNames else {
             // The site has made its names public.
             if try FileSystem.exists(storeAccess.layout.names) {
-                try FileSystem.unlink(storeAccess.layout.names)
+                try FileSystem.removeFile(storeAccess.layout.names)
             }
             return nil
         }

@@ -2,22 +2,22 @@ public import SealedPack
 public import VaultErrors
 
 extension VaultClient {
-    /// Reads every byte of the packs that are loaded, and fetches what is damaged again, piece by piece. Of a pack that the
-    /// site lists in another version by now, that version is fetched instead. Where its metadata can't be had, or have
-    /// expired, the digests that were trusted when the pack came verify what is sent.
+    /// Reads every byte of the packs that are loaded, and fetches what is damaged again, piece by piece. If the site now lists
+    /// another version, fetches that one instead. If the site's metadata can't be fetched or verified, or has expired,
+    /// downloaded pieces are checked against the digests recorded when the pack was staged.
     ///
     /// An opened pack can be verified only with its key: where that is not here, ``StatusUpdate/awaitingKey(_:_:)`` says so.
     ///
     /// - Parameter ids: the packs to look at; nil for all.
     /// - Returns: the packs that were damaged, and are sound again.
-    /// - Throws: the first error, when all were tried; `.missing` for a pack of `ids` that is not loaded, and for one
+    /// - Throws: the first error, after all were tried; `.missing` for a pack of `ids` that is not loaded, and for one
     ///   that was kept sealed and is gone; `.key` for a pack of `ids` that could not be verified.
     @discardableResult
     public func repair(_ ids: [PackID]? = nil) async throws(VaultError) -> [PackID] {
         for id in ids ?? [] { try storeAccess.records.requireKnown(id) }
         try await storeAccess.recovery.recover()
-        let mark = try storeAccess.recovery.beginWork()
-        defer { withExtendedLifetime(mark) {} }
+        let workMark = try storeAccess.recovery.beginWork()
+        defer { withExtendedLifetime(workMark) {} }
         let known = if let ids { ids } else { try storeAccess.records.ids() }
         var repaired: [PackID] = []
         var firstError: VaultError?
@@ -28,7 +28,7 @@ extension VaultClient {
                 if try await repairIfDamaged(id, by: stager) {
                     repaired.append(id)
                 } else if ids != nil, try await storeAccess.journal.state(of: id).loaded == nil {
-                    throw isGone(id)
+                    throw goneError(id)
                 }
             } catch {
                 if error.category == .key {
@@ -46,11 +46,11 @@ extension VaultClient {
 
     /// Whether the pack was damaged; then it is sound again.
     private func repairIfDamaged(_ id: PackID, by stager: PackStager) async throws(VaultError) -> Bool {
-        let isDescribedAgain = try await storeAccess.repairManifest(of: id)
+        let manifestWasRepaired = try await storeAccess.repairManifest(of: id)
         let record = try await storeAccess.journal.state(of: id)
-        if record.isLost { throw isGone(id) }
+        if record.isLost { throw goneError(id) }
         guard let loaded = record.loaded, try await stager.damage(to: loaded) != nil else {
-            return isDescribedAgain
+            return manifestWasRepaired
         }
         let offer = try await offer(toRepair: loaded, recorded: record)
         guard offer.pack.sha256 == loaded.pack.sha256 else {
@@ -66,7 +66,7 @@ extension VaultClient {
             }
             return true
         }
-        guard try await stager.repair(offer, as: loaded.form) else { return isDescribedAgain }
+        guard try await stager.repair(offer, as: loaded.form) else { return manifestWasRepaired }
         observer(.finished(id, .loaded))
         return true
     }
@@ -83,7 +83,7 @@ extension VaultClient {
         return try await access.offer(of: loaded.pack.id, in: listing)
     }
 
-    private func isGone(_ id: PackID) -> VaultError {
+    private func goneError(_ id: PackID) -> VaultError {
         VaultError(.missing, "no version of it is there", at: id.description, remedy: "fetch it")
     }
 }
@@ -91,7 +91,7 @@ extension VaultClient {
 extension PackRecord {
     /// Whether it was kept sealed, and no file of it is left.
     fileprivate var isLost: Bool {
-        chosenForm == .sealed && listing != ListingVersion() && loaded == nil && waiting == nil
+        chosenForm == .sealed && wasListed && loaded == nil && waiting == nil
             && arriving == nil
             && !isRemoved
     }

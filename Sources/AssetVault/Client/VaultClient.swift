@@ -103,7 +103,7 @@ public actor VaultClient {
     /// Without the site, packs that were downloaded before still open: that needs only their keys. Failures are reported by
     /// updates.
     private func openWhatWaits(of selection: PackSelection) async {
-        guard configuration.keys != nil, (try? access.trust.pin()) != nil else { return }
+        guard configuration.keys != nil, (try? access.trust.pinDigest()) != nil else { return }
         let named: [PackID]? = if case .only(let ids) = selection { ids } else { nil }
         _ = try? await unlock(named)
     }
@@ -150,7 +150,7 @@ public actor VaultClient {
         // A file that can't be removed costs disk space, and nothing else.
         try? await storeAccess.removal.removeSuperseded(by: selected.offers)
         if let variants = selected.variants {
-            try? await storeAccess.journal.recordReplacedVariants(variants, among: selected.seenIDs)
+            try? await storeAccess.journal.recordReplacedVariants(variants, among: selected.candidateIDs)
         }
         if let refusal = selected.refusals.first { throw refusal }
         for outcome in outcomes { _ = try outcome.result.get() }

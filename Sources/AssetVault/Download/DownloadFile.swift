@@ -18,7 +18,7 @@ struct DownloadFile {
         let partial = try claim(layout.partialDownload(of: pack))
         // Another process finished since the check above: this file is new, and not needed.
         if try FileSystem.exists(finished) {
-            try FileSystem.unlink(partial.file.path)
+            try FileSystem.removeFile(partial.file.path)
             throw isTaken
         }
         return partial

@@ -17,7 +17,7 @@ enum EphemeralName {
     }
 
     private static func isOneUsers(_ file: FileStatus) -> Bool {
-        file.kind == .file && file.links == 1 && file.permissions & 0o022 == 0
+        file.kind == .file && file.hardLinks == 1 && file.permissions & 0o022 == 0
     }
 
     /// The file, open for a lock: another user's can only be read, which is enough except on NFS.

@@ -51,7 +51,7 @@ struct PackDownload {
         }
         do throws(VaultError) { _ = try assembly.finish() } catch {
             // Unsaved bytes can still be read, and a second attempt to save them would report success.
-            try? FileSystem.unlink(lockedFile.file.path)
+            try? FileSystem.removeFile(lockedFile.file.path)
             throw error
         }
         StagingStep.downloadVerified.reached()

@@ -76,7 +76,7 @@ extension PackStager {
         if file.isTakenOver(from: place) { throw file.isTaken }
         // Its owner may have moved it on meanwhile.
         if try await isDone(offer) {
-            try FileSystem.unlink(place)
+            try FileSystem.removeFile(place)
             throw VaultError.supersededByAnotherProcess(pack.id, in: store.layout)
         }
         download.isTakenOver = { () async throws(VaultError) in
@@ -85,7 +85,7 @@ extension PackStager {
         }
         let done = try await complete(download, lockedFile, givingWayTo: mark, progress)
         if try await isDone(offer) {
-            try? FileSystem.unlink(done.file.path)
+            try? FileSystem.removeFile(done.file.path)
             throw VaultError.supersededByAnotherProcess(pack.id, in: store.layout)
         }
         return done

@@ -53,7 +53,7 @@ public struct PackDownloader: Sendable {
         let plan = Plan(
             stored: stored, offered: selected.offers.map(\.pack), occasion: .downloader(request),
             policy: configuration.policy, replaced: selected.replacedIDs, sources: configuration.locations,
-            metadataBytes: try access.metadataBytes())
+            metadataBytes: try store.metadataBytes())
         let stager = PackStager(
             store: store, network: network, retries: configuration.retries, observer: observer)
         let run = StagingRun(

@@ -43,7 +43,7 @@ struct TrafficLog: Sendable {
     private func removeOldDays() {
         guard let names = try? days(), names.count >= Self.keptDays else { return }
         for name in names.sorted().dropLast(Self.keptDays - 1) {
-            try? FileSystem.unlink(folder.appending(name))
+            try? FileSystem.removeFile(folder.appending(name))
         }
     }
 

@@ -36,7 +36,7 @@ public struct PurgeablePack: Sendable, Hashable {
 extension PackRecord {
     /// Why the pack may be removed when disk space is needed; nil for one that stays.
     var purgeReason: PurgeablePack.Reason? {
-        if isPurgeable { return .declared }
+        if isDeclaredPurgeable { return .declared }
         if isReplacedVariant { return .replacedVariant }
         guard !isKept, let offer = loaded?.pack.offer, offer.family != nil, offer.policy == .onDemand else {
             return nil

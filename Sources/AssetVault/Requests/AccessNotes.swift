@@ -39,13 +39,13 @@ struct AccessNotes {
             try file.file.write(bytes.span, at: 0)
         }
 
-        /// Leaves the note to the program that this process becomes.
-        func keepForNextProgram(named name: String) throws(VaultError) {
+        /// Keeps the note across `exec`, for the program that this process becomes.
+        func keepOpenAcrossExec(named name: String) throws(VaultError) {
             let renamed = Note(
                 process: ProcessDescription(number: note.process.number, command: name), tags: note.tags,
                 packs: note.packs)
             try replace(by: renamed)
-            try file.file.keepForNextProgram()
+            try file.file.keepOpenAcrossExec()
         }
     }
 

@@ -33,9 +33,9 @@ package final class ResourceAccess: Sendable {
 
 extension ResourceAccess {
     /// Leaves the access to the program that this process becomes by `exec`, and ends with it.
-    package func keepForNextProgram(named name: String) throws(VaultError) {
-        for lease in leases { try lease.staged.keepForNextProgram() }
-        try note?.keepForNextProgram(named: name)
+    package func keepOpenAcrossExec(named name: String) throws(VaultError) {
+        for lease in leases { try lease.staged.keepOpenAcrossExec() }
+        try note?.keepOpenAcrossExec(named: name)
     }
 }
 

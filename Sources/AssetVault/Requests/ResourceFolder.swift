@@ -21,7 +21,7 @@ package final class ResourceFolder: Sendable {
     fileprivate init(_ folder: consuming ScratchFolder) { self.folder = folder }
 
     /// Leaves it to the program that this process becomes; the next command removes it when that has ended.
-    package func keepForNextProgram() throws(VaultError) { try folder.folder.keepForNextProgram() }
+    package func keepOpenAcrossExec() throws(VaultError) { try folder.folder.keepOpenAcrossExec() }
 }
 
 extension ResourceAccess {

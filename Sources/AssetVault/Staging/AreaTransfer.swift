@@ -63,7 +63,7 @@ struct AreaTransfer: Sendable {
             let move = try FileMove(from: damaged, to: target) { _ in }
             try await store.withLock(move) { move throws(VaultError) in
                 if try FileSystem.exists(target) {
-                    try FileSystem.unlink(damaged)
+                    try FileSystem.removeFile(damaged)
                 } else {
                     try move.commit()
                 }

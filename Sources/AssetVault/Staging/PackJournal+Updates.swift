@@ -45,9 +45,9 @@ extension PackJournal {
 
     /// Packs that another variant of them replaced on this device: they may go when disk space is needed.
     func recordReplacedVariants(
-        _ choice: VariantChoice, among seen: Set<PackID>
+        _ choice: VariantChoice, among candidates: Set<PackID>
     ) async throws(VaultError) {
-        for id in try store.records.ids() where seen.contains(id) {
+        for id in try store.records.ids() where candidates.contains(id) {
             guard let record = try? store.records.record(of: id) else { continue }
             let replacement = choice.replaced[id].flatMap { other in try? store.records.record(of: other) }
             let isReplaced = replacement?.loaded != nil

@@ -2,8 +2,7 @@ import SealedPack
 import VaultErrors
 import VaultFileSystem
 
-/// The records of packs, reconciled with what is on the disk, whatever became of the process that worked on them. Reading
-/// changes nothing.
+/// What each pack's state really is: its saved record, corrected by the files on the disk. Finding that out writes nothing.
 struct PackJournal: Sendable {
     let store: StoreAccess
 
@@ -19,7 +18,7 @@ struct PackJournal: Sendable {
             for id in try records.allIDs() {
                 do throws(VaultError) { found.append((id, try shownRecord(of: id))) } catch {
                     var record = PackRecord()
-                    record.failure = PackFailure(looking: error)
+                    record.failure = PackFailure(readingState: error)
                     found.append((id, record))
                 }
             }
@@ -35,8 +34,8 @@ struct PackJournal: Sendable {
     private func shownRecord(of id: PackID) throws(VaultError) -> PackRecord {
         var record = try reconciled(try records.readableRecord(of: id), of: id)
         guard role == .app, !record.isRemoved else { return record }
-        // What a downloader brought is shown; nothing is decided by it.
-        if let waiting = record.waiting, try !seemsPresent(waiting) { record.waiting = nil }
+        // The downloader's files are unverified for the app, so they appear in the state but change no decision.
+        if let waiting = record.waiting, try !hasFileOfFullLength(of: waiting) { record.waiting = nil }
         if record.waiting == nil, let brought = (try? store.waiting(id).newest()) ?? nil,
             record.loaded.map({ $0.pack.version < brought.version }) ?? true
         {
@@ -55,16 +54,16 @@ struct PackJournal: Sendable {
     /// A pack's record, corrected by what is on the disk; made of that alone where the record can't be read.
     func reconciled(_ saved: PackRecord?, of id: PackID) throws(VaultError) -> PackRecord {
         var record = saved ?? PackRecord()
-        // A manifest that others may have written is no reason for the app to believe that its pack is wanted.
+        // Only a downloader rebuilds a lost record from the waiting files. The app must not: another user may have written them.
         if saved == nil, role == .downloader { record.waiting = try store.waiting(id).newest() }
         // A newer listing decided meanwhile.
         if record.arrivingListing < record.listing { record.arriving = nil }
-        if let arriving = record.arriving, try isPresent(arriving) {
-            // It was downloaded since: an earlier failure is made up for.
+        if let arriving = record.arriving, try hasEntry(of: arriving) {
+            // It was downloaded since: the earlier failure no longer counts.
             (record.waiting, record.arriving, record.failure) = (arriving, nil, nil)
             record.listing = record.arrivingListing
         }
-        if let waiting = record.waiting, try !isPresent(waiting) { record.waiting = nil }
+        if let waiting = record.waiting, try !hasEntry(of: waiting) { record.waiting = nil }
         if role == .app {
             record.loaded = try VersionFolder(of: id, in: layout)?.live(recorded: record.loaded)
         }
@@ -74,7 +73,7 @@ struct PackJournal: Sendable {
             if saved == nil, let waiting = record.waiting, waiting.version <= loaded.pack.version {
                 record.waiting = nil
             }
-            // It waited and is live now: a later failure is made up for.
+            // It waited and is live now: the earlier failure no longer counts.
             if loaded.pack.sha256 == saved?.waiting?.sha256 { record.failure = nil }
             if loaded.pack.sha256 == record.waiting?.sha256 { record.waiting = nil }
             // Unless it arrives to be kept in another form.
@@ -85,15 +84,16 @@ struct PackJournal: Sendable {
         return record
     }
 
-    /// Whether all of a pack is here and not live: staging continues as if it waited. A version that a reader holds was live
+    /// Whether the pack waits, or is kept sealed and not live: staging continues as if it waited. The name is enough, since a pack
+    /// gets it only when it is complete, and its bytes are verified before they are used. A version that a reader holds was live
     /// once, and is to be removed.
-    private func isPresent(_ pack: PackManifest) throws(VaultError) -> Bool {
+    private func hasEntry(of pack: PackManifest) throws(VaultError) -> Bool {
         if try store.waiting(pack.id).status(of: pack) != nil { return true }
         return try isKeptSealed(pack)
     }
 
-    /// The same for a look, which finds out that a file is cut short.
-    private func seemsPresent(_ pack: PackManifest) throws(VaultError) -> Bool {
+    /// For display only: also checks the file's length, so that a truncated file is not shown as present.
+    private func hasFileOfFullLength(of pack: PackManifest) throws(VaultError) -> Bool {
         if try store.waiting(pack.id).seemsToHold(pack) { return true }
         return try isKeptSealed(pack)
     }

@@ -14,8 +14,8 @@ struct PackRemoval: Sendable {
     /// Removes a pack until it is asked for again. A version that a reader holds is removed when it is free.
     func remove(_ id: PackID) async throws(VaultError) {
         try await store.recovery.recover()
-        let mark = try store.recovery.beginWork()
-        defer { withExtendedLifetime(mark) {} }
+        let workMark = try store.recovery.beginWork()
+        defer { withExtendedLifetime(workMark) {} }
         try await store.withLock { () throws(VaultError) in try remove(locked: id) }
     }
 
@@ -137,6 +137,6 @@ struct PackRemoval: Sendable {
         guard let file = try? EphemeralName.lockableFile(path), try file.tryLock(exclusive: true),
             try FileSystem.status(of: path)?.isSameFile(as: file.status()) == true
         else { return }
-        try FileSystem.unlink(path)
+        try FileSystem.removeFile(path)
     }
 }

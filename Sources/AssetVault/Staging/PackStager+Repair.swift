@@ -88,7 +88,7 @@ extension PackStager {
             let isLive = try await installer.replaceTree(pack, by: source) { done in
                 observer(.opening(pack.id, bytes: done, total: pack.openedSize))
             }
-            try FileSystem.unlink(whole.file.path)
+            try FileSystem.removeFile(whole.file.path)
             return isLive
         }
     }

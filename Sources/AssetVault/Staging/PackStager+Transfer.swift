@@ -45,7 +45,7 @@ extension PackStager {
                 }
                 // Opened directly from ephemeral storage: the file is not needed any more.
                 if isDownload, try FileSystem.exists(file.file.path) {
-                    try FileSystem.unlink(file.file.path)
+                    try FileSystem.removeFile(file.file.path)
                     StagingStep.downloadCleared.reached()
                 }
             case .sealed:

@@ -145,7 +145,7 @@ struct PackStager: Sendable {
                 brought, of: offer.pack, listedBy: offer.listing, space: space)
         }
         // Where the app has metadata of its own, a pack that they do not list does not wait: another process may be bringing it.
-        guard try store.metadata(of: .app).pin() == nil, record.loaded == nil,
+        guard try store.metadata(of: .app).pinDigest() == nil, record.loaded == nil,
             try !store.waiting(id).digests().isEmpty
         else { return }
         throw VaultError(

@@ -74,7 +74,7 @@ struct StoreRecovery: Sendable {
             return record
         }
         // Before the record forgets it.
-        let isDecided = role == .downloader || record.listing != ListingVersion()
+        let isDecided = role == .downloader || record.wasListed
         if isDecided, saved?.waiting != nil, record.waiting == nil {
             try store.removeUnneededWaiting(of: id, beside: record)
         }

@@ -101,10 +101,10 @@ extension VaultStore {
         try store.records.requireKnown(id)
         _ = try path(of: id)
         try await store.recovery.recover()
-        let mark = try store.recovery.beginWork()
-        defer { withExtendedLifetime(mark) {} }
+        let workMark = try store.recovery.beginWork()
+        defer { withExtendedLifetime(workMark) {} }
         try await store.journal.updateRecord(of: id) {
-            ($0.isPurgeable, $0.isKept) = (isPurgeable, !isPurgeable)
+            ($0.isDeclaredPurgeable, $0.isKept) = (isPurgeable, !isPurgeable)
             if !isPurgeable { $0.isReplacedVariant = false }
         }
     }

@@ -19,7 +19,7 @@ struct HeldVersions {
                 Array(id.description.utf8).span, to: note, permissions: AreaPermissions.permanent.files,
                 replacing: true)
         } else {
-            try FileSystem.unlink(note)
+            try FileSystem.removeFile(note)
         }
     }
 

@@ -14,7 +14,7 @@ struct PackFailure: Sendable, Equatable {
     }
 
     /// An error that kept the pack's state from being read, with its place.
-    init(looking error: VaultError) {
+    init(readingState error: VaultError) {
         reason = error.description
         category = error.category
     }

@@ -38,7 +38,7 @@ struct PackRecord: Sendable, Equatable {
     /// The app removed the pack. It stays removed until the app asks for it again. In JSON `removed`.
     var isRemoved = false
     /// The app declared that the pack may be removed when disk space is needed. In JSON `purgeable`.
-    var isPurgeable = false
+    var isDeclaredPurgeable = false
     /// The app asked for the pack to stay: it is not purged, even as an on-demand pack. In JSON `kept`.
     var isKept = false
     /// Purgeable, because another variant serves this device. In JSON `replacedVariant`.
@@ -54,7 +54,7 @@ struct PackRecord: Sendable, Equatable {
         record.loaded = app.loaded
         record.chosenForm = app.chosenForm
         record.isRemoved = app.isRemoved
-        (record.isPurgeable, record.isKept) = (app.isPurgeable, app.isKept)
+        (record.isDeclaredPurgeable, record.isKept) = (app.isDeclaredPurgeable, app.isKept)
         record.isReplacedVariant = app.isReplacedVariant
         return record
     }
@@ -69,6 +69,9 @@ struct PackRecord: Sendable, Equatable {
         record.failure = failure
         return record
     }
+
+    /// Whether the record names the listing that decided on the pack. A new one names none.
+    var wasListed: Bool { listing != ListingVersion() }
 
     /// Whether this listing may decide on the pack: no newer one did, and the app did not remove the pack.
     func accepts(_ listing: ListingVersion) -> Bool { self.listing <= listing && !isRemoved }
@@ -102,7 +105,7 @@ struct PackRecord: Sendable, Equatable {
         }
         if let chosenForm { object["form"] = .string(chosenForm.rawValue) }
         if isRemoved { object["removed"] = .bool(true) }
-        if isPurgeable { object["purgeable"] = .bool(true) }
+        if isDeclaredPurgeable { object["purgeable"] = .bool(true) }
         if isKept { object["kept"] = .bool(true) }
         if isReplacedVariant { object["replacedVariant"] = .bool(true) }
         if let waiting { object["waiting"] = .object(waiting.json) }
@@ -144,7 +147,7 @@ struct PackRecord: Sendable, Equatable {
             try PackManifest(parsing: json, place: place)
         }
         isRemoved = object["removed"] == .bool(true)
-        isPurgeable = object["purgeable"] == .bool(true)
+        isDeclaredPurgeable = object["purgeable"] == .bool(true)
         isKept = object["kept"] == .bool(true)
         isReplacedVariant = object["replacedVariant"] == .bool(true)
         chosenForm = try object.optionalString("form", at: place).map { text throws(VaultError) in

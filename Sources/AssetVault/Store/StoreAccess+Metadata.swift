@@ -3,8 +3,8 @@ import UpdateFramework
 import VaultErrors
 import VaultFileSystem
 
-/// Where each role keeps the metadata that it trusts. To the app, a downloader's metadata are those of one more host: they
-/// count when they pass verification against what the app verified before.
+/// Where the app and the downloader each keep the metadata that they trust. To the app, a downloader's metadata are those of one
+/// more host: they count when they pass verification against what the app verified before.
 extension StoreAccess {
     /// The metadata that the role trusts.
     var metadata: MetadataStore { metadata(of: role) }
@@ -20,27 +20,36 @@ extension StoreAccess {
         try FileSystem.createFolders(layout.area(of: role), permissions: layout.permissions(of: role).folders)
     }
 
-    /// A downloader that has no root yet takes the app's. An app takes the downloader's only if no other user could have put
-    /// it there: this one could write the app's own as well. Else the app needs to be given a root.
+    /// A downloader that has no root yet takes the app's. An app takes the downloader's only if no other user can have written
+    /// it. That loses nothing: this user could replace the app's own root too. Otherwise the app must be given a root.
     func adoptPin() async throws(VaultError) {
-        guard try metadata.pin() == nil else { return }
+        guard try metadata.pinDigest() == nil else { return }
         let root: [UInt8]?
         switch role {
-        case .downloader: root = try metadata(of: .app).firstRoot { _ in true }
+        case .downloader: root = try metadata(of: .app).pinnedRoot { _ in true }
         case .app:
             guard isOnlyOurs(layout.shared) else { return }
-            root = try metadata(of: .downloader).firstRoot { isOnlyOurs($0) }
+            root = try metadata(of: .downloader).pinnedRoot { isOnlyOurs($0) }
         }
         if let root { try await metadata.pin(root) }
     }
 
     /// Adopts the metadata that a downloader refreshed since, without the network. Expiry does not count: it ends trust in a host,
-    /// and packs that were downloaded before a release must open after it. All of it passes verification, or none is kept.
+    /// and packs preloaded before a game's launch must open on launch day, even if the metadata expired since. All of it passes
+    /// verification, or none is kept.
     ///
     /// - Parameter trustedRoot: metadata under an older root than this one stay out.
     func adoptMetadata(trusting trustedRoot: [UInt8]?) async throws(VaultError) {
         guard role == .app, try FileSystem.exists(layout.trust(of: .downloader)) else { return }
         try await metadata.adopt(metadata(of: .downloader), trusting: trustedRoot)
+    }
+
+    /// Bytes of the metadata that are kept.
+    func metadataBytes() throws(VaultError) -> UInt64 {
+        let folder = try Folder(opening: metadata.folder)
+        var sum: UInt64 = 0
+        for name in try folder.names() { sum += try folder.status(of: name)?.size ?? 0 }
+        return sum
     }
 
     /// Whether nobody but this user can have written there.

@@ -54,7 +54,7 @@ struct StoredListing: Sendable {
         trust = store.metadata
         // Delegated roles that were adopted are read where they are, and count as the app's snapshot lists them.
         source = store.metadata(of: .downloader).asSource
-        guard try trust.pin() != nil else { return nil }
+        guard try trust.pinDigest() != nil else { return nil }
         if let trustedRoot {
             try await trust.requireStoredRoot(agreeingWith: trustedRoot, from: source)
         }

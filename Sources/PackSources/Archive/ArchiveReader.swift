@@ -25,8 +25,8 @@ import VaultErrors
     let name: String
     /// The end of the last skipped entry in the source.
     private(set) var lastEntryEnd: UInt64 = 0
-    /// After a failed open libarchive's format pointer is invalid and must not be used.
-    private var hasFormat = false
+    /// Before `archive_read_open1` succeeds, libarchive's format pointer is invalid.
+    private var isOpen = false
     /// The error of the source, as it can't be thrown through libarchive.
     fileprivate var failure: VaultError?
 
@@ -47,7 +47,7 @@ import VaultErrors
             try require(unsafe archive_read_set_seek_callback(archive, seek))
         }
         try require(unsafe archive_read_open1(archive))
-        hasFormat = true
+        isOpen = true
     }
 
     deinit {
@@ -102,6 +102,7 @@ extension ArchiveReader {
 
     /// libarchive's warning about an entry.
     private var warning: ArchiveEntry.Warning? {
+        // libarchive has no code for a name that it could not convert; its text ends like this.
         guard reason.hasSuffix("to current locale.") else { return .other(reason) }
         // Names in tar are used unconverted.
         return if case .tar = format { nil } else { .name }
@@ -112,11 +113,11 @@ extension ArchiveReader {
         if unsafe archive_errno(archive) == ENOMEM {
             return VaultError(.io, "there is not enough memory", at: name, remedy: "free some memory")
         }
-        if hasFormat, unsafe archive_read_has_encrypted_entries(archive) > 0 {
+        if isOpen, unsafe archive_read_has_encrypted_entries(archive) > 0 {
             return corrupt("the archive is encrypted")
         }
         // libarchive's errors before it has detected the format are useless.
-        return switch (format, hasFormat) {
+        return switch (format, isOpen) {
         case (.raw, false): corrupt("the compressed data is damaged")
         case (.tar, false): corrupt("there is no tar archive in it")
         default: corrupt(reason)

@@ -47,17 +47,17 @@ public enum ArchiveUnpacking {
     private static func unpack(
         _ source: FileSource, into folder: FilePath, filter: SourceFilter, limit: UnpackingLimit
     ) throws(VaultError) -> SourceFolder {
-        let tree = UnpackedTree(
-            in: try Folder(opening: folder), size: UnpackedSize(of: source, limit: limit))
+        let target = UnpackingTarget(
+            in: try Folder(opening: folder), size: UnpackedByteCounter(of: source, limit: limit))
         let start = try source.firstBytes(ArchiveKind.detectionByteCount)
         switch ArchiveKind(firstBytes: start.span) {
-        case .tar: try unpackTar(source, filter: nil, into: tree)
-        case .tarGzip: try unpackTar(source, filter: ARCHIVE_FILTER_GZIP, into: tree)
-        case .tarBzip2: try unpackTar(source, filter: ARCHIVE_FILTER_BZIP2, into: tree)
-        case .tarXZ: try unpackTar(source, filter: ARCHIVE_FILTER_XZ, into: tree)
-        case .tarZstd: try unpackTar(source, filter: ARCHIVE_FILTER_ZSTD, into: tree)
-        case .zip: try unpackZip(source, into: tree)
-        case .sevenZip: try unpackSevenZip(source, into: tree)
+        case .tar: try unpackTar(source, filter: nil, into: target)
+        case .tarGzip: try unpackTar(source, filter: ARCHIVE_FILTER_GZIP, into: target)
+        case .tarBzip2: try unpackTar(source, filter: ARCHIVE_FILTER_BZIP2, into: target)
+        case .tarXZ: try unpackTar(source, filter: ARCHIVE_FILTER_XZ, into: target)
+        case .tarZstd: try unpackTar(source, filter: ARCHIVE_FILTER_ZSTD, into: target)
+        case .zip: try unpackZip(source, into: target)
+        case .sevenZip: try unpackSevenZip(source, into: target)
         case nil:
             throw VaultError(
                 .corrupt, "unsupported archive format", at: source.name,
@@ -71,14 +71,14 @@ public enum ArchiveUnpacking {
 
 extension ArchiveUnpacking {
     private static func unpackTar(
-        _ source: FileSource, filter: Int32?, into tree: borrowing UnpackedTree
+        _ source: FileSource, filter: Int32?, into target: borrowing UnpackingTarget
     ) throws(VaultError) {
         try ThreadLocale.bytes.run { () throws(VaultError) in
             let content: any ByteSource =
                 if let filter { try DecompressedSource(source, filter: filter) } else { source }
             let tar = TarSource(content)
             let reader = try ArchiveReader(.tar, from: tar, name: source.name)
-            try unpackEntries(of: reader, into: tree)
+            try unpackEntries(of: reader, into: target)
             // libarchive accepts the end of its input instead of the archive's end marker.
             guard reader.consumed > reader.lastEntryEnd else {
                 throw reader.corrupt("the archive is cut short")
@@ -90,22 +90,22 @@ extension ArchiveUnpacking {
     }
 
     private static func unpackZip(
-        _ source: FileSource, into tree: borrowing UnpackedTree
+        _ source: FileSource, into target: borrowing UnpackingTarget
     ) throws(VaultError) {
         let directory = try ZipDirectory(of: source)
         if directory.isEmpty { return }
         try ThreadLocale.utf8.run { () throws(VaultError) in
             let reader = try ArchiveReader(.zip, from: source, name: source.name)
-            try unpackEntries(of: reader, listedIn: directory, into: tree)
+            try unpackEntries(of: reader, listedIn: directory, into: target)
         }
     }
 
     private static func unpackSevenZip(
-        _ source: FileSource, into tree: borrowing UnpackedTree
+        _ source: FileSource, into target: borrowing UnpackingTarget
     ) throws(VaultError) {
         try SevenZipEnd.check(source)
         try ThreadLocale.utf8.run { () throws(VaultError) in
-            try unpackEntries(of: ArchiveReader(.sevenZip, from: source, name: source.name), into: tree)
+            try unpackEntries(of: ArchiveReader(.sevenZip, from: source, name: source.name), into: target)
         }
     }
 }
@@ -114,7 +114,8 @@ extension ArchiveUnpacking {
 
 extension ArchiveUnpacking {
     private static func unpackEntries(
-        of reader: ArchiveReader, listedIn directory: ZipDirectory? = nil, into tree: borrowing UnpackedTree
+        of reader: ArchiveReader, listedIn directory: ZipDirectory? = nil,
+        into target: borrowing UnpackingTarget
     ) throws(VaultError) {
         var count = 0
         while var entry = try reader.nextEntry() {
@@ -124,7 +125,7 @@ extension ArchiveUnpacking {
             if let directory { entry.path = try directory.path(at: count) }
             count += 1
             do throws(VaultError) {
-                try unpack(entry, of: reader, into: tree)
+                try unpack(entry, of: reader, into: target)
             } catch {
                 let place = error.place.hasPrefix("entry ") ? "\(reader.name): \(error.place)" : error.place
                 throw VaultError(
@@ -135,14 +136,14 @@ extension ArchiveUnpacking {
     }
 
     private static func unpack(
-        _ entry: ArchiveEntry, of reader: ArchiveReader, into tree: borrowing UnpackedTree
+        _ entry: ArchiveEntry, of reader: ArchiveReader, into target: borrowing UnpackingTarget
     ) throws(VaultError) {
         if let path = try entry.checkedPath() {
             if case .file(let executable) = entry.kind {
-                let file = try tree.makeFile(path, executable: executable)
-                try unpackContent(of: entry, at: path, of: reader, into: file, counting: tree.size)
+                let file = try target.makeFile(path, executable: executable)
+                try unpackContent(of: entry, at: path, of: reader, into: file, counting: target.size)
             } else {
-                try tree.makeFolder(path)
+                try target.makeFolder(path)
             }
         }
         try reader.skipContent()
@@ -151,7 +152,7 @@ extension ArchiveUnpacking {
     /// Writes an entry's content and keeps its holes.
     private static func unpackContent(
         of entry: ArchiveEntry, at path: EntryPath, of reader: ArchiveReader, into file: borrowing OpenFile,
-        counting total: UnpackedSize
+        counting total: UnpackedByteCounter
     ) throws(VaultError) {
         func wrongSize() -> VaultError {
             VaultError(

@@ -32,7 +32,7 @@ public struct UnpackingLimit: Sendable, Equatable {
 }
 
 /// The bytes that one archive has unpacked to so far.
-final class UnpackedSize {
+final class UnpackedByteCounter {
     private let limit: UnpackingLimit
     private let source: FileSource
     private var count: UInt64 = 0

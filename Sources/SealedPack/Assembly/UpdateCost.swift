@@ -12,7 +12,8 @@ public struct UpdateCost: Sendable, Hashable {
     public let pieces: Int
     public let reusedPieces: Int
 
-    /// Memory: 33 bytes a piece of the new pack, whatever the sources contain.
+    /// Memory: 33 bytes a piece of the new pack, whatever the sources contain: 8 for its range, 1 for its state, 16 to find it by
+    /// its digest, and 8 if it is a copy of another piece.
     ///
     /// - Parameters:
     ///   - pack: only its index is read.
@@ -56,40 +57,5 @@ public struct UpdateCost: Sendable, Hashable {
         requests = 1
         pieces = Int(layout.pieceCount)
         reusedPieces = 0
-    }
-}
-
-extension PieceStates {
-    /// Marks pieces as present that are in the indexes of other packs.
-    ///
-    /// - Parameter next: returns the other packs one by one; not called when no piece is missing any more.
-    mutating func notePieces(
-        of pack: PackFile, in next: () throws(VaultError) -> (any PieceSource)?
-    ) throws(VaultError) {
-        guard missingCount > 0 else { return }
-        let wanted = try PiecesByDigest(of: pack, where: isMissing)
-        while missingCount > 0, let other = try next() {
-            try? other.pack.forEachIndexRecord { otherNumber, record, offset throws(VaultError) in
-                guard other.has(piece: otherNumber, at: offset..<(offset + UInt64(record.ciphertextLength)))
-                else { return }
-                if let number = try wanted.first(with: record.digest) { notePresent(number) }
-            }
-        }
-    }
-}
-
-extension PackLayout {
-    /// A pack up to this size is fetched in one request when there are no packs to reuse.
-    private static let smallPack: UInt64 = 256 << 10
-
-    /// Index and catalog.
-    var tail: Range<UInt64> { indexOffset..<footerOffset }
-    var tailLength: UInt64 { footerOffset - indexOffset }
-
-    /// Whether one request for the whole pack is cheaper than reading its index first.
-    ///
-    /// - Parameter hasReusablePacks: whether there are packs that may contain some of its pieces.
-    func prefersSingleRequest(hasReusablePacks: Bool) -> Bool {
-        hasReusablePacks ? packLength - tailLength <= PieceStates.requestCost : packLength <= Self.smallPack
     }
 }

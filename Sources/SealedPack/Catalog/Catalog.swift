@@ -40,6 +40,14 @@ public struct Catalog: Sendable {
         firstIndex(notBefore: path.utf8Bytes.span).flatMap(entry).flatMap { $0.path == path ? $0 : nil }
     }
 
+    /// Whether the pack has a folder at `path`: an empty one, or one with entries below it.
+    public func hasFolder(at path: EntryPath) -> Bool {
+        if let entry = entry(at: path) { return entry.kind == .emptyFolder }
+        let prefix = path.utf8Bytes + [UInt8(ascii: "/")]
+        guard let index = firstIndex(notBefore: prefix.span) else { return false }
+        return bytes[pathRange(index)].starts(with: prefix)
+    }
+
     /// The first entry whose path's bytes are not less than `path`; nil when all are.
     func firstIndex(notBefore path: Span<UInt8>) -> Int? {
         let bytes = bytes.span

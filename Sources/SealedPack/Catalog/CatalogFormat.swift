@@ -3,21 +3,12 @@
 ///     index SHA-256 32 | pack version u64 | pack ID length u16 | zero u16 | piece count u32 | entry count u32 |
 ///     path table length u32 | pack ID | piece records | entry records | path table
 ///
-/// A piece record is `stream end u64 | SHA-256 of the plaintext 32`; an entry record is `path end u32 | kind u8 |
-/// zero 3 | stream end u64`. Each record states where its part *ends*; it begins where the one before it ended,
-/// so parts can neither overlap nor leave a gap, and both tables can be searched in place.
+/// "index SHA-256" is the SHA-256 of the pack's index (the piece digests). A piece record is
+/// `stream end u64 | SHA-256 of the plaintext 32`; an entry record is `path end u32 | kind u8 | zero 3 | stream end u64`.
+/// The stream is all files' bytes one after the other. Each record states where its part *ends*; it begins where the one
+/// before it ended, so parts can neither overlap nor leave a gap, and both tables can be searched in place.
 package enum CatalogFormat {
     package static let fixedLength = 56
     package static let pieceRecordLength = 40
     static let entryRecordLength = 16
-}
-
-/// What an entry of a pack is.
-public enum PackEntryKind: UInt8, Sendable {
-    /// An empty folder; all other folders follow from the paths.
-    case emptyFolder = 0
-    /// Mode 0644.
-    case file = 1
-    /// Mode 0755.
-    case executable = 2
 }

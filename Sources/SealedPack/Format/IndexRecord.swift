@@ -2,7 +2,7 @@ import VaultBytes
 package import VaultCrypto
 import VaultErrors
 
-/// One record of the index: `ciphertext length u32 | SHA-256 of the ciphertext 32`.
+/// One piece in the index: `ciphertext length u32 | SHA-256 of the ciphertext 32`.
 package struct IndexRecord: Equatable, Sendable {
     package static let length = 36
 
@@ -14,12 +14,13 @@ package struct IndexRecord: Equatable, Sendable {
         self.digest = digest
     }
 
-    /// Throws `.corrupt` when no piece can have the stated length.
+    /// Throws `.corrupt` when no piece can have the stated length. A piece's message is one codec byte and 1 to
+    /// `maximumPieceLength` bytes; `Cobblestone256`, the cipher (see Format.md), says how long it is once sealed.
     init(parsing bytes: Span<UInt8>, place: String) throws(VaultError) {
         guard let count = bytes.bigEndian(UInt32.self, at: 0), bytes.count == Self.length,
             let digest = SHA256Digest(bytes.extracting(4..<36)),
-            let message = Cobblestone256.messageLength(ofSealed: UInt64(count)),
-            message >= 2, message <= UInt64(FormatLimits.maximumPieceLength + 1)
+            let messageLength = Cobblestone256.messageLength(ofSealed: UInt64(count)),
+            messageLength >= 2, messageLength <= UInt64(FormatLimits.maximumPieceLength + 1)
         else {
             throw VaultError(
                 .corrupt, "the index states a piece of impossible length", at: place,

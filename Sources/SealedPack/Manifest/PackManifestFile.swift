@@ -11,8 +11,8 @@ public enum PackManifestFile {
         FilePath(pack.string + ".json")
     }
 
-    /// The path of a new manifest until its pack is renamed to its final name.
-    public static func next(_ manifest: FilePath) -> FilePath {
+    /// The path of a new manifest until its pack has its name: `PACK.json.next`.
+    public static func pending(_ manifest: FilePath) -> FilePath {
         FilePath(manifest.string + ".next")
     }
 

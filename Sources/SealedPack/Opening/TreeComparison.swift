@@ -25,7 +25,7 @@ public struct TreeComparison: ContentSink, ~Copyable {
         guard entry.kind != .emptyFolder else { return try Self.require(try walk.folder.openFolder(name)) }
         let file = try walk.folder.openFile(name)
         let status = try file.status()
-        guard status.size == entry.size, status.links == 1, status.permissions & 0o022 == 0,
+        guard status.size == entry.size, status.hardLinks == 1, status.permissions & 0o022 == 0,
             (status.permissions & 0o100 != 0) == (entry.kind == .executable)
         else { throw Self.differs(file.path) }
         self.file = consume file

@@ -83,8 +83,9 @@ extension MetadataStore {
         )
     }
 
-    /// The pinned root, if its file and the folders around it are acceptable; nil when there is none.
-    public func firstRoot(where isAcceptable: (FilePath) -> Bool) throws(VaultError) -> [UInt8]? {
+    /// The pinned root; nil when there is none, or when its file or a folder around it is not acceptable.
+    public func pinnedRoot(ifAllPathsSatisfy isAcceptable: (FilePath) -> Bool) throws(VaultError) -> [UInt8]?
+    {
         guard let root = try storedRoots.firstRoot() else { return nil }
         let paths = [folder, storedRoots.folder] + (try storedRoots.files())
         return paths.allSatisfy(isAcceptable) ? root : nil

@@ -28,7 +28,7 @@ public struct MetadataStore: Sendable {
     }
 
     /// The SHA-256 of the pinned root; nil before that.
-    public func pin() throws(VaultError) -> SHA256Digest? {
+    public func pinDigest() throws(VaultError) -> SHA256Digest? {
         try storedRoots.firstRoot().map { SHA256.hash($0.span) }
     }
 
@@ -125,7 +125,7 @@ extension MetadataStore: TrustStorage {
             // root: nothing would repeat it afterwards.
             if new.resetsVersions(since: old) {
                 for role in [MetadataRole.timestamp, .snapshot] where try stored(role) != nil {
-                    try FileSystem.unlink(folder.appending(role.fileName))
+                    try FileSystem.removeFile(folder.appending(role.fileName))
                 }
             }
             try write(new.bytes, to: MetadataRole.root.fileName)

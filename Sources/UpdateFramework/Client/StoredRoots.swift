@@ -49,7 +49,7 @@ struct StoredRoots {
     func files() throws(VaultError) -> [FilePath] { try versions().map(path) }
 
     func clear() throws(VaultError) {
-        for version in try versions() { try FileSystem.unlink(path(of: version)) }
+        for version in try versions() { try FileSystem.removeFile(path(of: version)) }
     }
 
     func removeAbandonedScratch() throws(VaultError) {

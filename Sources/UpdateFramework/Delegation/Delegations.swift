@@ -1,7 +1,7 @@
 import StrictJSON
 import VaultErrors
 
-/// The delegations of a targets role (DELEGATIONS, section 4.5).
+/// The delegations of a targets role (DELEGATIONS, TUF section 4.5).
 public enum Delegations: Sendable, Hashable {
     /// In search order.
     case roles([Delegation])

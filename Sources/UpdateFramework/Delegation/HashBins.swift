@@ -2,7 +2,7 @@ import StrictJSON
 import VaultCrypto
 import VaultErrors
 
-/// Delegation of all paths to 2^n equal roles by the first n bits of their SHA-256 (succinct_roles, section 4.5): each
+/// Delegation of all paths to 2^n equal roles by the first n bits of their SHA-256 (succinct_roles, TUF section 4.5): each
 /// path belongs to one bin, so that a client reads only the bins that it needs.
 public struct HashBins: Sendable, Hashable {
     /// The maximum bit length that is read; the specification allows 32.
@@ -55,7 +55,7 @@ public struct HashBins: Sendable, Hashable {
 
     func delegation(covering path: TargetPath) -> Delegation? { delegation(at: index(of: path.digest)) }
 
-    /// A bin as a terminating delegation, as in all implementations.
+    /// A bin as a terminating delegation, as in all implementations. Prefixes are empty: the bin was chosen by its index already.
     func delegation(at index: Int) -> Delegation? {
         role(at: index).map { Delegation(to: $0, of: .hashPrefixes([]), trust: trust, isTerminating: true) }
     }

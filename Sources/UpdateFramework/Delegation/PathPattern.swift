@@ -1,4 +1,4 @@
-/// A pattern for target paths (PATHPATTERN, section 4.5): `*` matches any characters of one segment, `?` one character;
+/// A pattern for target paths (PATHPATTERN, TUF section 4.5): `*` matches any characters of one segment, `?` one character;
 /// neither matches a slash. Everything else is literal.
 struct PathPattern: Sendable, Hashable {
     let text: String

@@ -120,7 +120,7 @@ final class HostedSite: Sendable {
             guard let bytes = try toUpload.metadata(named: name, limit: role.sizeLimit),
                 try bytes != copy.folder.metadata(named: name, limit: role.sizeLimit)
             else { continue }
-            try FileSystem.unlink(toUpload.path.appending(name))
+            try FileSystem.removeFile(toUpload.path.appending(name))
         }
     }
 

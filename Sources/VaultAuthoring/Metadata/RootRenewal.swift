@@ -48,8 +48,8 @@ struct RootRenewal {
             for role in TopLevelRole.allCases { roles[role] = try pendingRoot.rootTrust(in: role) }
         }
         if let trust = roles[change.role] {
-            let waits = change.isMade(in: trust) && !change.isMade(in: root.trust(in: change.role))
-            if !waits { roles[change.role] = try change.apply(to: trust) }
+            let waits = change.isInEffect(in: trust) && !change.isInEffect(in: root.trust(in: change.role))
+            if !waits { roles[change.role] = try change.applied(to: trust) }
         }
         let file = try next(naming: roles)
         try signing.pending.write(file)

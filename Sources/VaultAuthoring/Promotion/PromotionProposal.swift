@@ -29,12 +29,13 @@ struct PromotionProposal {
 
     /// A pack, with the versions of the channel for versions of the app that it is not for.
     private func kept(beside new: ListedPack) throws(VaultError) -> ListedPack {
-        let versions = [new.pack] + new.others
+        let versions = [new.pack] + new.otherVersions
         let kept = present[new.pack.id].map {
             compatible.kept(of: $0, notFor: versions.map(\.offer.apps), except: Set(versions.map(\.version)))
         }
         guard let kept, !kept.isEmpty else { return new }
-        return try ListedPack(new.pack, others: (new.others + kept).sorted { $0.version > $1.version })
+        return try ListedPack(
+            new.pack, otherVersions: (new.otherVersions + kept).sorted { $0.version > $1.version })
     }
 
     /// Takes a pack, or all packs of a resource tree: of those the channel lists exactly these then. Throws `.missing`.
@@ -77,9 +78,10 @@ struct PromotionProposal {
     private func requireSameContent(
         of new: ListedPack, as old: ListedPack, in channel: Channel
     ) throws(VaultError) {
-        let known = Dictionary(([old.pack] + old.others).map { ($0.version, $0.sha256) }) { first, _ in first
+        let known = Dictionary(([old.pack] + old.otherVersions).map { ($0.version, $0.sha256) }) { first, _ in
+            first
         }
-        for pack in [new.pack] + new.others {
+        for pack in [new.pack] + new.otherVersions {
             guard let digest = known[pack.version], digest != pack.sha256 else { continue }
             throw VaultError(
                 .untrusted,

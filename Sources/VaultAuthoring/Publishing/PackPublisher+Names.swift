@@ -16,8 +16,8 @@ extension PackPublisher {
         let id = try PackID(PackNames.packID)
         let previous = try files.firstAvailable(earlier.candidates(for: id))
         return try await ContentKeyChoice(
-            following: previous, keys: ChainedKeyProvider([keys, try audiences.keys(of: audiences.all)]),
-            sealingFor: ChainedKeyProvider([keys, try audiences.keys(of: names)]))
+            following: previous, keys: CombinedKeyProvider([keys, try audiences.keys(of: audiences.all)]),
+            sealingFor: CombinedKeyProvider([keys, try audiences.keys(of: names)]))
     }
 
     /// Seals the table of quiet names, which clients need first.

@@ -41,7 +41,7 @@ struct PackPublisher {
             compression: compression ?? pack.compression ?? .standard)
         let source = try source(of: pack)
         return try await seal(
-            order, source.folder, after: previous, above: max(pack.lastVersion, taken ?? 0), progress)
+            order, source.folder, after: previous, above: max(pack.highestPublished, taken ?? 0), progress)
     }
 
     /// Seals the packs of a resource tree, with one content key, and passes the results to `deliver`. Returns the files that are
@@ -78,12 +78,12 @@ struct PackPublisher {
 
     func seal(
         _ request: SealingRequest, _ source: borrowing SourceFolder, after listed: PackManifest?,
-        above lastVersion: UInt64, _ progress: (UInt64) -> Void
+        above highestPublished: UInt64, _ progress: (UInt64) -> Void
     ) async throws(VaultError) -> SealingResult {
         var order = request
         // Of a version with another content key, such as that of a family, only the number counts.
         let previous = listed?.contentKeyID == order.key.id ? listed : nil
-        order.versioning = .exactly(previous?.version ?? max(lastVersion, listed?.version ?? 0) + 1)
+        order.versioning = .exactly(previous?.version ?? max(highestPublished, listed?.version ?? 0) + 1)
         let folder = files.folder(of: order.id)
         guard let previous else {
             return try await files.name(
@@ -97,7 +97,7 @@ struct PackPublisher {
         }
         let (earlier, hosted) = try await files.published(previous, key: order.key)
         // A version number is never used twice.
-        order.versioning = .following(earlier, above: lastVersion)
+        order.versioning = .following(earlier, above: highestPublished)
         order.previous = earlier
         var sealed = try await UnnamedPack(sealing: order, source, in: folder, progress: progress)
         if let hosted, !sealed.result.missedPieces.isEmpty {
@@ -130,7 +130,7 @@ struct PackPublisher {
         async throws(VaultError) -> ContentKeyChoice
     {
         let openers =
-            previous == nil ? keys : ChainedKeyProvider([keys, try audiences.keys(of: audiences.all)])
+            previous == nil ? keys : CombinedKeyProvider([keys, try audiences.keys(of: audiences.all)])
         return try await ContentKeyChoice(
             following: previous, keys: openers, sealingFor: names.isEmpty ? keys : audiences.keys(of: names))
     }

@@ -101,7 +101,7 @@ struct PublicationProposal {
             others = try await keep(kept, for: audiences, by: publisher)
             report.others = others.map { PublicationReport.Other(version: $0.version, apps: $0.offer.apps) }
         }
-        records.append(try ListedPack(pack, others: others).target)
+        records.append(try ListedPack(pack, otherVersions: others).target)
         packs.append(report)
         changed.note(pack, after: earlier)
     }
@@ -133,7 +133,7 @@ struct PublicationProposal {
             }
             let kept = try await keep(versions, for: tree.audiences, by: publisher)
             guard let pack = kept.first else { continue }
-            records.append(try ListedPack(pack, others: Array(kept.dropFirst())).target)
+            records.append(try ListedPack(pack, otherVersions: Array(kept.dropFirst())).target)
             var report = PublicationReport.Pack(of: pack, .unchanged)
             report.others = kept.dropFirst().map {
                 PublicationReport.Other(version: $0.version, apps: $0.offer.apps)

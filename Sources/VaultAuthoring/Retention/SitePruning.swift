@@ -54,7 +54,7 @@ public struct SitePruning: Sendable {
     public func run() async throws(VaultError) -> Plan {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             let plan = try await plan(under: settings)
-            for removal in plan.removals { try FileSystem.unlink(removal.path) }
+            for removal in plan.removals { try FileSystem.removeFile(removal.path) }
             return plan
         }
     }

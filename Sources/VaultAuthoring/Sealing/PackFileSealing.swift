@@ -34,18 +34,20 @@ public struct PackFileSealing: Sendable {
         let scratch = try ScratchFile(for: pack)
         let output = OpenFileReference(try OpenFile(duplicating: scratch.file.descriptor, named: pack))
         let result = try await order.seal(source, into: output, progress: progress)
-        let next = PackManifestFile.next(manifest)
+        let pending = PackManifestFile.pending(manifest)
         let description = PackManifestFile.bytes(of: result.manifest)
         try scratch.file.synchronize()
-        try DurableFile.write(description.span, to: next, permissions: 0o644, replacing: true)
+        try DurableFile.write(description.span, to: pending, permissions: 0o644, replacing: true)
         do throws(VaultError) {
             try scratch.commit(permissions: 0o644, replacing: replacing)
         } catch {
             // Where only saving the folder failed, the pack has its name and needs this manifest.
-            if (try? PackFile(opening: pack, as: result.manifest)) == nil { try? FileSystem.unlink(next) }
+            if (try? PackFile(opening: pack, as: result.manifest)) == nil {
+                try? FileSystem.removeFile(pending)
+            }
             throw error
         }
-        try FileSystem.move(next, to: manifest, replacing: true)
+        try FileSystem.move(pending, to: manifest, replacing: true)
         let folder = manifest.removingLastComponent()
         try Folder(opening: folder.isEmpty ? "." : folder).synchronize()
         return result

@@ -68,7 +68,7 @@ struct PendingMetadata {
     /// Removes what waits for a role.
     func remove(_ role: MetadataRole) throws(VaultError) {
         for version in try files.versions() where version.unversionedName == role.fileName {
-            try FileSystem.unlink(vault.pending.appending(version.hostedName))
+            try FileSystem.removeFile(vault.pending.appending(version.hostedName))
         }
     }
 

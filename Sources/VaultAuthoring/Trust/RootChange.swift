@@ -18,8 +18,8 @@ public enum RootChange: Sendable {
         }
     }
 
-    /// Whether the role has this change already.
-    func isMade(in trust: RoleTrust) -> Bool {
+    /// Whether the role's keys and threshold are already so.
+    func isInEffect(in trust: RoleTrust) -> Bool {
         switch self {
         case .addKey(let key, _): trust.keys.contains { $0.key == key }
         case .removeKey(let prefix, _): !trust.keys.contains { $0.id.description.hasPrefix(prefix) }
@@ -29,8 +29,8 @@ public enum RootChange: Sendable {
         }
     }
 
-    /// Throws `usage` for an impossible change, such as a threshold above the number of keys.
-    func apply(to trust: RoleTrust) throws(VaultError) -> RoleTrust {
+    /// The role's trust with the change. Throws `usage` for an impossible change, such as a threshold above the number of keys.
+    func applied(to trust: RoleTrust) throws(VaultError) -> RoleTrust {
         var (keys, threshold) = (trust.keys, trust.threshold)
         switch self {
         case .addKey(let key, _):
@@ -61,7 +61,7 @@ public enum RootChange: Sendable {
         guard changed.threshold >= 1, changed.threshold <= count else {
             throw refusal(
                 "\(count.counting("key")) could not meet a threshold of \(changed.threshold)",
-                "name more keys first")
+                "name more keys first, or lower the threshold")
         }
         return changed
     }

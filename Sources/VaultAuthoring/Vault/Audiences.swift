@@ -47,7 +47,7 @@ struct Audiences: Sendable {
         for name in names {
             if let source = sources[name] { providers.append(CachingKeyProvider(try source.provider())) }
         }
-        return ChainedKeyProvider(providers)
+        return CombinedKeyProvider(providers)
     }
 
     /// All names, sorted.

@@ -29,7 +29,7 @@ extension VaultSettings {
             id,
             [
                 "pin": version.map { .integer(Self.number($0)) },
-                "lastVersion": .integer(Self.number(max(highest, pack.lastVersion))),
+                "lastVersion": .integer(Self.number(max(highest, pack.highestPublished))),
             ])
     }
 

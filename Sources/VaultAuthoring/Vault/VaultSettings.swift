@@ -24,8 +24,9 @@ public struct VaultSettings: Sendable {
         public var compression: Compression?
         /// The earlier version that is listed instead of the source.
         public var pin: UInt64?
-        /// The highest version when an earlier one was restored.
-        public var lastVersion: UInt64 = 0
+        /// The highest version published before an earlier one was pinned; new versions are numbered above it. Written by
+        /// `restore`. In JSON `lastVersion`.
+        public var highestPublished: UInt64 = 0
     }
 
     public private(set) var packs: [Pack]

@@ -50,8 +50,8 @@ struct Access: AsyncParsableCommand {
         }
         let access = try await access()
         let folder = try await access.makeFolder()
-        try access.keepForNextProgram(named: FilePath(program).lastComponent?.string ?? program)
-        try folder.keepForNextProgram()
+        try access.keepOpenAcrossExec(named: FilePath(program).lastComponent?.string ?? program)
+        try folder.keepOpenAcrossExec()
         let path = folder.path.string
         try ProcessReplacement.execute(command, setting: ["ASSETVAULT_RESOURCES": path])
     }

@@ -24,10 +24,11 @@ struct Cat: AsyncParsableCommand {
     @OptionGroup var keys: KeyOptions
 
     func run() async throws {
-        let source = try await pack.local().unlock(try keys.required())
+        let source = try await pack.local().opened(with: try keys.required())
         guard let wanted = try? EntryPath(path), let entry = source.catalog.entry(at: wanted),
             entry.kind != .emptyFolder
         else {
+            try requireNoFolder(in: source.catalog)
             let files = (0..<source.catalog.entryCount).lazy.prefix(Self.comparedFiles)
                 .compactMap { source.catalog.entry($0)?.path.string }
             throw VaultError(
@@ -37,5 +38,12 @@ struct Cat: AsyncParsableCommand {
         }
         let output = try StandardStreams.output()
         try await source.read(entry.content) { part throws(VaultError) in try output.writeNext(part) }
+    }
+
+    private func requireNoFolder(in catalog: Catalog) throws(VaultError) {
+        guard let folder = try? EntryPath(path), catalog.hasFolder(at: folder) else { return }
+        throw VaultError(
+            .missing, "is a folder", at: path,
+            remedy: "name one of its files: \(GivenCommand.line(as: "inspect", without: [path]))")
     }
 }

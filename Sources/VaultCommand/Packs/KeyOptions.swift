@@ -22,7 +22,8 @@ struct KeyOptions: ParsableArguments {
     func uncachedProvider() throws(VaultError) -> (any KeyProvider)? {
         guard !specs.isEmpty else { return nil }
         SwapWarning.report()
-        return ChainedKeyProvider(try specs.map { text throws(VaultError) in try Self.spec(text).provider() })
+        return CombinedKeyProvider(
+            try specs.map { text throws(VaultError) in try Self.spec(text).provider() })
     }
 
     /// Keys are read only when a pack needs them: without this a typing error would show much later.

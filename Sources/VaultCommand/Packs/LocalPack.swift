@@ -8,7 +8,7 @@ import VaultSite
 
 /// A local pack, and the source of its manifest.
 struct LocalPack {
-    enum Origin {
+    enum ManifestSource {
         case beside
         case file(FilePath)
         /// A site's signed metadata, and the root that it must follow from.
@@ -16,21 +16,21 @@ struct LocalPack {
     }
 
     let path: FilePath
-    var origin = Origin.beside
+    var manifestSource = ManifestSource.beside
 
     /// The pack with its manifest, if there is one.
-    func open() async throws(VaultError) -> PackFile {
+    func file() async throws(VaultError) -> PackFile {
         let file = OpenFileReference(try OpenFile(reading: path))
         return try PackFile(file, as: try await manifest(of: file))
     }
 
     /// The pack read with a key.
-    func unlock(_ keys: any KeyProvider) async throws(VaultError) -> OpenPack {
-        let file = try await open()
+    func opened(with keys: any KeyProvider) async throws(VaultError) -> OpenPack {
+        let pack = try await file()
         do {
-            return try await OpenPack(file, keys: keys)
+            return try await OpenPack(pack, keys: keys)
         } catch {
-            guard error.category == .key, file.manifest == nil else { throw error }
+            guard error.category == .key, pack.manifest == nil else { throw error }
             throw VaultError(
                 .missing, "there is no manifest beside the pack, so its key can't be unwrapped",
                 at: PackManifestFile.path(beside: path).string,
@@ -40,14 +40,14 @@ struct LocalPack {
 
     /// Nil when none was named and none is beside the pack.
     private func manifest(of pack: OpenFileReference) async throws(VaultError) -> PackManifest? {
-        switch origin {
+        switch manifestSource {
         case .file(let path): return try PackManifestFile.read(path)
         case .site(let site, let root): return try await manifest(of: pack, from: site, trusting: root)
         case .beside:
             guard let path = try manifestBeside else { return nil }
-            let next = PackManifestFile.next(path)
-            // A run that was killed named the pack and not yet the manifest.
-            if try FileSystem.exists(next), let manifest = try? PackManifestFile.read(next),
+            let pending = PackManifestFile.pending(path)
+            // A killed run may have renamed the new pack into place but not its manifest; that manifest is still `.json.next`.
+            if try FileSystem.exists(pending), let manifest = try? PackManifestFile.read(pending),
                 (try? PackFile(pack, as: manifest)) != nil
             {
                 return manifest
@@ -62,7 +62,7 @@ struct LocalPack {
             // A client's `current` is a link; the manifest is beside its target.
             for candidate in [try linkTarget, path] {
                 let beside = PackManifestFile.path(beside: candidate)
-                for found in [beside, PackManifestFile.next(beside)]
+                for found in [beside, PackManifestFile.pending(beside)]
                 where try FileSystem.status(of: found, followingLinks: true)?.kind == .file { return beside }
             }
             return nil

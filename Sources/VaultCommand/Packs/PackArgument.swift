@@ -9,10 +9,10 @@ struct PackArgument: ParsableArguments {
     @Argument(help: ArgumentHelp("The pack.", valueName: "pack"), completion: .file())
     var pack: String
 
-    @OptionGroup var origin: ManifestOptions
+    @OptionGroup var manifestOptions: ManifestOptions
 
     func local() throws(VaultError) -> LocalPack {
-        LocalPack(path: FilePath(pack), origin: try origin.origin())
+        LocalPack(path: FilePath(pack), manifestSource: try manifestOptions.source())
     }
 }
 
@@ -36,7 +36,7 @@ struct ManifestOptions: ParsableArguments {
         if site != nil, trust.path == nil { throw ValidationError("--site needs --trust ROOT.json") }
     }
 
-    func origin() throws(VaultError) -> LocalPack.Origin {
+    func source() throws(VaultError) -> LocalPack.ManifestSource {
         if let site, let root = trust.path {
             return .site(
                 Site(try SiteLocation(site), transport: SchemeTransport()), trustedRoot: FilePath(root))

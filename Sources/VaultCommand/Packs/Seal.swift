@@ -76,7 +76,7 @@ struct Seal: AsyncParsableCommand {
     func run() async throws {
         let provider = try keys.required()
         var earlier: OpenPack?
-        if let previous { earlier = try await LocalPack(path: FilePath(previous)).unlock(provider) }
+        if let previous { earlier = try await LocalPack(path: FilePath(previous)).opened(with: provider) }
         let packID =
             try id.map { text throws(VaultError) in try PackID(text) }
             ?? earlier?.id ?? PackID(suggestedFor: source)

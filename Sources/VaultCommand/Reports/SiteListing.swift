@@ -22,7 +22,8 @@ struct SiteListing: Report {
             }
             if pack.offer.apps != .all { line += "  for apps \(pack.offer.apps)" }
             line += "  sealed for \(pack.slots.map(\.keyID.description).joined(separator: ", "))"
-            return [line] + listed.others.map { "  also version \($0.version), for apps \($0.offer.apps)" }
+            return [line]
+                + listed.otherVersions.map { "  also version \($0.version), for apps \($0.offer.apps)" }
         }
     }
 
@@ -41,8 +42,8 @@ struct SiteListing: Report {
         if let name = names[listed: pack.id]?.name { json["name"] = .string(name.description) }
         json["family"] = pack.offer.family.map { .string($0.description) }
         if pack.offer.apps != .all { json["apps"] = "\(pack.offer.apps)" }
-        if !listed.others.isEmpty {
-            json["others"] = .objects(listed.others) {
+        if !listed.otherVersions.isEmpty {
+            json["others"] = .objects(listed.otherVersions) {
                 ["version": .number($0.version), "apps": "\($0.offer.apps)"]
             }
         }

@@ -32,7 +32,7 @@ struct Audit: AsyncParsableCommand {
         completion: .file())
     var subject: String
 
-    @OptionGroup var origin: ManifestOptions
+    @OptionGroup var manifestOptions: ManifestOptions
     @OptionGroup var keys: KeyOptions
 
     @Flag(help: "Print the report as JSON.")
@@ -56,7 +56,7 @@ struct Audit: AsyncParsableCommand {
                 now: .now
             ).run { progress.show($0) }
         }
-        guard origin.site == nil, origin.manifest == nil else {
+        guard manifestOptions.site == nil, manifestOptions.manifest == nil else {
             throw VaultError(
                 .usage, "a site has its own manifests", at: subject,
                 remedy: "leave --site and --manifest away, or name a pack")
@@ -68,7 +68,7 @@ struct Audit: AsyncParsableCommand {
     }
 
     private func evidence() throws(VaultError) -> PackAudit.Evidence {
-        switch try origin.origin() {
+        switch try manifestOptions.source() {
         case .site(let site, _): return .site(site, pinnedRoot: try pinnedRoot())
         case .file(let path): return .manifest(path)
         case .beside:
@@ -78,7 +78,7 @@ struct Audit: AsyncParsableCommand {
     }
 
     private func pinnedRoot() throws(VaultError) -> [UInt8]? {
-        try origin.trust.root()
+        try manifestOptions.trust.root()
     }
 }
 

@@ -30,7 +30,7 @@ public struct VerifyingKey: Hashable, Sendable {
     /// around it, of a supported kind: Ed25519, ECDSA on the named curve P-256, RSA of 2,048 to 16,384 bits under
     /// `rsaEncryption`. The kind of key decides the scheme.
     public init?(pem: Span<UInt8>) {
-        guard let content = PublicKeyText.content(of: pem),
+        guard let content = PublicKeyPEM.content(of: pem),
             let key = PublicKeyHandle(der: content.span)?.normalised()
         else { return nil }
         scheme = key.scheme
@@ -38,7 +38,7 @@ public struct VerifyingKey: Hashable, Sendable {
     }
 
     /// The key as PEM, in lines of 64 characters that end with a line feed.
-    public var pem: String { PublicKeyText.text(of: encoded) }
+    public var pem: String { PublicKeyPEM.text(of: encoded) }
 
     /// Ed25519's 32 raw bytes; nil for other kinds.
     public var ed25519: Ed25519PublicKey? {

@@ -36,6 +36,9 @@ struct SecretFolder {
                 pending.append(contentsOf: target.components.map(\.string).reversed())
             case .folder: passed.append(next)
             case .file where pending.isEmpty: return try folder.openFile(next)
+            case nil where links == 0:
+                throw VaultError(
+                    .key, "does not exist", at: path.appending(name).string, remedy: "check the name")
             case nil:
                 throw VaultError(
                     .key, "is a broken link", at: path.appending(name).string, remedy: "remove or repair it"

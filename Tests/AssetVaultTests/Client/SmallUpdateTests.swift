@@ -174,7 +174,7 @@ import VaultFileSystem
         hosted.answer { request in
             // The tail is asked for when the old packs are open.
             for name in (try? Folder(opening: home).names()) ?? [] where name.ends(with: ".avpack") {
-                try? FileSystem.unlink(home.appending(String(decoding: name, as: UTF8.self)))
+                try? FileSystem.removeFile(home.appending(String(decoding: name, as: UTF8.self)))
             }
             return .file
         }
@@ -268,7 +268,7 @@ extension SmallUpdateTests {
             try flipByte(
                 of: FilePath(root.string + ".tail"), at: try await client.pack(withID: one).length - 300)
         } else {
-            try FileSystem.unlink(root.appending("file 5"))
+            try FileSystem.removeFile(root.appending("file 5"))
         }
         try await publish(2)
         let sent = try await sent(by: client)

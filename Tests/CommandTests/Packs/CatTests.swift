@@ -13,12 +13,18 @@ struct CatTests {
     }
 
     @Test(arguments: [
-        "absent", "maps", "empty/inner", "maps/start.json/", "./run.sh", "/run.sh", "maps/../run.sh", "",
+        "absent", "map", "maps/start.json/x", "maps/start.json/", "./run.sh", "/run.sh", "maps/../run.sh", "",
         "RUN.SH",
     ])
     func refusesPathsThatAreNotFiles(path: String) async throws {
         try await samplePack.seal()
         try await Command.run(["cat", samplePack.pack, path] + samplePack.keys).failed(66)
+    }
+
+    @Test(arguments: ["maps", "empty", "empty/inner"]) func namesFolders(path: String) async throws {
+        try await samplePack.seal()
+        try await Command.run(["cat", samplePack.pack, path] + samplePack.keys).failed(
+            66, naming: "\(path): is a folder")
     }
 
     /// U+00F6 and o with U+0308 look alike and are two names.

@@ -43,7 +43,7 @@ import VaultFileSystem
         var isThere: Bool {
             get throws {
                 switch lock {
-                case .file(let file): try file.status().links > 0
+                case .file(let file): try file.status().hardLinks > 0
                 case .folder: try FileSystem.exists(path)
                 }
             }

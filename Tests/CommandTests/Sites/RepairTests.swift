@@ -133,7 +133,7 @@ import VaultFileSystem
             try await testSite.fetch().succeeded()
             let files = try testSite.files(in: "permanent/one")
             #expect(files.contains { name.hasSuffix($0) }, "a version in use stays: \(files)")
-            #expect(try reader.file.status().links == 1)
+            #expect(try reader.file.status().hardLinks == 1)
         }
         reader.file.unlock()
         try await testSite.fetch().succeeded()

@@ -2,27 +2,27 @@ import Glibc
 
 /// Watches files that are renamed into a folder, in order (inotify).
 final class FolderWatch {
-    private let manifest: Int32
+    private let descriptor: Int32
 
     struct Failure: Error {}
 
     init(_ folder: String) throws {
-        manifest = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
-        guard manifest >= 0,
-            unsafe inotify_add_watch(manifest, folder, UInt32(IN_MOVED_TO | IN_CREATE)) >= 0
+        descriptor = inotify_init1(Int32(IN_NONBLOCK | IN_CLOEXEC))
+        guard descriptor >= 0,
+            unsafe inotify_add_watch(descriptor, folder, UInt32(IN_MOVED_TO | IN_CREATE)) >= 0
         else {
             throw Failure()
         }
     }
 
     deinit {
-        close(manifest)
+        close(descriptor)
     }
 
     /// The names seen so far.
     func arrivals() -> [String] {
         var buffer = [UInt8](repeating: 0, count: 65_536)
-        let count = unsafe read(manifest, &buffer, buffer.count)
+        let count = unsafe read(descriptor, &buffer, buffer.count)
         var names: [String] = []
         var offset = 0
         // struct inotify_event: wd, mask, cookie, len (each 32 bits), then a name padded with zeros.

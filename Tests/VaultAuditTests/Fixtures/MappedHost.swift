@@ -46,7 +46,7 @@ final class MappedHost: Transport {
         let response = try await FileTransport().get(
             TransportRequest(SiteLocation(path: copy), range: request.range, limit: request.limit))
         try OpenFile(updating: copy).truncate(to: UInt64(whole.count / 2))
-        try FileSystem.unlink(copy)
+        try FileSystem.removeFile(copy)
         return response
     }
 }

@@ -1,7 +1,7 @@
 public import VaultErrors
 
-/// Several providers in order, with the candidates of all.
-public struct ChainedKeyProvider: KeyProvider {
+/// All of several providers' candidates together, in their order; not only those of the first that answers.
+public struct CombinedKeyProvider: KeyProvider {
     private let providers: [any KeyProvider]
 
     public init(_ providers: [any KeyProvider]) {
@@ -32,7 +32,7 @@ public struct ChainedKeyProvider: KeyProvider {
         return ring
     }
 
-    /// Nil if any provider returns nil.
+    /// Nil if any of the providers must look up each ID: then the IDs of the others alone would be no complete answer.
     public func knownKeyIDs() async -> [KeyID]? {
         var ids: [KeyID] = []
         for provider in providers {

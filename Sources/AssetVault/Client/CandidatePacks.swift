@@ -3,8 +3,8 @@ import UpdateFramework
 import VaultErrors
 import VaultSite
 
-/// The packs of a site that a selection may be made of: of a large site with a tag index only those with the tags.
-struct SeenPacks {
+/// The packs of a site that a selection chooses from: with a tag index only those that have the tags.
+struct CandidatePacks {
     private(set) var packs: [ListedPack] = []
     /// Listed packs that this release can't read.
     private(set) var skipped: [SkippedPack] = []

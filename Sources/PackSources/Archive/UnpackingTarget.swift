@@ -4,11 +4,12 @@ import VaultFileSystem
 
 /// Creates an archive's files and folders below a folder, by file descriptors and through no link, so that nothing is
 /// created outside. Only the owner has access: 0700 and 0600.
-struct UnpackedTree: ~Copyable {
+struct UnpackingTarget: ~Copyable {
     private let root: Folder
-    let size: UnpackedSize
+    /// Counted while entries are written; shared with the caller.
+    let size: UnpackedByteCounter
 
-    init(in root: consuming Folder, size: UnpackedSize) {
+    init(in root: consuming Folder, size: UnpackedByteCounter) {
         self.root = root
         self.size = size
     }
@@ -16,7 +17,7 @@ struct UnpackedTree: ~Copyable {
     /// Creates a folder and those above it, unless they exist.
     func makeFolder(_ path: EntryPath) throws(VaultError) {
         let parent = path.utf8Bytes[...]
-        _ = try Self.enter(parent, in: root, of: path)
+        _ = try Self.openOrCreateFolders(parent, in: root, of: path)
     }
 
     /// Creates an empty file and the folders above it.
@@ -26,11 +27,11 @@ struct UnpackedTree: ~Copyable {
         guard let slash = bytes.lastIndex(of: UInt8(ascii: "/")) else {
             return try Self.makeFile(bytes, in: root, permissions, of: path)
         }
-        let folder = try Self.enter(bytes[..<slash], in: root, of: path)
+        let folder = try Self.openOrCreateFolders(bytes[..<slash], in: root, of: path)
         return try Self.makeFile(Array(bytes[(slash + 1)...]), in: folder, permissions, of: path)
     }
 
-    private static func enter(
+    private static func openOrCreateFolders(
         _ names: ArraySlice<UInt8>, in folder: borrowing Folder, of path: EntryPath
     ) throws(VaultError) -> Folder {
         let slash = names.firstIndex(of: UInt8(ascii: "/")) ?? names.endIndex
@@ -41,7 +42,8 @@ struct UnpackedTree: ~Copyable {
         case .folder: next = try folder.openFolder(name)
         default: throw conflict("is in the archive as a file and as a folder", path)
         }
-        return slash == names.endIndex ? next : try enter(names[(slash + 1)...], in: next, of: path)
+        return slash == names.endIndex
+            ? next : try openOrCreateFolders(names[(slash + 1)...], in: next, of: path)
     }
 
     private static func makeFile(

@@ -1,7 +1,7 @@
 import CVaultOpenSSL
 
 /// PEM of public keys (RFC 7468), without OpenSSL's reader, which skips any text around a key.
-enum PublicKeyText {
+enum PublicKeyPEM {
     private static let start = Array("-----BEGIN PUBLIC KEY-----".utf8)
     private static let end = Array("-----END PUBLIC KEY-----".utf8)
     private static let lineLength = 64
@@ -9,8 +9,8 @@ enum PublicKeyText {
     /// The longest text that is read, in bytes; those of the largest RSA keys have less than 6,000.
     private static let limit = 1 << 14
 
-    /// The decoded bytes of the text's only block; nil if there is more than whitespace around it, or if its base64 is
-    /// not canonical. Lines may have any length and end.
+    /// The decoded bytes of the text's only block; nil if there is more than whitespace around it, if it is empty, or if its
+    /// base64 is not canonical. Lines may have any length and end.
     static func content(of text: Span<UInt8>) -> [UInt8]? {
         guard text.count <= limit else { return nil }
         let text = text.indices.map { text[$0] }
@@ -20,6 +20,7 @@ enum PublicKeyText {
         else { return nil }
         let inside = text.dropFirst(first + start.count).dropLast(text.count - 1 - last + end.count)
         let digits = inside.filter { !isWhitespace($0) }
+        guard !digits.isEmpty else { return nil }
         let content = decoded(base64: digits)
         // OpenSSL's decoder accepts misplaced padding and non-zero bits after the end.
         return base64(of: content) == digits ? content : nil

@@ -9,7 +9,7 @@ public enum SHA512 {
 
 /// A SHA-512 digest: 64 bytes, stored inline.
 public struct SHA512Digest: Sendable, Hashable {
-    /// 32 bytes each, adjacent in memory.
+    /// The two halves. Each is stored inline, so together they are 64 adjacent bytes, which OpenSSL writes at once.
     private var first, last: SHA256Digest
 
     /// Nil unless the text is exactly 128 lowercase hexadecimal digits.

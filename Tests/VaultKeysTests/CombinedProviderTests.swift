@@ -3,7 +3,7 @@ import Testing
 import VaultErrors
 import VaultKeys
 
-@Suite("Chained providers") struct ChainedProviderTests {
+@Suite("Combined providers") struct CombinedProviderTests {
     let first = SampleKey(value: 1)
     let second = SampleKey(value: 2)
     static let failing = ClosureKeyProvider { _ throws(VaultError) in
@@ -12,23 +12,25 @@ import VaultKeys
 
     @Test("all candidates in order, without duplicates")
     func order() async throws {
-        let chain = ChainedKeyProvider([
+        let combined = CombinedKeyProvider([
             InMemoryKeyProvider(try ring(first.vaultJWK("one"))),
             InMemoryKeyProvider(try ring(jwkSet(second.vaultJWK("one"), second.vaultJWK("two")))),
             InMemoryKeyProvider(try ring(first.vaultJWK("one"))),
         ])
-        #expect(try await chain.keys(for: KeyID("one")).vaultKeyBytes == [first.bytes, second.bytes])
-        #expect(try await chain.allKeys().ids == ["one", "one", "two"])
+        #expect(try await combined.keys(for: KeyID("one")).vaultKeyBytes == [first.bytes, second.bytes])
+        #expect(try await combined.allKeys().ids == ["one", "one", "two"])
     }
 
     @Test(
         "one that fails doesn't hide another's key, but is heard when there is none, and always for sealing")
     func failures() async throws {
-        let chain = ChainedKeyProvider([Self.failing, InMemoryKeyProvider(try ring(first.vaultJWK("one")))])
-        #expect(try await chain.keys(for: KeyID("one")).ids == ["one"])
-        let unknown = await failure { _ = try await chain.keys(for: KeyID("two")) }
+        let combined = CombinedKeyProvider([
+            Self.failing, InMemoryKeyProvider(try ring(first.vaultJWK("one"))),
+        ])
+        #expect(try await combined.keys(for: KeyID("one")).ids == ["one"])
+        let unknown = await failure { _ = try await combined.keys(for: KeyID("two")) }
         #expect(unknown?.problem == "out of reach")
-        let all = await failure { _ = try await chain.allKeys() }
+        let all = await failure { _ = try await combined.allKeys() }
         #expect(all?.problem == "out of reach")
     }
 

@@ -23,7 +23,7 @@ extension VaultSettings.Pack {
         offer.apps = try AppVersionRange(parsing: json["apps"])
         offer.order = try json["order"]?.integer() ?? 0
         pin = try Self.version("pin", of: json)
-        lastVersion = try Self.version("lastVersion", of: json) ?? 0
+        highestPublished = try Self.version("lastVersion", of: json) ?? 0
         offer.policy = try Self.choice("policy", of: json) ?? offer.policy
         compression = try Self.choice("compression", of: json)
     }
