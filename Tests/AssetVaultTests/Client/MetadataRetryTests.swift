@@ -1,5 +1,6 @@
 import FaultServer
 import Testing
+import VaultAuthoring
 
 @testable import AssetVault
 

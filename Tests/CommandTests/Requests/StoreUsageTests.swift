@@ -1,6 +1,7 @@
 import Foundation
 import StrictJSON
 import Testing
+import VaultCrypto
 
 /// What a store takes on the disk, and what may go (ODR-10, ODR-14, ODR-21).
 @Suite(.timeLimit(.minutes(5))) struct StoreUsageTests {
@@ -33,21 +34,26 @@ import Testing
         for (id, size) in [("level1", 2_000_000_000), ("level1", 2_000_000_001), ("level2", 3_000_000_000)]
             as [(String, Int64)]
         {
-            // Local manifests are not signed, and count without a record: this one states a size that no test should make.
-            try? FileManager.default.removeItem(
-                atPath: testSite.folder["store/permanent/@state/game/\(id)/@record.json"])
-            let home = "store/permanent/game/\(id)"
-            let file = try #require(try testSite.folder.names(in: home).first { $0.hasSuffix(".json") })
-            var json = try testSite.folder.json("\(home)/\(file)").members ?? [:]
-            var pack = json["custom"]?["assetvault"]?.members ?? [:]
+            // This record states a size that no test should make.
+            let record = "store/permanent/@state/game/\(id)/@record.json"
+            var json = try testSite.folder.json(record).members ?? [:]
+            var loaded = json["loaded"]?.members ?? [:]
+            var target = loaded["target"]?.members ?? [:]
+            var pack = target["custom"]?["assetvault"]?.members ?? [:]
             pack["openedSize"] = .integer(size)
-            json["custom"] = ["assetvault": .object(pack)]
-            try testSite.folder.write("\(home)/\(file)", JSONValue.object(json).canonical())
+            target["custom"] = ["assetvault": .object(pack)]
+            loaded["target"] = .object(target)
+            json["loaded"] = .object(loaded)
+            json["checksum"] = nil
+            json["checksum"] = .string(SHA256.hash(JSONValue.object(json).canonical().span).hex)
+            try testSite.folder.write(record, JSONValue.object(json).canonical())
             if size == 2_000_000_000 {
                 try await Command.run(limited).succeeded()
             } else if id == "level1" {
                 let result = try await Command.run(limited)
-                #expect(result.exitCode == 78 && result.text.contains("initial install: 2 GB opened"), "\(result.text)")
+                #expect(
+                    result.exitCode == 78 && result.text.contains("initial install: 2 GB opened"),
+                    "\(result.text)")
                 #expect(result.errorText.contains("the initial install has \(size) bytes, and 2000000000"))
                 try await Command.run(["usage", "--limits", "apple-2024"] + site.store).succeeded()
             }
