@@ -27,6 +27,14 @@ extension Folder {
             descriptor, name.characters, VAULT_UPDATE, .changing, name.path(in: path))
     }
 
+    /// Opens a regular file for writing at its end, otherwise as ``openFile(_:)``: each write is appended as a whole, whatever its
+    /// offset, beside those of other processes.
+    public func appendToFile(_ name: some FileName) throws(VaultError) -> OpenFile {
+        let name = try CheckedName(name, in: self)
+        return try unsafe OpenFile.open(
+            descriptor, name.characters, VAULT_APPEND, .changing, name.path(in: path))
+    }
+
     /// Creates a file, for reading and writing, with exactly these permissions whatever the umask. Throws `.unwritable`
     /// when the name exists or the file can't be created.
     public func createFile(_ name: some FileName, permissions: UInt16) throws(VaultError) -> OpenFile {

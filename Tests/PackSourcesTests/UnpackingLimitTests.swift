@@ -20,7 +20,7 @@ import VaultFileSystem
 
     private func expectRefusal(_ problem: String, _ body: () throws -> Void) {
         let error = #expect(throws: VaultError.self) { try body() }
-        #expect(error?.category == .io)
+        #expect(error?.category == .limit)
         #expect(error?.problem.contains(problem) == true, "\(error?.description ?? "")")
         #expect(error?.hint == .unpackingLimit)
     }

@@ -17,6 +17,8 @@ struct SiteAccess: Sendable {
 
     /// At most 3 attempts a file, because an app waits for it at its start.
     private static let metadataAttempts = 3
+    /// How long a host may ask it to wait: what is loaded needs none of that.
+    private static let longestWait = Duration.seconds(5)
 
     /// The packs of a site, by metadata that were just verified.
     struct Listing: Sendable {
@@ -39,6 +41,7 @@ struct SiteAccess: Sendable {
         mirrors = configuration.locations.map { Site($0, transport: transport) }
         var retries = configuration.retries
         retries.attempts = min(retries.attempts, Self.metadataAttempts)
+        retries.longestRequestedWait = min(retries.longestRequestedWait, Self.longestWait)
         self.retries = mirrors.count == 1 ? retries : nil
         self.store = store
         trust = store.metadata

@@ -1,5 +1,6 @@
 import SealedPack
 import SystemPackage
+import VaultCrypto
 import VaultFileSystem
 
 /// A file of a store with an index of pieces; not open.
@@ -30,13 +31,19 @@ struct StoredSource: Sendable {
         return try? OpenedTreePieces(tree, openedFrom: pack, key: key)
     }
 
+    /// The number of waiting files of a pack that are looked at: others may put any number there.
+    private static let waitingLimit = 4
+
     /// Sealed versions of a pack, ready for use or waiting.
     static func sealed(of id: PackID, in layout: StoreLayout) -> [Self] {
-        [layout.home(of: id), layout.waiting(of: id)].flatMap { folder in
-            names(in: folder) { name, _ in name.hasPrefix("@") && name.hasSuffix(".avpack") }.map {
-                Self(id: id, file: folder.appending($0))
-            }
+        let (home, waiting) = (layout.home(of: id), layout.waiting(of: id))
+        let kept = names(in: home) { name, _ in name.hasPrefix("@") && name.hasSuffix(".avpack") }
+        let brought = names(in: waiting) { name, status in
+            SHA256Digest(hex: String(name.dropFirst().dropLast(".avpack".count))) != nil
+                && name == "@\(name.dropFirst().dropLast(".avpack".count)).avpack" && status.hardLinks == 1
         }
+        return kept.map { Self(id: id, file: home.appending($0)) }
+            + brought.prefix(waitingLimit).map { Self(id: id, file: waiting.appending($0)) }
     }
 
     /// Opened versions of a pack.

@@ -13,7 +13,8 @@ struct TrafficLog: Sendable {
 
     /// Number of days that are kept.
     static let keptDays = 92
-    private static let limit = 64 << 20
+    /// Bytes of a day that are read: of one's own area, and of one where others may write.
+    private static let limits: [StoreRole: Int] = [.app: 16 << 20, .downloader: 1 << 20]
 
     init(of store: StoreAccess) {
         folder = store.layout.traffic(of: store.role)
@@ -32,30 +33,58 @@ struct TrafficLog: Sendable {
     func add(_ entry: Entry, on day: String = today) {
         let line =
             "\(entry.bytes) \(entry.isMetered ? "metered" : "unmetered") \(entry.pack?.description ?? "-")\n"
-        guard let permissions = try? store.layout.permissions(of: store.role) else { return }
-        try? FileSystem.createFolders(folder, permissions: permissions.folders)
-        let path = folder.appending(day)
-        if (try? FileSystem.status(of: path)) == .some(nil) { removeOldDays() }
-        try? AppendedFile.append(Array(line.utf8), to: path, permissions: permissions.files)
+        try? append(Array(line.utf8), on: day)
+    }
+
+    /// Others may write in shared storage: no link is followed, and only a regular file is opened.
+    func append(_ line: [UInt8], on day: String) throws(VaultError) {
+        let permissions = try store.layout.permissions(of: store.role)
+        switch store.role {
+        case .app: try FileSystem.createFolders(folder, permissions: permissions.folders)
+        case .downloader: try store.layout.makeShared(folder)
+        }
+        guard let days = try openFolder() else { return }
+        if try days.status(of: day) == nil {
+            try removeOldDays(in: days)
+            // Another process may be faster.
+            _ = try? days.createFile(day, permissions: permissions.files)
+        }
+        guard try days.status(of: day)?.hardLinks == 1 else { return }
+        try days.appendToFile(day).write(line.span, at: 0)
+    }
+
+    private func openFolder() throws(VaultError) -> Folder? {
+        try store.layout.openFolder(folder, in: store.layout.area(of: store.role))
     }
 
     /// Days are named by their dates, which sort as they follow each other.
-    private func removeOldDays() {
-        guard let names = try? days(), names.count >= Self.keptDays else { return }
-        for name in names.sorted().dropLast(Self.keptDays - 1) {
-            try? FileSystem.removeFile(folder.appending(name))
+    private func removeOldDays(in folder: borrowing Folder) throws(VaultError) {
+        for name in try Self.days(in: folder).sorted().dropLast(Self.keptDays - 1) {
+            try folder.unlink(name)
         }
     }
 
-    func days() throws(VaultError) -> [String] {
-        guard try FileSystem.exists(folder) else { return [] }
-        return try Folder(opening: folder).names().map { String(decoding: $0, as: UTF8.self) }
+    /// Other names are nobody's days.
+    private static func days(in folder: borrowing Folder) throws(VaultError) -> [String] {
+        try folder.names().map { String(decoding: $0, as: UTF8.self) }
             .filter { UTCTime("\($0)T00:00:00Z") != nil }
     }
 
-    /// Lines that a killed process left incomplete are skipped.
+    /// The days that count: no others may be in the place of the real ones.
+    func days(until now: UTCTime = .now) throws(VaultError) -> [String] {
+        guard let folder = try openFolder() else { return [] }
+        let (first, last) = (now.adding(days: -Self.keptDays), now.adding(days: 1))
+        return try Self.days(in: folder).filter {
+            UTCTime("\($0)T00:00:00Z").map { first <= $0 && $0 <= last } ?? false
+        }
+    }
+
+    /// Lines that a killed process left incomplete are skipped, and days that are too long.
     func entries(on day: String) -> [Entry] {
-        guard let bytes = try? DurableFile.read(folder.appending(day), limit: Self.limit) else { return [] }
+        guard let limit = Self.limits[store.role], let folder = try? openFolder(),
+            (try? folder.status(of: day))??.hardLinks == 1,
+            let bytes = try? folder.openFile(day).readAll(limit: limit)
+        else { return [] }
         return bytes.split(separator: UInt8(ascii: "\n")).compactMap(Self.entry)
     }
 

@@ -89,7 +89,7 @@ extension AccessNotes.Note {
     fileprivate var json: JSONObject {
         let packs = packs.map { ($0.key.description, JSONValue.integer(Int64(clamping: $0.value))) }
         return [
-            "process": .integer(Int64(process.number)), "command": .string(process.command),
+            "process": .integer(Int64(process.number)), "command": .string(process.command.escapingControls),
             "tags": .array(tags.map(JSONValue.string)), "packs": .object(JSONObject(lastWins: packs)),
             "ended": .bool(hasEnded),
         ]

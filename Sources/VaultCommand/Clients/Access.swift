@@ -11,9 +11,10 @@ struct Access: AsyncParsableCommand {
         commandName: "access",
         abstract: "Run a program while it has the packs of some tags in access.",
         discussion: """
-            The program and its arguments stand behind '--'. None of these packs is removed or changed while it, or a process \
-            that it started, runs. Its environment names a folder of links to all their files: ASSETVAULT_RESOURCES. The program takes the place \
-            of this one, with its number and exit code. Packs that are missing are downloaded where --site names a site; without \
+            The program and its arguments stand behind '--'. None of these packs is removed or changed while it runs, or a \
+            child that has inherited its open files; a program that closes files which it did not open ends the access. Its \
+            environment names a folder of links to all their files: ASSETVAULT_RESOURCES. The program takes the place of this one, \
+            with its number and exit code. Packs that are missing are downloaded where --site names a site; without \
             it they must be loaded.
 
             EXAMPLE
@@ -53,7 +54,9 @@ struct Access: AsyncParsableCommand {
         try access.keepOpenAcrossExec(named: FilePath(program).lastComponent?.string ?? program)
         try folder.keepOpenAcrossExec()
         let path = folder.path.string
-        try ProcessReplacement.execute(command, setting: ["ASSETVAULT_RESOURCES": path])
+        try withExtendedLifetime((access, folder)) { () throws(VaultError) in
+            try ProcessReplacement.execute(command, setting: ["ASSETVAULT_RESOURCES": path])
+        }
     }
 
     private func access() async throws(VaultError) -> ResourceAccess {

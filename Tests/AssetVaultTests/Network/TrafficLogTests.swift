@@ -1,5 +1,8 @@
+import Foundation
 import SealedPack
+import SystemPackage
 import Testing
+import UpdateFramework
 import VaultFileSystem
 
 @testable import AssetVault
@@ -26,11 +29,10 @@ final class TrafficLogTests {
     @Test func otherLinesAreSkipped() throws {
         let log = TrafficLog(of: store)
         log.add(TrafficLog.Entry(bytes: 1, isMetered: false, pack: nil), on: "2026-01-31")
-        let path = store.layout.traffic(of: .app).appending("2026-01-31")
         for line in [
             "12 metered", "-1 metered -", "99999999999999999999 metered -", "1 metered a//b", "\n\n", "3",
         ] {
-            try AppendedFile.append(Array("\(line)\n".utf8), to: path, permissions: 0o644)
+            try log.append(Array("\(line)\n".utf8), on: "2026-01-31")
         }
         #expect(log.entries(on: "2026-01-31").map(\.bytes) == [1])
     }
@@ -43,8 +45,35 @@ final class TrafficLogTests {
             let date = "2026-\(month < 10 ? "0" : "")\(month)-\(day < 10 ? "0" : "")\(day)"
             log.add(TrafficLog.Entry(bytes: 1, isMetered: false, pack: nil), on: date)
         }
-        let days = try log.days().sorted()
+        let days = try log.days(until: #require(UTCTime("2026-04-10T12:00:00Z"))).sorted()
         #expect(days.count == TrafficLog.keptDays)
         #expect(days.first == "2026-01-09")
+    }
+
+    /// What others put into shared storage is neither written to, waited for nor removed, and does not count.
+    @Test func whatOthersPutThere() throws {
+        let shared = StoreAccess(layout: store.layout, role: .downloader)
+        let log = TrafficLog(of: shared)
+        let entry = TrafficLog.Entry(bytes: 1, isMetered: false, pack: nil)
+        log.add(entry)
+        #expect(log.entries(on: TrafficLog.today) == [entry])
+        let days = try Folder(opening: shared.layout.traffic(of: .downloader))
+        try days.unlink(TrafficLog.today)
+        // A pipe that nobody reads.
+        #expect(unsafe mkfifo("\(days.path)/\(TrafficLog.today)", 0o600) == 0)
+        log.add(entry)
+        #expect(log.entries(on: TrafficLog.today) == [])
+        log.add(entry, on: "9900-01-01")
+        #expect(try log.days() == [TrafficLog.today])
+        // Another folder with days of its own.
+        let other = folder.path.appending("other")
+        try FileSystem.createFolders(other, permissions: 0o755)
+        for day in 1...TrafficLog.keptDays {
+            _ = try OpenFile(creating: other.appending("\(1000 + day)-01-01"), permissions: 0o644)
+        }
+        try FileSystem.removeTree(days.path)
+        try Folder(opening: store.layout.shared).symlink("@traffic", target: other)
+        log.add(entry)
+        #expect(try Folder(opening: other).names().count == TrafficLog.keptDays)
     }
 }

@@ -4,7 +4,7 @@ struct HelpTests {
     static let subcommands = [
         "keygen", "seal", "open", "cat", "inspect", "audit", "init", "plan", "publish", "promote", "restore",
         "prune", "trust", "list", "serve", "fetch", "downloader", "unlock", "access", "remove", "purge",
-        "purgeable", "keep", "usage", "verify", "repair", "status", "path",
+        "purgeable", "keep", "preserve", "usage", "verify", "repair", "status", "path",
     ]
 
     @Test(arguments: subcommands) func everySubcommandShowsAnExample(name: String) async throws {

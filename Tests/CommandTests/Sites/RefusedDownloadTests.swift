@@ -46,7 +46,7 @@ struct RefusedDownloadTests {
     }
 
     @Test func aMissingListedPack() async throws {
-        try await refuses(69) { _ in .status(404) }
+        try await refuses(72) { _ in .status(404) }
     }
 
     @Test(arguments: [500, 503, 401]) func aHostThatFails(status: Int) async throws {

@@ -97,7 +97,7 @@ import Testing
         try expectFiles(1, in: try await access("tag 7", from: server.url))
         for tag in ["tag 8", "odd", "tag 99"] {
             try await access(tag).failed(66, naming: "not all packs")
-            try await access(tag, from: server.url).failed(69)
+            try await access(tag, from: server.url).failed(68)
         }
         // The whole listing says which tags there are.
         try await testSite.fetch(nil, "--all").succeeded()

@@ -24,6 +24,8 @@ struct Progress: Sendable {
         case .failed(let id, let error) where error.category == .key: line = "\(id) is locked"
         case .failed(let id, let error): line = "\(id): \(error.problem)".escapingControls
         case .awaitingKey(let id, _): line = "\(id) is locked"
+        case .diskSpaceLow(let id, let missing): line = "\(missing) bytes of disk space are missing for \(id)"
+        case .deferred(let id): line = "\(id) waits for a network that is not metered"
         case .planned, .sentWhole, .verifying, .transferring, .finished: break
         }
         return line != earlier
