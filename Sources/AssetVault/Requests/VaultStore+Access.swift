@@ -65,6 +65,6 @@ extension TaggedPacks {
         throw VaultError(
             .unknownTag, "no pack of the site has the tag '\(tag.excerpt)'", at: "tags",
             remedy: "check its spelling, or publish it"
-        ).suggesting(tag, among: listed)
+        ).suggesting(tag, among: listed.sorted())
     }
 }

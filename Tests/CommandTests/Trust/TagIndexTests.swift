@@ -101,7 +101,7 @@ import Testing
         }
         // The whole listing says which tags there are.
         try await testSite.fetch(nil, "--all").succeeded()
-        try await access("tag 99").failed(67, naming: "did you mean 'tag 9")
+        try await access("tag 99").failed(67, naming: "did you mean 'tag ")
     }
 
     /// A refresh that reads few bins replaces what is known of the others.
