@@ -6,11 +6,6 @@ cd "$(dirname "$0")/.."
 # shellcheck source=Samples/prerequisites.sh
 . Samples/prerequisites.sh
 
-step() { printf '\n\033[1m%s\033[0m\n' "== $*"; }
-run() {
-    printf '$ assetvault %s\n' "$*" >&2
-    "$assetvault" "$@"
-}
 fail() {
     echo "maze.sh: $*" >&2
     [ ! -e "$work/output" ] || cat "$work/output" "$work/progress" >&2

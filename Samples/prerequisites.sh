@@ -1,4 +1,4 @@
-# Sourced by the scripts that must run on a fresh Debian machine: finds Swift, installs what is missing.
+# Sourced by the scripts that must run on a fresh Debian machine: finds Swift, installs what is missing, shows what is run.
 
 # need_swift: ends the script with advice where there is no Swift 6.2 or later.
 need_swift() {
@@ -53,4 +53,13 @@ build_command() {
     need_packages $build_packages
     swift build $shipped --package-path "${1:-.}" --product assetvault >&2
     assetvault=$(swift build $shipped --package-path "${1:-.}" --show-bin-path)/assetvault
+}
+
+# step TEXT: a heading.
+step() { printf '\n\033[1m%s\033[0m\n' "== $*"; }
+
+# run ARGUMENT...: the command, printed before.
+run() {
+    printf '$ assetvault %s\n' "$*" >&2
+    "$assetvault" "$@"
 }

@@ -5,12 +5,6 @@ cd "$(dirname "$0")/.."
 # shellcheck source=Samples/prerequisites.sh
 . Samples/prerequisites.sh
 
-step() { printf '\n\033[1m%s\033[0m\n' "== $*"; }
-run() {
-    printf '$ assetvault %s\n' "$*" >&2
-    "$assetvault" "$@"
-}
-
 build_command
 need_packages python3
 work=$(mktemp -d)
