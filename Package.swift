@@ -125,7 +125,8 @@ let package = Package(
         module(
             "AssetVault",
             uses: [
-                "VaultErrors", "VaultConcurrency", "StrictJSON", "VaultFileSystem", "VaultCrypto",
+                "VaultErrors", "VaultConcurrency", "VaultBytes", "StrictJSON", "VaultFileSystem",
+                "VaultCrypto",
                 "VaultContent", "VaultKeys",
                 "SealedPack", "UpdateFramework", "VaultTransport", "VaultSite",
             ], packages: [system, .product(name: "DequeModule", package: "swift-collections")]),

@@ -1,5 +1,6 @@
 import SealedPack
 import SystemPackage
+import VaultBytes
 import VaultCrypto
 import VaultFileSystem
 
@@ -38,10 +39,9 @@ struct StoredSource: Sendable {
     static func sealed(of id: PackID, in layout: StoreLayout) -> [Self] {
         let (home, waiting) = (layout.home(of: id), layout.waiting(of: id))
         let kept = names(in: home) { name, _ in name.hasPrefix("@") && name.hasSuffix(".avpack") }
-        let brought = names(in: waiting) { name, status in
-            SHA256Digest(hex: String(name.dropFirst().dropLast(".avpack".count))) != nil
-                && name == "@\(name.dropFirst().dropLast(".avpack".count)).avpack" && status.hardLinks == 1
-        }
+        let digests = (try? WaitingPacks(layout: layout, id: id).digests()) ?? []
+        let expected = Set(digests.map { "@\($0.hex).avpack" })
+        let brought = names(in: waiting) { name, status in expected.contains(name) && status.hardLinks == 1 }
         return kept.map { Self(id: id, file: home.appending($0)) }
             + brought.prefix(waitingLimit).map { Self(id: id, file: waiting.appending($0)) }
     }
@@ -91,12 +91,8 @@ private struct PartialPack: PieceSource {
     }
 
     func has(piece number: Int, at range: Range<UInt64>) -> Bool {
-        var (low, high) = (0, present.count)
-        while low < high {
-            let middle = low + (high - low) / 2
-            if present[middle].upperBound < range.upperBound { low = middle + 1 } else { high = middle }
-        }
-        return low < present.count && present[low].lowerBound <= range.lowerBound
+        let first = present.indices.partitionPoint { present[$0].upperBound >= range.upperBound }
+        return first < present.count && present[first].lowerBound <= range.lowerBound
     }
 
     func ciphertext(ofPiece number: Int, at range: Range<UInt64>) throws(VaultError) -> [UInt8] {

@@ -27,12 +27,6 @@ struct PreservationPriorities {
         }
     }
 
-    /// The tags that a site may have.
-    static func admits(_ tag: String) -> Bool {
-        (1...256).contains(tag.utf8.count)
-            && tag.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-    }
-
     subscript(tag: String) -> Double? { chosen[tag] }
 
     mutating func choose(_ priority: Double, for tags: Set<String>) {
@@ -67,7 +61,7 @@ extension VaultStore {
                 .usage, "\(priority) is no preservation priority", at: tags.sorted().joined(separator: ", "),
                 remedy: "use 0 to 1")
         }
-        for tag in tags where !PreservationPriorities.admits(tag) {
+        for tag in tags where !PackOffer.isWord(tag) {
             throw VaultError(
                 .usage, "'\(tag.excerpt)' can't be a tag", at: "tags",
                 remedy: "use 1 to 256 bytes without control characters")

@@ -25,7 +25,7 @@ extension VaultStore {
     ///
     /// - Parameters:
     ///   - free: nil removes all of them.
-    ///   - onUpdate: told what was removed, from any task.
+    ///   - onUpdate: receives what was removed, from any task.
     /// - Returns: what was removed.
     @discardableResult
     public func purge(

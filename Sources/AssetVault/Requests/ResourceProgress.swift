@@ -36,7 +36,7 @@ public struct ResourceProgress: Sendable, Hashable {
     }
 }
 
-/// The downloads of one request, told by the updates of its client.
+/// The downloads of one request, as its client reports them.
 final class RequestDownloads: Sendable {
     private struct State {
         var progress = ResourceProgress()

@@ -66,7 +66,7 @@ extension StoredListing {
             }
             return .complete(records)
         } catch {
-            guard [.untrusted, .unavailable, .corrupt, .missing].contains(error.category) else { throw error }
+            guard error.meansIncompleteMetadata else { throw error }
             return .incomplete
         }
     }

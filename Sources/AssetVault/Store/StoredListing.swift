@@ -64,9 +64,7 @@ struct StoredListing: Sendable {
         do throws(VaultError) {
             chain = try await trust.storedChain().following(choice.channel ?? .live)
         } catch {
-            guard error.isHostFailure || [.untrusted, .corrupt, .missing].contains(error.category) else {
-                throw error
-            }
+            guard error.meansIncompleteMetadata else { throw error }
             return nil
         }
         names = chain.hasQuietNames ? try StoredNames(of: store)?.names : nil

@@ -24,6 +24,11 @@ extension VaultError {
     /// Whether work on other packs continues: the store is not busy, and nothing was cancelled.
     var concernsOnePack: Bool { category != .busy && !Task.isCancelled }
 
+    /// Whether stored metadata are missing, or don't verify, so that not all that a site lists is known.
+    var meansIncompleteMetadata: Bool {
+        isHostFailure || [.untrusted, .corrupt, .missing].contains(category)
+    }
+
     /// Whether a file is missing or its bytes are not what they were. Disks report unreadable sectors as `.io`.
     var isDamage: Bool { [.corrupt, .missing, .io].contains(category) && !Task.isCancelled }
 }

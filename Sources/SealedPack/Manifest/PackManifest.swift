@@ -67,6 +67,12 @@ public struct PackOffer: Sendable, Hashable {
 
     public static let standardPreservation: Int64 = 50
 
+    /// Whether a text may be a tag, or the name of a trait: 1 to 256 bytes without control characters.
+    public static func isWord(_ text: String) -> Bool {
+        (1...256).contains(text.utf8.count)
+            && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+    }
+
     public init(
         policy: PackPolicy = .prefetch, tags: [String] = [], traits: JSONObject = JSONObject(),
         family: PackID? = nil, order: Int64 = 0, matching: [String: TraitMatching] = [:],

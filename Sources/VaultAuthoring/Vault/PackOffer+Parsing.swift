@@ -42,8 +42,7 @@ extension PackOffer {
     static func requireWord(
         _ text: String, _ kind: String, in member: String, at json: LocatedJSON
     ) throws(VaultError) {
-        let isPlain = text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-        guard (1...256).contains(text.utf8.count), isPlain else {
+        guard PackOffer.isWord(text) else {
             throw json.error(
                 .usage, "'\(text)' in the member \"\(member)\" can't be \(kind)",
                 remedy: "use 1 to 256 bytes without control characters")

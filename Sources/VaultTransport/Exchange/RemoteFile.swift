@@ -65,20 +65,13 @@ public struct RemoteFile: Sendable {
     ) async throws(VaultError) -> Bool {
         var missing = wanted
         var failures = 0
-        var generator = SystemRandomNumberGenerator()
         while !missing.isEmpty {
             let before = missing.count
             do throws(TransferFailure) {
                 if try await transfer(&missing, take) { return wanted != 0..<length }
             } catch {
                 failures = missing.count < before ? 1 : failures + 1
-                guard !error.isLasting,
-                    let pause = RetryPolicy().delay(
-                        afterFailures: failures, error.error, retryAfter: error.retryAfter, using: &generator)
-                else { throw error.error }
-                do { try await Task.sleep(for: pause) } catch {
-                    throw VaultError.cancelled(location.description)
-                }
+                try await RetryPolicy().wait(after: error, failures: failures, at: location)
             }
         }
         return false

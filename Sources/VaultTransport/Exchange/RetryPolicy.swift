@@ -31,6 +31,20 @@ public struct RetryPolicy: Sendable {
         return requested + longest * Double.random(in: 0.5...1, using: &generator)
     }
 
+    /// Waits before the next attempt. Throws the failure where none should be made, and when the task is cancelled.
+    ///
+    /// - Parameter failures: the number of failed attempts, this one included.
+    func wait(after failure: TransferFailure, failures: Int, at location: SiteLocation)
+        async throws(VaultError)
+    {
+        var generator = SystemRandomNumberGenerator()
+        guard !failure.isLasting,
+            let pause = delay(
+                afterFailures: failures, failure.error, retryAfter: failure.retryAfter, using: &generator)
+        else { throw failure.error }
+        do { try await Task.sleep(for: pause) } catch { throw VaultError.cancelled(location.description) }
+    }
+
     /// Whether another attempt may succeed: only where the host or the network failed.
     public static func isWorthRetrying(_ error: VaultError) -> Bool {
         error.category == .unavailable || error.category == .unreachable

@@ -32,23 +32,15 @@ extension Transport {
         retries: RetryPolicy? = nil
     ) async throws(VaultError) -> [UInt8]? {
         var failures = 0
-        var generator = SystemRandomNumberGenerator()
         while true {
-            let failure: TransferFailure
             do throws(TransferFailure) {
                 return try await bytesOnce(at: location, limit: limit, meter: meter)
             } catch {
-                failure = error
-            }
-            failures += 1
-            // Who has no connection is told so at once.
-            guard let retries, failure.error.category != .unreachable,
-                let pause = retries.delay(
-                    afterFailures: failures, failure.error, retryAfter: failure.retryAfter, using: &generator)
-            else { throw failure.error }
-            meter.count(pause: failure.retryAfter ?? .zero)
-            do { try await Task.sleep(for: pause) } catch {
-                throw VaultError.cancelled(location.description)
+                failures += 1
+                // Without a connection the caller gets its error at once.
+                guard let retries, error.error.category != .unreachable else { throw error.error }
+                meter.count(pause: error.retryAfter ?? .zero)
+                try await retries.wait(after: error, failures: failures, at: location)
             }
         }
     }
@@ -56,33 +48,27 @@ extension Transport {
     private func bytesOnce(
         at location: SiteLocation, limit: Int, meter: ThroughputMeter
     ) async throws(TransferFailure) -> [UInt8]? {
-        var retryAfter: Duration?
-        do throws(VaultError) {
-            return try await bytes(at: location, limit: limit, meter: meter, askedToWait: &retryAfter)
-        } catch {
-            throw TransferFailure(error, retryAfter: retryAfter)
-        }
-    }
-
-    private func bytes(
-        at location: SiteLocation, limit: Int, meter: ThroughputMeter, askedToWait retryAfter: inout Duration?
-    ) async throws(VaultError) -> [UInt8]? {
         var request = TransportRequest(location, limit: UInt64(clamping: limit))
         request.meter = meter
-        switch try await get(request) {
-        case .whole(let body):
-            var bytes: [UInt8] = []
-            for try await chunk in body { bytes += chunk }
-            return bytes
-        case .absent: return nil
-        case .busy(let wait):
-            retryAfter = wait
-            throw .busyHost(location, retryAfter: wait)
-        case .part, .outOfRange:
-            throw VaultError(
-                .unavailable, "the host sent a part instead of the whole file", at: location.description,
-                remedy: "have the host send static files unchanged")
+        let failure: TransferFailure
+        do throws(VaultError) {
+            switch try await get(request) {
+            case .whole(let body):
+                var bytes: [UInt8] = []
+                for try await chunk in body { bytes += chunk }
+                return bytes
+            case .absent: return nil
+            case .busy(let wait):
+                failure = TransferFailure(.busyHost(location, retryAfter: wait), retryAfter: wait)
+            case .part, .outOfRange:
+                throw VaultError(
+                    .unavailable, "the host sent a part instead of the whole file", at: location.description,
+                    remedy: "have the host send static files unchanged")
+            }
+        } catch {
+            failure = TransferFailure(error)
         }
+        throw failure
     }
 }
 
