@@ -13,9 +13,10 @@ public enum NextInput<Input> {
 
 /// Runs `work` on several inputs at once and delivers the results in the order of the inputs.
 ///
-/// At most `width` inputs, or as many as ``Parallelism/limit`` says, are started and not delivered, and as many as fit the budget, but at least one, so memory is
-/// bounded. `next` and `deliver` run one at a time in the caller's task; `next` is not called again after the end. The
-/// error of the earliest failed input ends the pipeline.
+/// At most `width` inputs, or as many as ``Parallelism/limit`` says, are started and not delivered, and as many as fit the
+/// budget, but at least one, so memory is bounded. One more input is read meanwhile: a sender is not kept waiting for work on
+/// what it sent. `next` and `deliver` run one at a time in the caller's task; `next` is not called again after the end. The error
+/// of the earliest failed input ends the pipeline.
 ///
 /// - Parameters:
 ///   - budget: the bytes of memory for the work on all inputs.
@@ -52,7 +53,7 @@ public func runInOrder<Input: Sendable, Output: Sendable>(
         }
         do throws(VaultError) {
             while true {
-                while !isReading, started - delivered < min(width, Parallelism.width) {
+                while !isReading {
                     if Task.isCancelled { throw VaultError.cancelled("task") }
                     if pending == nil, !isAtEnd {
                         switch try await next() {
@@ -67,7 +68,9 @@ public func runInOrder<Input: Sendable, Output: Sendable>(
                         case .end: isAtEnd = true
                         }
                     }
-                    guard let input = pending, budget.reserve(memory(input)) else { break }
+                    guard let input = pending, started - delivered < min(width, Parallelism.width),
+                        budget.reserve(memory(input))
+                    else { break }
                     pending = nil
                     let number = started
                     started += 1

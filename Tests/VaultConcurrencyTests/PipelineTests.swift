@@ -74,7 +74,32 @@ import VaultErrors
     @Test(arguments: [1, 3, 8]) func inputsRunInParallelUpToTheWidth(width: Int) async throws {
         let seen = try await run([Int](repeating: 1, count: 100), width: width)
         #expect(seen.delivered == Array(0..<100))
-        #expect(seen.mostTaken == width)
+        #expect(seen.mostStarted == width)
+        // One more was requested, but is not started.
+        #expect(seen.mostTaken == width + 1)
+    }
+
+    /// A sender is not kept waiting while what it sent is worked on: work on the first input ends only when more is read.
+    @Test(.timeLimit(.minutes(1))) func readingGoesOnWhileAllWorkersAreBusy() async throws {
+        let (reads, note) = AsyncStream.makeStream(of: Void.self)
+        var hasRead = false
+        var delivered: [Int] = []
+        try await runInOrder(
+            width: 1,
+            read: { note.yield() },
+            next: { () throws(VaultError) -> NextInput<Int> in
+                guard hasRead else {
+                    hasRead = true
+                    return .input(1)
+                }
+                return delivered.isEmpty ? .readFirst : .end
+            },
+            memory: { _ in 1 },
+            work: { (number: Int) async throws(VaultError) -> Int in
+                for await _ in reads { break }
+                return number
+            }, deliver: { (number: Int) throws(VaultError) in delivered.append(number) })
+        #expect(delivered == [1])
     }
 
     @Test func noInputsFinish() async throws {
