@@ -16,7 +16,7 @@ struct StoredListing: Sendable {
     let names: PackNames?
 
     /// The app's listing; where a waiting pack is not in it, also the metadata that a downloader refreshed since. Nil where no
-    /// stored metadata pass verification: the store was never refreshed, or a refresh was killed.
+    /// stored metadata pass verification, or the store was never refreshed.
     ///
     /// - Parameters:
     ///   - trustedRoot: pinned where the app has no root yet.

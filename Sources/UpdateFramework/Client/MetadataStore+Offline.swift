@@ -25,8 +25,8 @@ public struct StoredMetadata: MetadataSource {
 extension MetadataStore {
     public var asSource: StoredMetadata { StoredMetadata(folder: folder) }
 
-    /// The stored metadata, verified again from the pinned root on. Expiry is ignored, since nothing new is trusted.
-    /// Throws `untrusted` or `unavailable` when an interrupted refresh left them inconsistent.
+    /// The stored metadata, verified again from the pinned root on; those before a refresh that has not ended, or never will. Expiry
+    /// is ignored, since nothing new is trusted. Throws `untrusted` or `unavailable` where they are damaged or missing.
     public func storedChain() async throws(VaultError) -> TrustChain {
         let adopted = AdoptedMetadata(below: folder)
         if try adopted.exists {
@@ -39,7 +39,10 @@ extension MetadataStore {
                 if error.category == .untrusted { try? adopted.remove() }
             }
         }
-        return try await refresh(from: asSource, now: .earliest)
+        do throws(VaultError) { return try await refresh(from: asSource, now: .earliest) } catch {
+            guard let chain = try? await previousChain() else { throw error }
+            return chain
+        }
     }
 
     /// Adopts the metadata of another store, if all of it verifies against what is trusted here; else nothing changes.

@@ -25,7 +25,9 @@ extension MetadataStore {
                 let roots = try await workflow.newestRoot(after: stored)
             else { continue }
             if let given { try await require(roots, toFollowFrom: given, source) }
-            if let chain = try await workflow.chain(under: roots.newest) { return chain }
+            guard let chain = try await workflow.chain(under: roots.newest) else { continue }
+            await removePrevious(supersededBy: chain)
+            return chain
         }
         throw .overtaken(at: folder.string)
     }
@@ -84,7 +86,7 @@ extension MetadataStore {
     }
 
     /// The roots from the pin to the stored one.
-    private func storedRootChain() throws(VaultError) -> RootChain {
+    func storedRootChain() throws(VaultError) -> RootChain {
         let place = folder.appending(MetadataRole.root.fileName).string
         guard let bytes = try stored(.root) else {
             throw VaultError(

@@ -6,7 +6,7 @@ import VaultFileSystem
 /// A folder with the metadata that a client trusts: `root.json`, `timestamp.json`, `snapshot.json`, `targets.json` and
 /// delegated roles under their percent-encoded names, all as received, and every root ever trusted here, as
 /// `root_history/VERSION.root.json`: the lowest version is the pin. `adopting/` exists while metadata of another store
-/// are adopted (``adopt(_:trusting:)``).
+/// are adopted (``adopt(_:trusting:)``), `previous/` from the first to the last file that a refresh replaces.
 ///
 /// Files are replaced one by one, each atomically and durably, under a lock, and only after verification against
 /// exactly what is stored. So any number of processes may use one store. Stored files are verified again when they are
@@ -59,9 +59,11 @@ public struct MetadataStore: Sendable {
         return try storedRoots.versions().count > 1
     }
 
+    var previous: PreviousMetadata { PreviousMetadata(below: folder, permissions: permissions) }
+
     var storedRoots: StoredRoots { StoredRoots(below: folder, permissions: permissions) }
 
-    private func locked<Result>(_ body: () throws(VaultError) -> Result) async throws(VaultError) -> Result {
+    func locked<Result>(_ body: () throws(VaultError) -> Result) async throws(VaultError) -> Result {
         let lock = try await FileLock.acquire(
             folder.appending("lock"), .exclusive, patience: patience)
         defer { withExtendedLifetime(lock) {} }
@@ -102,6 +104,8 @@ extension MetadataStore: TrustStorage {
     ) async throws(VaultError) -> Bool {
         try await locked { () throws(VaultError) in
             guard try stored(.root) == root.bytes, try stored(new.document.role) == old else { return false }
+            // The first file that a refresh replaces, after roots.
+            if new.document.role == .timestamp, old != nil { try previous.keep(self) }
             try write(new)
             return true
         }

@@ -1,3 +1,4 @@
+import FaultServer
 import Foundation
 import StrictJSON
 import Testing
@@ -26,6 +27,20 @@ import Testing
         let command = try await Command.run(["access", "level2"] + site.store + ["--", "/no/such/program"])
         command.failed(66, naming: "/no/such/program")
         try await Command.run(["access", "level2"] + site.store).failed(64, naming: "behind --")
+    }
+
+    /// A host that fails in the middle of a refresh takes nothing away.
+    @Test(arguments: ["snapshot", "targets"]) func anInterruptedRefresh(role: String) async throws {
+        try await site.access("level2", script: "true").succeeded()
+        try testSite.folder.write("game/levels/2/map", "newer")
+        try await testSite.publish()
+        let failing = try FaultServer(testSite.site) {
+            $0.path.hasSuffix("\(role).json") ? .hangUp : .file
+        }
+        #expect(try await testSite.fetch(failing.url, "--tag", "level2").exitCode == 69)
+        let result = try await site.access(
+            "level2", script: "cat \"$ASSETVAULT_RESOURCES/levels/2/map\"", isOnline: false)
+        #expect(result.text == "map 2", "\(result.errorText)")
     }
 
     /// Nothing that a program has in access goes, whatever else happens; when it was killed, it goes.

@@ -1,0 +1,78 @@
+import Testing
+import VaultErrors
+
+@testable import UpdateFramework
+
+/// A refresh that ends early: what was verified before it can still be read.
+@Suite struct InterruptedRefreshTests {
+    private var repository: Repository
+    private let client: TestClient
+
+    init() async throws {
+        repository = try Repository()
+        client = try await TestClient.trusting(repository)
+    }
+
+    /// Refreshes from a host that fails at a file.
+    private func refresh(failingAt name: String) async throws {
+        let source = MemorySource(repository.files, failing: [name])
+        await #expect(throws: VaultError.self) { try await client.refresh(source) }
+    }
+
+    private static let first = [MetadataRole: Int64](root: 1, timestamp: 1, snapshot: 1, targets: 1)
+
+    @Test(arguments: ["timestamp.json", "2.snapshot.json", "2.targets.json"])
+    mutating func theMetadataBeforeItAreRead(name: String) async throws {
+        try repository.release("packs/b.avpack")
+        try await refresh(failingAt: name)
+        let chain = try await client.store.storedChain()
+        #expect(chain.versions == Self.first)
+        #expect(chain.targets["packs/b.avpack"] == nil)
+
+        try await client.refresh(repository.source)
+        #expect(try await client.store.storedChain().versions[.targets] == 2)
+        #expect(!client.fileNames.contains("previous"))
+    }
+
+    /// The first of several keeps what all of them can't replace.
+    @Test mutating func severalInARow() async throws {
+        for version in 2...4 {
+            try repository.release("packs/\(version).avpack")
+            try await refresh(failingAt: "\(version).snapshot.json")
+            #expect(try await client.store.storedChain().versions == Self.first)
+        }
+        try await client.refresh(repository.source)
+        #expect(try await client.store.storedChain().versions[.targets] == 4)
+    }
+
+    /// A host can't return to them: the newest timestamp counts there.
+    @Test mutating func theyDoNotLowerVersions() async throws {
+        let old = repository.source
+        try repository.release("packs/b.avpack")
+        try await refresh(failingAt: "2.snapshot.json")
+        let error = await #expect(throws: VaultError.self) { try await client.refresh(old) }
+        #expect(error?.category == .untrusted)
+        #expect(client.versions[.timestamp] == 2)
+    }
+
+    /// What a key signed that was revoked since counts no more.
+    @Test mutating func aRevokedKeyEndsThem() async throws {
+        try repository.release("packs/b.avpack")
+        try await refresh(failingAt: "2.snapshot.json")
+        repository.keys[.targets] = [SigningKey()]
+        try repository.publish(.root, .targets, .snapshot, .timestamp)
+        try await refresh(failingAt: "3.snapshot.json")
+        #expect(client.versions[.root] == 2)
+        await #expect(throws: VaultError.self) { try await client.store.storedChain() }
+    }
+
+    /// Damaged ones verify nothing, and hinder nothing.
+    @Test mutating func damage() async throws {
+        try repository.release("packs/b.avpack")
+        try await refresh(failingAt: "2.snapshot.json")
+        try client.write(Array("{".utf8), to: "previous/snapshot.json")
+        await #expect(throws: VaultError.self) { try await client.store.storedChain() }
+        try await client.refresh(repository.source)
+        #expect(try await client.store.storedChain().versions[.targets] == 2)
+    }
+}
