@@ -211,6 +211,8 @@ extension Round {
         try require(states.map { "\($0.id) is \($0.state)" })
         _ = try await perform([(1, .purge)])
         for place in all { await world.peer(place).quit() }
+        // A process that ended leaves the note of what it requested to the next one that looks.
+        _ = try await VaultStore(world.layout).usage()
         let left = try world.names().filter { name in
             name.contains(".assetvault-") || name.hasPrefix("ephemeral/") && name != "ephemeral/"
                 || ["@work/", "@access/", "@held/"].contains {
