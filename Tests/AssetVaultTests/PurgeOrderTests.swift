@@ -15,7 +15,7 @@ import Testing
         func order() throws -> [String] {
             let layout = game.place.layout
             return try DiskSpace(store: StoreAccess(layout: layout, role: .app)).purgeablePacks(
-                besides: PackID("none"), on: layout.permanent
+                by: PreservationPriorities(of: layout), besides: PackID("none"), on: layout.permanent
             )
             .map(\.id.description)
         }

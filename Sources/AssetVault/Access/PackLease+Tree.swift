@@ -45,6 +45,24 @@ extension PackLease {
         }
     }
 
+    /// What the tree has at a path; nil for nothing.
+    func occupant(of path: EntryPath, in tree: borrowing Folder) throws(VaultError) -> PathOccupant? {
+        try occupant(of: path.segments[...], in: tree)
+    }
+
+    private func occupant(
+        of segments: ArraySlice<String>, in folder: borrowing Folder
+    ) throws(VaultError) -> PathOccupant? {
+        guard let name = segments.first, let kind = try folder.status(of: name)?.kind else { return nil }
+        let isLast = segments.count == 1
+        switch kind {
+        case .file: return isLast ? .file : .other
+        case .folder where isLast: return .other
+        case .folder: return try occupant(of: segments.dropFirst(), in: try folder.openFolder(name))
+        case .link, .pipe, .socket, .device: throw foreignFileError(at: folder.path.appending(name))
+        }
+    }
+
     func foreignFileError(at path: FilePath) -> VaultError {
         VaultError(
             .corrupt, "the tree of the pack '\(id)' holds what no pack holds", at: path.string,

@@ -27,8 +27,9 @@ struct DiskSpace: Sendable {
         let available = try FileSystem.availableSpace(at: folder)
         if available >= needed { return }
         observer(.diskSpaceLow(pack, missing: needed - available))
+        let priorities = try await PreservationPriorities(of: store)
         try await store.withLock { () throws(VaultError) in
-            let candidates = try purgeablePacks(besides: pack, on: folder)
+            let candidates = try purgeablePacks(by: priorities, besides: pack, on: folder)
             let free = try FileSystem.availableSpace(at: folder)
             let possible = candidates.reduce(free) { $0 + min($1.size, .max - $0) }
             guard possible >= needed else {
@@ -53,15 +54,14 @@ struct DiskSpace: Sendable {
 
     /// The packs that may be removed and that nobody reads, in the order in which they go. Under the lock: a process that begins to
     /// read one now gets it, or finds it gone.
-    func purgeablePacks(besides pack: PackID? = nil, on folder: FilePath) throws(VaultError)
-        -> [PurgeablePack]
-    {
+    func purgeablePacks(
+        by priorities: PreservationPriorities, besides pack: PackID? = nil, on folder: FilePath
+    ) throws(VaultError) -> [PurgeablePack] {
         let layout = store.layout
         // Only the app decides which of its packs it can do without.
         guard store.role == .app, try FileSystem.exists(layout.permanent),
             try FileSystem.sameFileSystem(layout.permanent, folder)
         else { return [] }
-        let priorities = try PreservationPriorities(of: layout)
         let requested = (try? AccessNotes(layout: layout).requestedByRunning()) ?? []
         var found: [PurgeablePack] = []
         for id in try store.records.ids() where id != pack && !spared.contains(id) {

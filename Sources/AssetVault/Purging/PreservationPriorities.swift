@@ -7,24 +7,46 @@ import VaultFileSystem
 /// How long packs stay when disk space is needed, by tag: what the app has set, else what the site lists.
 struct PreservationPriorities {
     private var chosen: [String: Double] = [:]
+    /// What the site lists for the tags, read only where the app has set something.
+    private var listed: [String: Double] = [:]
+    /// Why the file can't be read: then the app has set nothing, and what it sets next replaces the file.
+    private(set) var damage: VaultError?
 
     private static let limit = 1 << 20
 
+    /// What the app has set.
     init(of layout: StoreLayout) throws(VaultError) {
-        let path = layout.preservation
-        guard let bytes = try optional(DurableFile.read(path, limit: Self.limit), ignoring: .missing) else {
+        do throws(VaultError) { chosen = try Self.read(layout.preservation) } catch {
+            guard [.corrupt, .missing].contains(error.category) else { throw error }
+            if error.category == .corrupt { damage = error }
+        }
+    }
+
+    /// Whatever decides in a store.
+    init(of store: StoreAccess, choosing choice: ListingChoice = .none) async throws(VaultError) {
+        try self.init(of: store.layout)
+        guard !chosen.isEmpty, let listing = try await StoredListing(kept: store, choosing: choice) else {
             return
         }
+        for pack in try await listing.packs {
+            for tag in pack.tags { listed[tag] = min(listed[tag] ?? 1, pack.listedPreservation) }
+        }
+    }
+
+    private static func read(_ path: FilePath) throws(VaultError) -> [String: Double] {
+        let bytes = try DurableFile.read(path, limit: limit)
         let json = try JSONValue(parsing: bytes.span, place: path.string).asObject(at: path.string)
+        var chosen: [String: Double] = [:]
         for (tag, value) in json {
             guard case .string(let text) = value, let priority = Double(text), (0...1).contains(priority)
             else {
                 throw VaultError(
                     .corrupt, "'\(tag.excerpt)' has no priority from 0 to 1", at: path.string,
-                    remedy: "remove the file, and set the priorities again")
+                    remedy: "set the priorities again")
             }
             chosen[tag] = priority
         }
+        return chosen
     }
 
     subscript(tag: String) -> Double? { chosen[tag] }
@@ -45,9 +67,15 @@ struct PreservationPriorities {
 
     /// Of a pack the highest of its tags.
     func priority(of pack: PackManifest) -> Double {
-        let listed = Double(pack.offer.preservation) / 100
-        return pack.tags.map { chosen[$0] ?? listed }.max() ?? listed
+        guard pack.tags.contains(where: chosen.keys.contains) else { return pack.listedPreservation }
+        return pack.tags.map { chosen[$0] ?? listed[$0] ?? pack.listedPreservation }.max()
+            ?? pack.listedPreservation
     }
+}
+
+extension PackManifest {
+    /// From 0 to 1.
+    fileprivate var listedPreservation: Double { Double(offer.preservation) / 100 }
 }
 
 extension VaultStore {
@@ -80,5 +108,10 @@ extension VaultStore {
         let listing = try await StoredListing(kept: storeAccess, choosing: choice)
         let listed = try await listing?.packs.filter { $0.tags.contains(tag) }.map(\.offer.preservation).min()
         return Double(listed ?? PackOffer.standardPreservation) / 100
+    }
+
+    /// Files of the store that can't be read, and count as empty: the next change replaces them.
+    package func damagedFiles() throws(VaultError) -> [VaultError] {
+        try [PreservationPriorities(of: layout).damage].compactMap(\.self)
     }
 }

@@ -53,7 +53,7 @@ extension VaultStore {
         let free = try FileSystem.exists(folder) ? FileSystem.availableSpace(at: folder) : 0
         guard try hasStore else { return StoreUsage(packs: [], freeSize: free, network: NetworkUsage()) }
         let notes = try AccessNotes(layout: layout).current()
-        let priorities = try PreservationPriorities(of: layout)
+        let priorities = try await PreservationPriorities(of: storeAccess, choosing: choice)
         var packs: [StoreUsage.Pack] = []
         for (id, record) in try await storeAccess.journal.states() {
             guard let pack = record.loaded?.pack ?? record.waiting ?? record.arriving else { continue }

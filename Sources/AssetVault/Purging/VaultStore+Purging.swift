@@ -8,8 +8,9 @@ extension VaultStore {
     public func purgeablePacks(untilFree free: UInt64? = nil) async throws(VaultError) -> [PurgeablePack] {
         guard try hasStore else { return [] }
         let store = storeAccess
+        let priorities = try await PreservationPriorities(of: store, choosing: choice)
         return try await store.withExistingLock { () throws(VaultError) in
-            let packs = try DiskSpace(store: store).purgeablePacks(on: layout.permanent)
+            let packs = try DiskSpace(store: store).purgeablePacks(by: priorities, on: layout.permanent)
             guard let free else { return packs }
             var available = try FileSystem.availableSpace(at: layout.permanent)
             return Array(
@@ -37,8 +38,10 @@ extension VaultStore {
         let mark = try store.recovery.beginWork()
         defer { withExtendedLifetime(mark) {} }
         let space = DiskSpace(store: store, observer: onUpdate)
+        let priorities = try await PreservationPriorities(of: store, choosing: choice)
         return try await store.withLock { () throws(VaultError) in
-            try space.remove(space.purgeablePacks(on: layout.permanent), until: free, on: layout.permanent)
+            try space.remove(
+                space.purgeablePacks(by: priorities, on: layout.permanent), until: free, on: layout.permanent)
         }
     }
 }

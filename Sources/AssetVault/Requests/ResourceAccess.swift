@@ -14,9 +14,16 @@ package final class ResourceAccess: Sendable {
         (self.leases, self.store, self.note) = (leases, store, note)
     }
 
-    /// The pack that has a file: of several the first one, in the order of publication. Throws `.missing`.
+    /// The pack that has a file: of several the first one, in the order of publication. What a pack has hides the same path of later
+    /// ones: a folder their file, and a file what is below it. Throws `.missing`.
     func lease(with path: EntryPath) async throws(VaultError) -> PackLease {
-        for lease in leases where try await store.hasFile(path, in: lease) { return lease }
+        search: for lease in leases {
+            switch try await store.occupant(of: path, in: lease) {
+            case .file: return lease
+            case .other: break search
+            case nil: continue
+            }
+        }
         throw VaultError(
             .missing, "no pack in access has this file", at: path.string,
             remedy: "check the path, or request the tag that the file has")
@@ -39,19 +46,34 @@ extension ResourceAccess {
     }
 }
 
+/// What a pack has at a path.
+enum PathOccupant {
+    case file
+    /// A folder, or a file in the place of a folder around it.
+    case other
+}
+
 extension VaultStore {
-    /// Whether a version that is held has a file.
-    @concurrent func hasFile(_ path: EntryPath, in lease: PackLease) async throws(VaultError) -> Bool {
+    /// Nil where a version that is held has nothing at a path, or above it where only a folder may be.
+    @concurrent func occupant(
+        of path: EntryPath, in lease: PackLease
+    ) async throws(VaultError) -> PathOccupant? {
         switch lease.staged {
-        case .tree(let tree):
-            do throws(VaultError) { _ = try lease.openFile(path, in: tree) } catch {
-                guard error.category == .missing else { throw error }
-                return false
-            }
-            return true
-        case .pack:
-            let pack = try await openPack(of: lease, place: path.string)
-            return pack.catalog.entry(at: path).map { $0.kind != .emptyFolder } ?? false
+        case .tree(let tree): return try lease.occupant(of: path, in: tree)
+        case .pack: return try await openPack(of: lease, place: path.string).catalog.occupant(of: path)
         }
+    }
+}
+
+extension Catalog {
+    fileprivate func occupant(of path: EntryPath) -> PathOccupant? {
+        if hasFolder(at: path) { return .other }
+        if entry(at: path) != nil { return .file }
+        var above = path.parent
+        while let folder = above {
+            if let entry = entry(at: folder) { return entry.kind == .emptyFolder ? nil : .other }
+            above = folder.parent
+        }
+        return nil
     }
 }

@@ -24,15 +24,44 @@ package final class ResourceFolder: Sendable {
     package func keepOpenAcrossExec() throws(VaultError) { try folder.folder.keepOpenAcrossExec() }
 }
 
+/// The paths of a tree that files have so far, and the folders around them.
+private struct TakenPaths {
+    private var files: Set<EntryPath> = []
+    private var folders: Set<EntryPath> = []
+
+    /// False where the path is hidden by what was taken before; see ``ResourceAccess/lease(with:)``.
+    mutating func take(_ path: EntryPath) -> Bool {
+        guard !files.contains(path), !folders.contains(path) else { return false }
+        var around: [EntryPath] = []
+        var above = path.parent
+        while let folder = above, !folders.contains(folder) {
+            if files.contains(folder) { return false }
+            around.append(folder)
+            above = folder.parent
+        }
+        files.insert(path)
+        folders.formUnion(around)
+        return true
+    }
+}
+
 extension ResourceAccess {
-    /// Throws `.usage` for a pack that is kept sealed: its files stand nowhere in plain.
+    /// Throws `.usage` for a pack that is kept sealed: programs can't read its files by their names.
     package func makeFolder() async throws(VaultError) -> ResourceFolder {
+        if let sealed = leases.first(where: { $0.form == .sealed }) {
+            throw VaultError(
+                .usage, "the pack is kept sealed, and programs can't read its files by their names",
+                at: sealed.id.description,
+                remedy:
+                    "open it with 'assetvault unlock \(sealed.id) --opened', or read it with 'assetvault cat'"
+            )
+        }
         let access = store.layout.access
         let scratch = try ScratchFolder(
             in: FilePath(URL(filePath: access.string).absoluteURL.path(percentEncoded: false)))
-        var known: Set<EntryPath> = []
+        var taken = TakenPaths()
         for lease in leases {
-            for entry in try await store.entries(in: lease) where known.insert(entry.path).inserted {
+            for entry in try await store.entries(in: lease) where taken.take(entry.path) {
                 let file = try lease.url(for: entry.path)
                 let link = scratch.path.pushing(FilePath(entry.path.string))
                 try FileSystem.createFolders(link.removingLastComponent(), permissions: 0o700)

@@ -49,6 +49,9 @@ struct Access: AsyncParsableCommand {
         guard let program = command.first else {
             throw VaultError(.usage, "no program is named", at: "access", remedy: "write it behind --")
         }
+        guard !tags.isEmpty else {
+            throw VaultError(.usage, "no tag is named", at: "access", remedy: "name tags before --")
+        }
         let access = try await access()
         let folder = try await access.makeFolder()
         try access.keepOpenAcrossExec(named: FilePath(program).lastComponent?.string ?? program)

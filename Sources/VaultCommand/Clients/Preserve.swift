@@ -24,6 +24,7 @@ struct Preserve: AsyncParsableCommand {
 
     func run() async throws {
         let store = VaultStore(try store.existingLayout())
+        for file in try store.damagedFiles() { Console.warn(ofDamaged: file) }
         if let priority { return try await store.setPreservationPriority(priority, forTags: Set(tags)) }
         for tag in tags { Console.answer("\(try await store.preservationPriority(forTag: tag))  \(tag)") }
     }

@@ -36,7 +36,17 @@ struct Purge: AsyncParsableCommand {
             dryRun
             ? try await store.purgeablePacks(untilFree: free?.bytes)
             : try await store.purge(until: free?.bytes)
-        PurgeReport(packs: packs, store: store, isDryRun: dryRun).answer(asJSON: json)
-        if packs.isEmpty, !json { Console.note("nothing may go, or enough is free") }
+        for file in try store.damagedFiles() { Console.warn(ofDamaged: file) }
+        let report = PurgeReport(
+            packs: packs, store: store, isDryRun: dryRun, freeSize: try await store.usage().freeSize)
+        report.answer(asJSON: json)
+        if !json { Console.note(report.summary) }
+        guard let wanted = free?.bytes, report.freeSizeAfter < wanted else { return }
+        let missing = wanted - report.freeSizeAfter
+        throw VaultError(
+            .diskFull,
+            "\(report.freeSizeAfter) bytes \(dryRun ? "would be" : "are") free, and \(wanted) are wanted: no other pack may go",
+            at: self.store.store, remedy: "remove packs, declare some purgeable, or free space elsewhere",
+            missingBytes: missing)
     }
 }

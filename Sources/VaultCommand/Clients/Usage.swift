@@ -29,9 +29,9 @@ struct Usage: AsyncParsableCommand {
 
     func run() async throws {
         let limits = try limits.map { name throws(VaultError) in try SizeLimits(named: name) }
-        let report = UsageReport(
-            usage: try await VaultStore(store.existingOrEmptyLayout()).usage(), limits: limits ?? SizeLimits()
-        )
+        let vaultStore = VaultStore(try store.existingOrEmptyLayout())
+        for file in try vaultStore.damagedFiles() { Console.warn(ofDamaged: file) }
+        let report = UsageReport(usage: try await vaultStore.usage(), limits: limits ?? SizeLimits())
         report.answer(asJSON: json)
         if !json, report.usage.packs.isEmpty { Console.note("no pack was staged in \(store.store) yet") }
         if let excess = report.excesses.first {

@@ -6,22 +6,36 @@ struct PurgeReport: Report {
     let packs: [PurgeablePack]
     let store: VaultStore
     let isDryRun: Bool
+    /// Bytes that are free on the disk now.
+    let freeSize: UInt64
+
+    private var size: UInt64 { packs.reduce(0) { $0 + min($1.size, .max - $0) } }
+
+    /// Bytes that are free, or would be.
+    var freeSizeAfter: UInt64 { isDryRun ? freeSize + min(size, .max - freeSize) : freeSize }
+
+    var summary: String {
+        if packs.isEmpty { return "nothing goes; \(freeSize) bytes are free" }
+        return
+            "\(packs.count.counting("pack")), \(size) bytes; \(freeSizeAfter) bytes \(isDryRun ? "would be" : "are") free then"
+    }
 
     var lines: [String] {
         packs.map { pack in
             let use = pack.lastUse.map { "last read \($0)" } ?? "never read"
             return
-                "\(isDryRun ? "would remove" : "removed")  \(store.name(of: pack.id) ?? pack.id)  \(pack.size) bytes, \(pack.reason.words), preservation \(pack.preservation), \(use)"
+                "\(isDryRun ? "would remove" : "removed")  \(store.name(of: pack.id) ?? pack.id)  \(pack.size) bytes, \(pack.reason.words), preservation \(pack.preservation), \(use)\(pack.isOfRunningProcess ? ", a running program requested it" : "")"
         }
     }
 
     var json: JSONObject {
         [
-            "dryRun": .bool(isDryRun),
+            "dryRun": .bool(isDryRun), "size": .number(size), "freeSize": .number(freeSizeAfter),
             "packs": .objects(packs) { pack in
                 var json: JSONObject = [
                     "id": "\(pack.id)", "size": .number(pack.size), "reason": .string(pack.reason.rawValue),
                     "preservation": "\(pack.preservation)",
+                    "requestedByRunning": .bool(pack.isOfRunningProcess),
                 ]
                 json["name"] = store.name(of: pack.id).map { .string($0.description) }
                 json["lastUse"] = pack.lastUse.map { .string($0.description) }

@@ -37,6 +37,9 @@ enum Console {
         note("assetvault: \(error.worded)")
     }
 
+    /// Of a file whose content does not count.
+    static func warn(ofDamaged file: VaultError) { note("warning: \(file.worded); it counts as empty") }
+
     /// Replaces the line of progress; an empty one clears it.
     static func redraw(_ line: String) {
         write("\r\u{1B}[K" + line.escapingControls)

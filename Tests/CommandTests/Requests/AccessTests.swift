@@ -27,6 +27,50 @@ import Testing
         let command = try await Command.run(["access", "level2"] + site.store + ["--", "/no/such/program"])
         command.failed(66, naming: "/no/such/program")
         try await Command.run(["access", "level2"] + site.store).failed(64, naming: "behind --")
+        try await Command.run(["access"] + site.store + ["--", "true"]).failed(64, naming: "no tag")
+    }
+
+    /// What the first pack has hides what later ones have in its place.
+    @Test func aFileInThePlaceOfAFolder() async throws {
+        for (path, level) in [("a", 2), ("a/below", 3), ("b/below", 2), ("b", 3), ("c/d/e", 2), ("c/d", 3)] {
+            try testSite.folder.write("game/levels/\(level)/tree/\(path)", "\(level)")
+        }
+        try testSite.settings {
+            var tree = $0["resources"]?["game"]?.members ?? [:]
+            tree["rules"] = .array(
+                (2...3).map { level -> JSONValue in
+                    ["paths": .string("levels/\(level)/**"), "tags": [.string("level\(level)")]]
+                })
+            for level in 2...3 {
+                var own = tree
+                own["source"] = .string(testSite.folder["game/levels/\(level)/tree"])
+                own["rules"] = [["paths": "**", "tags": [.string("level\(level)")]]]
+                own["initial"] = nil
+                own["preservation"] = nil
+                var resources = $0["resources"]?.members ?? [:]
+                resources["game"] = nil
+                resources["tree\(level)"] = .object(own)
+                $0["resources"] = .object(resources)
+            }
+        }
+        try await testSite.publish()
+        let result = try await site.access(
+            "level2", "level3",
+            script: #"cd "$ASSETVAULT_RESOURCES" && find -L . -type f | sort && cat a b/below c/d/e"#)
+        #expect(result.text == "./a\n./b/below\n./c/d/e\n222", "\(result.errorText)")
+    }
+
+    /// A program reads files by their names.
+    @Test func sealedPacksAreRefused() async throws {
+        try await testSite.fetch(nil, "--tag", "level2", "--sealed").succeeded()
+        let result = try await site.access("level2", script: "echo started", isOnline: false)
+        result.failed(64, naming: "assetvault unlock game/level2 --opened")
+        #expect(result.text.isEmpty)
+        try await Command.run(
+            ["unlock", "game/level2", "game/level2.level3", "--opened"] + site.store + testSite.keys
+        )
+        .succeeded()
+        #expect(try await site.access("level2", script: "echo started", isOnline: false).text == "started\n")
     }
 
     /// A host that fails in the middle of a refresh takes nothing away.

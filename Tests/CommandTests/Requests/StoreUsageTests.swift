@@ -96,6 +96,30 @@ import VaultCrypto
         #expect(usage["level1.menu/scale-2"]?["purgeReason"] == "replacedVariant")
     }
 
+    /// Of a pack with several tags those count for which the store has no other priority as the site lists them.
+    @Test func preservationOfSharedPacks() async throws {
+        #expect(try await site.usage()["level2.level3"]?["preservation"] == "0.8")
+        try await Command.run(["preserve", "level3", "--priority", "0.1"] + site.store).succeeded()
+        let usage = try await site.usage()
+        #expect(usage["level3"]?["preservation"] == "0.1")
+        #expect(usage["level2.level3"]?["preservation"] == "0.5")
+        #expect(try await site.purge("--dry-run") == ["level3", "level2", "level2.level3"])
+    }
+
+    /// It counts as empty, and the next change replaces it.
+    @Test func aDamagedFileOfPriorities() async throws {
+        for damage in ["", "{", #"{"level2": 3}"#] {
+            try await Command.run(["preserve", "level2", "--priority", "1"] + site.store).succeeded()
+            #expect(try await site.usage()["level2"]?["preservation"] == "1.0")
+            try testSite.folder.write("store/permanent/@preservation", damage)
+            for arguments in [["usage"], ["purge", "--dry-run"], ["preserve", "level2"]] {
+                let result = try await Command.run(arguments + site.store).succeeded()
+                #expect(result.errorText.contains("@preservation"), "\(result.errorText)")
+            }
+            #expect(try await site.usage()["level2"]?["preservation"] == "0.5")
+        }
+    }
+
     /// By preservation priority, then by last use.
     @Test func theOrderOfPurging() async throws {
         let would = try await site.purge("--dry-run")
@@ -104,10 +128,19 @@ import VaultCrypto
         #expect(try await site.usage().count == 4)
         // Enough is free.
         #expect(try await site.purge("--until-free", "1") == [])
-        #expect(try await site.purge("--until-free", "1PB".replacing("PB", with: "000TB")).count == 3)
+        let tooMuch = ["purge", "--until-free", "1000TB"] + site.store
+        let dryRun = try await Command.run(tooMuch + ["--dry-run"])
+        #expect(dryRun.exitCode == 71)
+        #expect(dryRun.errorText.contains("would be free, and 1000000000000000 are wanted"))
+        let summary = dryRun.errorText.firstMatch(of: /3 packs, (\d+) bytes; (\d+) bytes would be free then/)
+        #expect(summary != nil, "\(dryRun.errorText)")
+        let gone = try await Command.run(tooMuch)
+        #expect(gone.exitCode == 71)
+        #expect(gone.errorText.contains("are free, and 1000000000000000 are wanted"))
+        #expect(gone.text.split(separator: "\n").count == 3)
         #expect(try await site.usage().keys.sorted() == ["level1"])
         let text = try await Command.run(["purge"] + site.store).succeeded()
-        #expect(text.errorText.contains("nothing may go"))
+        #expect(text.errorText.contains("nothing goes; "))
         // It comes back when it is asked for, and not before.
         try await testSite.fetch().succeeded()
         #expect(try await site.usage().keys.sorted() == ["level1"])
