@@ -68,3 +68,13 @@ extension PackManifest {
         return pack
     }
 }
+
+extension TrustChain {
+    /// The chain without teams whose packs can't have any of these tags: what they list, or fail to list, decides nothing about them.
+    public func hidingTeams(withoutGrantOf tags: Set<String>) -> TrustChain {
+        let grants = TagGrants(in: self)
+        return hidingRoles { role in
+            !OwnRoles.contains(role) && !tags.contains { grants.allow($0, to: role) }
+        }
+    }
+}

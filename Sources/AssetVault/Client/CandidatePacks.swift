@@ -18,17 +18,21 @@ struct CandidatePacks {
     init(
         _ selection: PackSelection, of access: SiteAccess, in listing: SiteAccess.Listing
     ) async throws(VaultError) {
-        tags = if case .tagged(let tags) = selection { tags } else { [] }
-        if case .tagged = selection,
-            let paths = try await Self.paths(of: tags, of: access, in: listing)
-        {
+        guard case .tagged(let tags) = selection else {
+            tags = []
+            add(try await Self.tree(of: listing.chain, access, listing), in: listing)
+            return
+        }
+        self.tags = tags
+        let chain = listing.chain.hidingTeams(withoutGrantOf: tags)
+        if let paths = try await Self.paths(of: tags, of: access, in: listing) {
             try await add(paths, of: access, in: listing)
             // Teams list their packs themselves, without an index.
             add(
-                try await Self.tree(of: listing.chain.hidingRoles(where: OwnRoles.contains), access, listing),
+                try await Self.tree(of: chain.hidingRoles(where: OwnRoles.contains), access, listing),
                 in: listing)
         } else {
-            add(try await Self.tree(of: listing.chain, access, listing), in: listing)
+            add(try await Self.tree(of: chain, access, listing), in: listing)
         }
     }
 

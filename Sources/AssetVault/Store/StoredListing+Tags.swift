@@ -10,16 +10,17 @@ extension StoredListing {
     /// Throws `.corrupt` where only a newer release can read one of them.
     func packs(with tags: Set<String>) async throws(VaultError) -> [RankedPack]? {
         var unreadable = UnreadablePacks()
+        let chain = chain.hidingTeams(withoutGrantOf: tags)
         let listed: [PublishedPacks]?
         switch try await indexedRecords(of: tags) {
-        case .noIndex: listed = try await published.map { [$0] }
+        case .noIndex: listed = try await published(of: chain).map { [$0] }
         case .incomplete: listed = nil
         case .complete(let records):
             // Teams list their packs themselves, without an index.
-            let indexed = PublishedPacks(of: records, in: chain)
+            let indexed = PublishedPacks(of: records, in: self.chain)
             unreadable.add(indexed, of: tags, isIndexed: true, names)
             listed = try await self.records(of: chain.hidingRoles(where: OwnRoles.contains)).map {
-                [indexed, PublishedPacks(of: $0, in: chain)]
+                [indexed, PublishedPacks(of: $0, in: self.chain)]
             }
         }
         for packs in listed ?? [] { unreadable.add(packs, of: tags, names) }
@@ -28,13 +29,13 @@ extension StoredListing {
     }
 
     /// All packs that are listed for this app. Nil where a role is not stored, or the names of its packs are not known.
-    func allPacks() async throws(VaultError) -> [RankedPack]? { try await published.map(ranked) }
+    func allPacks() async throws(VaultError) -> [RankedPack]? {
+        try await published(of: chain).map(ranked)
+    }
 
-    private var published: PublishedPacks? {
-        get async throws(VaultError) {
-            guard names != nil || !chain.hasQuietNames else { return nil }
-            return try await records(of: chain).map { PublishedPacks(of: $0, in: chain) }
-        }
+    private func published(of chain: TrustChain) async throws(VaultError) -> PublishedPacks? {
+        guard names != nil || !chain.hasQuietNames else { return nil }
+        return try await records(of: chain).map { PublishedPacks(of: $0, in: self.chain) }
     }
 
     private func ranked(_ published: PublishedPacks) -> [RankedPack] {

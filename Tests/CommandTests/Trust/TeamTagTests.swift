@@ -113,6 +113,26 @@ import Testing
         result.failed(67, naming: "theirs")
     }
 
+    /// What a team fails to publish closes no tag that it may not have.
+    @Test(arguments: [nil, 16] as [Int64?]) func brokenMetadataOfATeam(bins: Int64?) async throws {
+        for (tags, exitCode) in [([], 0), (["both"], 76)] as [([JSONValue], Int32)] {
+            _ = try await publish(granting: tags, bins: bins)
+            let name = try #require(
+                try folder.names(in: "vault/site/metadata").filter { $0.hasSuffix(".dlc1.json") }
+                    .max { $0.localizedStandardCompare($1) == .orderedAscending })
+            let path = "vault/site/metadata/\(name)"
+            let sound = try folder.bytes(path)
+            try folder.write(path, "{}")
+            let store = folder["store-\(exitCode)"]
+            let result = try await access("both", in: store)
+            #expect(result.exitCode == exitCode, "\(result.errorText)")
+            if exitCode == 0 {
+                #expect(try await access("both", in: store, isOnline: false).text == "the studio's")
+            }
+            try folder.write(path, sound)
+        }
+    }
+
     /// Variants stay apart by the tags that count for nothing.
     @Test func variantsOfATeam() async throws {
         for name in ["a1", "a2", "b1", "b2"] { try folder.write("tree/\(name)", name) }
