@@ -26,7 +26,7 @@ import json
 with open("studio/vault.json") as file:
     settings = json.load(file)
 settings["teams"] = {
-    "dlc1": {"paths": ["packs/dlc1/*"], "keys": ["../team/dlc1.pub.pem"], "site": "../team/site"}
+    "dlc1": {"paths": ["packs/dlc1/*"], "tags": ["dlc1-*"], "keys": ["../team/dlc1.pub.pem"], "site": "../team/site"}
 }
 with open("studio/vault.json", "w") as file:
     json.dump(settings, file, indent=2)

@@ -9,13 +9,18 @@ public import VaultErrors
 /// that they got when they were the only one: below `targets/`, the digest before the pack's name.
 public struct ListedPack: Sendable {
     /// What a client takes, unless it is not for its version of the app.
-    public let pack: PackManifest
+    public private(set) var pack: PackManifest
     /// What other clients take: the first that is for their version of the app. The newest first.
-    public let otherVersions: [PackManifest]
+    public private(set) var otherVersions: [PackManifest]
     public let target: TargetRecord
 
     /// Whether this release can read all versions that the record holds.
     public let isComplete: Bool
+
+    /// See ``TagGrants/rank(of:)``; 0 for a listing that is not a client's.
+    public private(set) var rank = 0
+    /// See ``TargetRecord/signer``; nil for a listing that is not a client's.
+    public private(set) var signer: MetadataRole?
 
     fileprivate static let othersMember = "assetvaultOthers"
     fileprivate static let othersLimit = 64
@@ -39,8 +44,25 @@ public struct ListedPack: Sendable {
     }
 
     /// What a client of this release reads: where the version that the record describes is of a later format, the newest of the
-    /// others takes its place, with the record of its own file. Throws as ``init(_:)`` does.
-    public static func readable(in target: TargetRecord) throws(VaultError) -> ListedPack {
+    /// others takes its place, with the record of its own file. Tags that are not granted to whoever signed the record are
+    /// withheld. Throws as ``init(_:)`` does.
+    public static func readable(
+        in target: TargetRecord, granting grants: TagGrants
+    ) throws(VaultError) -> ListedPack {
+        var listed = try readable(in: target)
+        listed.restrict(by: grants, to: target.signer)
+        return listed
+    }
+
+    /// Withholds the tags that are not granted to whoever signed it.
+    mutating func restrict(by grants: TagGrants, to signer: MetadataRole?) {
+        pack = pack.granted(by: grants, to: signer)
+        otherVersions = otherVersions.map { $0.granted(by: grants, to: signer) }
+        self.signer = signer
+        rank = grants.rank(of: signer)
+    }
+
+    private static func readable(in target: TargetRecord) throws(VaultError) -> ListedPack {
         do throws(VaultError) { return try ListedPack(target) } catch {
             guard error.needsNewerRelease, let pack = try others(in: target).readable.first,
                 pack.id.targetPath.utf8.elementsEqual(target.path.utf8)
@@ -100,7 +122,22 @@ extension TargetRecord {
         return [self]
             + others.compactMap { (other) -> TargetRecord? in
                 guard case .object(let json) = other else { return nil }
-                return try? TargetRecord(path: path, json: json)
+                var record = try? TargetRecord(path: path, json: json)
+                record?.signer = signer
+                return record
             }
+    }
+
+    /// The tags that the record of a pack states, whatever its format; nil where they can't be read.
+    var statedTags: [String]? {
+        guard case .object(let vault)? = custom?["assetvault"], case .array(let values)? = vault["tags"]
+        else {
+            return nil
+        }
+        let tags = values.compactMap { value -> String? in
+            guard case .string(let tag) = value else { return nil }
+            return tag
+        }
+        return tags.count == values.count ? tags : nil
     }
 }

@@ -8,6 +8,10 @@ public struct PublishedPacks: Sendable {
     public struct Skipped: Sendable {
         public let target: TargetRecord
         public let reason: String
+        /// Whether it is undamaged, and of a later format.
+        public let needsNewerRelease: Bool
+        /// The tags that it states and may have, as far as they can be read.
+        public let tags: [String]
 
         public var path: String { target.path }
     }
@@ -19,27 +23,38 @@ public struct PublishedPacks: Sendable {
     /// The packs that clients of a channel see. Targets that this program can't read as packs are skipped. Throws `.missing` for
     /// a channel that the site does not have.
     public init(of tree: TargetTree, in channel: Channel) throws(VaultError) {
-        self.init(of: try tree.following(channel).records)
+        let tree = try tree.following(channel)
+        self.init(of: tree.records, in: tree.chain)
     }
 
     /// The packs of all channels, each version once.
     public init(ofAllChannelsOf tree: TargetTree) {
-        self.init(of: tree.recordsOfAllChannels) { (target: TargetRecord) throws(VaultError) in
-            try ListedPack(target)
+        let grants = TagGrants(in: tree.chain)
+        self.init(of: tree.recordsOfAllChannels, grants) { (target: TargetRecord) throws(VaultError) in
+            var listed = try ListedPack(target)
+            listed.restrict(by: grants, to: target.signer)
+            return listed
         }
     }
 
     /// The packs of a site that was read by a client of one channel (``TrustChain/following(_:)``).
-    public init(seenIn tree: TargetTree) { self.init(of: tree.records) }
+    public init(seenIn tree: TargetTree) { self.init(of: tree.records, in: tree.chain) }
 
-    /// Those of some records.
-    public init(of records: [TargetRecord]) {
-        self.init(of: records) { (target: TargetRecord) throws(VaultError) in
-            try ListedPack.readable(in: target)
+    /// Those of some records that were found under a chain.
+    public init(of records: [TargetRecord], in chain: TrustChain) {
+        self.init(of: records, granting: TagGrants(in: chain))
+    }
+
+    public init(of records: [TargetRecord], granting grants: TagGrants) {
+        self.init(of: records, grants) { (target: TargetRecord) throws(VaultError) in
+            try ListedPack.readable(in: target, granting: grants)
         }
     }
 
-    private init(of records: [TargetRecord], reading read: (TargetRecord) throws(VaultError) -> ListedPack) {
+    private init(
+        of records: [TargetRecord], _ grants: TagGrants,
+        reading read: (TargetRecord) throws(VaultError) -> ListedPack
+    ) {
         var packs: [ListedPack] = []
         packs.reserveCapacity(records.count)
         var skipped: [Skipped] = []
@@ -47,7 +62,11 @@ public struct PublishedPacks: Sendable {
             do throws(VaultError) {
                 packs.append(try read(target))
             } catch {
-                skipped.append(Skipped(target: target, reason: error.problem))
+                let tags = (target.statedTags ?? []).filter { grants.allow($0, to: target.signer) }
+                skipped.append(
+                    Skipped(
+                        target: target, reason: error.problem, needsNewerRelease: error.needsNewerRelease,
+                        tags: tags))
             }
         }
         packs.sort { ($0.pack.id, $0.pack.version) < ($1.pack.id, $1.pack.version) }

@@ -11,13 +11,14 @@ public enum TagIndex {
 
     public static func path(of tag: String) -> String { "tags/\(tag)" }
 
-    /// The tags of packs, with the paths of these, both sorted. A pack has the tags of all its listed versions.
+    /// The tags of packs, with the paths of these, both sorted. A pack has the tags of all its listed versions, and one of a later
+    /// format those that it states: the index is complete also for newer releases, and older ones learn that they can't read it.
     public static func tags(of records: [TargetRecord]) -> [(tag: String, paths: [String])] {
         var paths: [String: Set<String>] = [:]
         for record in records {
-            guard let listed = try? ListedPack(record) else { continue }
-            for pack in [listed.pack] + listed.otherVersions {
-                for tag in pack.tags { paths[tag, default: []].insert(record.path) }
+            guard PackID(targetPath: record.path) != nil else { continue }
+            for tag in record.eachVersion.flatMap({ $0.statedTags ?? [] }) where PackOffer.isWord(tag) {
+                paths[tag, default: []].insert(record.path)
             }
         }
         return paths.sorted { $0.key < $1.key }.map { ($0.key, $0.value.sorted()) }

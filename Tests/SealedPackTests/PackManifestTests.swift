@@ -40,6 +40,8 @@ import VaultErrors
 
     @Test func roundTrip() throws {
         var manifest = sealed.manifest
+        manifest.offer.withheldTags = ["three"]
+        #expect(try PackManifest(parsing: manifest.json, place: "test") == manifest)
         manifest.offer = PackOffer(
             policy: .onDemand, tags: ["one", "ä\u{308}"],
             traits: [
@@ -86,6 +88,16 @@ import VaultErrors
             for value: JSONValue in [.null, .bool(true), -1, "-1"] { expectRefusal(path, value) }
         }
     }
+
+    /// What no author may declare, no client takes from a record.
+    @Test(arguments: ["", "a\u{1b}[2J", "line\nbreak", String(repeating: "x", count: 257)])
+    func aTagIsAWord(_ tag: String) {
+        expectRefusal("custom.assetvault.tags", [.string(tag)])
+        expectRefusal("custom.assetvault.tags", ["level", .string(tag)])
+        expectRefusal("custom.assetvault.withheldTags", [.string(tag)])
+    }
+
+    @Test func tagsDiffer() { expectRefusal("custom.assetvault.tags", ["a", "b", "a"]) }
 
     @Test(arguments: [
         "format", "version", "openedSize", "pieces", "entries", "index.length", "catalog.length",

@@ -44,7 +44,9 @@ import VaultSite
 
     @Test func anotherVersionOfALaterFormatIsLeftOut() throws {
         let record = try record(target(3), target(2, format: 99), target(1))
-        for listed in [try ListedPack(record), try ListedPack.readable(in: record)] {
+        for listed in [
+            try ListedPack(record), try ListedPack.readable(in: record, granting: TagGrants(to: [])),
+        ] {
             #expect(versions(listed) == [3, 1])
             #expect(!listed.isComplete)
             #expect(listed.target == record)
@@ -56,14 +58,16 @@ import VaultSite
         let record = try record(target(4, format: 99), target(3, format: 99), target(2), target(1))
         let error = #expect(throws: VaultError.self) { try ListedPack(record) }
         #expect(error?.needsNewerRelease == true)
-        let listed = try ListedPack.readable(in: record)
+        let listed = try ListedPack.readable(in: record, granting: TagGrants(to: []))
         #expect(versions(listed) == [2, 1])
         #expect(listed.target.hashes.sha256 == listed.pack.sha256)
     }
 
     @Test func noneIsReadable() throws {
         let record = try record(target(2, format: 99), target(1, format: 99))
-        let error = #expect(throws: VaultError.self) { try ListedPack.readable(in: record) }
+        let error = #expect(throws: VaultError.self) {
+            try ListedPack.readable(in: record, granting: TagGrants(to: []))
+        }
         #expect(error?.needsNewerRelease == true)
     }
 
@@ -73,7 +77,7 @@ import VaultSite
         broken["hashes"] = nil
         let record = try record(target(3), broken)
         #expect(throws: VaultError.self) { try ListedPack(record) }
-        #expect(throws: VaultError.self) { try ListedPack.readable(in: record) }
+        #expect(throws: VaultError.self) { try ListedPack.readable(in: record, granting: TagGrants(to: [])) }
     }
 
     /// The files of all versions belong to the site, whatever their format.

@@ -10,18 +10,29 @@ struct CandidatePacks {
     private(set) var skipped: [SkippedPack] = []
     /// Delegated roles that could not be verified: the packs that they list are unknown.
     private(set) var refusals: [VaultError] = []
+    /// Why packs of the selected tags are missing that this release can't read.
+    var unreadable: VaultError? { unreadablePacks.error }
+    private var unreadablePacks = UnreadablePacks()
+    private let tags: Set<String>
 
     init(
         _ selection: PackSelection, of access: SiteAccess, in listing: SiteAccess.Listing
     ) async throws(VaultError) {
-        if case .tagged(let tags) = selection,
-            let paths = try await Self.paths(of: tags, of: access, in: listing)
-        {
+        guard case .tagged(let tags) = selection else {
+            tags = []
+            add(try await Self.tree(of: listing.chain, access, listing), in: listing)
+            return
+        }
+        self.tags = tags
+        let chain = listing.chain.hidingTeams(withoutGrantOf: tags)
+        if let paths = try await Self.paths(of: tags, of: access, in: listing) {
             try await add(paths, of: access, in: listing)
             // Teams list their packs themselves, without an index.
-            add(try await Self.tree(of: listing.chain.hidingRoles(where: OwnRoles.contains), access, listing))
+            add(
+                try await Self.tree(of: chain.hidingRoles(where: OwnRoles.contains), access, listing),
+                in: listing)
         } else {
-            add(try await Self.tree(of: listing.chain, access, listing))
+            add(try await Self.tree(of: chain, access, listing), in: listing)
         }
     }
 
@@ -58,7 +69,15 @@ struct CandidatePacks {
             do throws(VaultError) {
                 let record = try await access.trust.target(
                     at: path, in: listing.chain, from: listing.site, now: listing.now)
-                if let record { add([record]) }
+                if let record {
+                    add([record], isIndexed: true, in: listing)
+                } else {
+                    refusals.append(
+                        VaultError(
+                            .untrusted, "the index of tags names a pack that the site does not list",
+                            at: path,
+                            remedy: "report it to the publisher"))
+                }
             } catch {
                 guard error.category == .untrusted else { throw error }
                 refusals.append(error)
@@ -66,13 +85,16 @@ struct CandidatePacks {
         }
     }
 
-    private mutating func add(_ tree: TargetTree) {
+    private mutating func add(_ tree: TargetTree, in listing: SiteAccess.Listing) {
         refusals += tree.refusals.map(\.error)
-        add(tree.records)
+        add(tree.records, in: listing)
     }
 
-    private mutating func add(_ records: [TargetRecord]) {
-        let published = PublishedPacks(of: records)
+    private mutating func add(
+        _ records: [TargetRecord], isIndexed: Bool = false, in listing: SiteAccess.Listing
+    ) {
+        let published = PublishedPacks(of: records, in: listing.chain)
+        unreadablePacks.add(published, of: tags, isIndexed: isIndexed, listing.names)
         packs += published.packs
         skipped += published.skipped.filter { PackID(targetPath: $0.path) != nil }
             .map { SkippedPack(path: $0.path, reason: $0.reason) }

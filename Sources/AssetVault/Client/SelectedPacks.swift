@@ -9,6 +9,8 @@ struct SelectedPacks {
     let offers: [OfferedPack]
     /// Delegated roles that could not be verified: the packs that they list are unknown.
     let refusals: [VaultError]
+    /// Why packs of the selected tags are missing that this release can't read; among the refusals, too.
+    let unreadable: VaultError?
     /// Listed packs that this release can't read; empty for `.only`.
     let skipped: [SkippedPack]
     /// The selection; tags are replaced by the IDs of the packs that they chose.
@@ -44,7 +46,7 @@ struct SelectedPacks {
         for id in ids { offers.append(try await access.offer(of: id, in: listing)) }
         self.offers = offers
         selection = .only(offers.map(\.pack.id))
-        (refusals, skipped, variants) = ([], [], nil)
+        (refusals, unreadable, skipped, variants) = ([], nil, [], nil)
         (candidateIDs, unknownTags) = ([], [])
     }
 
@@ -64,7 +66,7 @@ struct SelectedPacks {
             VariantChoice(among: offers.map { ($0.pack.id, $0.pack.offer) }, for: $0)
         }
         offers = offers.filter { selection.mayTake($0.pack) && variants?.takes($0.pack.id) ?? true }
-        offers.sort { ($0.pack.offer.order, $0.pack.id) < ($1.pack.offer.order, $1.pack.id) }
+        offers.sort { $0.ranked < $1.ranked }
         self.offers = offers
         self.variants = variants
         if case .tagged(let tags) = selection {
@@ -75,6 +77,8 @@ struct SelectedPacks {
             unknownTags = []
             self.selection = selection
         }
-        (refusals, skipped) = (candidates.refusals, candidates.skipped)
+        unreadable = candidates.unreadable
+        refusals = candidates.refusals + [candidates.unreadable].compactMap(\.self)
+        skipped = candidates.skipped
     }
 }

@@ -89,7 +89,7 @@ struct SiteAccess: Sendable {
         let record = try await trust.target(
             at: listedID.targetPath, in: listing.chain, from: listing.site, now: listing.now)
         if let record {
-            let listed = try ListedPack.readable(in: record)
+            let listed = try ListedPack.readable(in: record, granting: TagGrants(in: listing.chain))
             if let offer = try offer(listed, in: listing) { return offer }
             throw VaultError(
                 .missing,
@@ -108,7 +108,9 @@ struct SiteAccess: Sendable {
         let id = try PackID(PackNames.packID)
         let record = try await trust.target(
             at: id.targetPath, in: listing.chain, from: listing.site, now: listing.now)
-        return try record.flatMap { record throws(VaultError) in try offer(ListedPack(record), in: listing) }
+        return try record.flatMap { record throws(VaultError) in
+            try offer(ListedPack.readable(in: record, granting: TagGrants(in: listing.chain)), in: listing)
+        }
     }
 
     private static func choice(among records: [TargetRecord], _ names: PackNames?) -> String {
@@ -144,6 +146,7 @@ struct SiteAccess: Sendable {
             locations.append(try site.location(of: target, in: listing.chain))
         }
         let named = listing.names?.completing(pack) ?? pack
-        return OfferedPack(pack: named, listing: listing.version, locations: locations)
+        return OfferedPack(
+            pack: named, listing: listing.version, locations: locations, rank: listed.rank)
     }
 }

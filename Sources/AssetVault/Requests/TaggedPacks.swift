@@ -10,12 +10,14 @@ struct TaggedPacks {
     /// All tags of the listing.
     let listedTags: Set<String>
 
-    init(_ tags: Set<String>, among listed: [PackManifest], for device: DeviceTraits?) {
-        let variants = device.map { VariantChoice(among: listed.map { ($0.id, $0.offer) }, for: $0) }
-        packs = listed.filter { pack in
-            pack.tags.contains(where: tags.contains) && variants?.takes(pack.id) ?? true
-        }.sorted { ($0.offer.order, $0.id) < ($1.offer.order, $1.id) }
-        listedTags = Set(listed.flatMap(\.tags))
+    init(_ tags: Set<String>, among listed: [RankedPack], for device: DeviceTraits?) {
+        let variants = device.map {
+            VariantChoice(among: listed.map { ($0.pack.id, $0.pack.offer) }, for: $0)
+        }
+        packs = listed.filter { listed in
+            listed.pack.tags.contains(where: tags.contains) && variants?.takes(listed.pack.id) ?? true
+        }.sorted().map(\.pack)
+        listedTags = Set(listed.flatMap(\.pack.tags))
         unknownTags = tags.subtracting(listedTags)
     }
 }

@@ -17,7 +17,7 @@ extension VaultClient {
     ) async throws(VaultError) -> ResourceAccess {
         defer { downloads.end() }
         let limit = configuration.policy.accessedSize
-        let stored = try await store.storedPacks(with: tags, for: configuration.device)
+        let stored = try await storedPacks(with: tags)
         if let stored, stored.unknownTags.isEmpty,
             let access = try await store.grant(stored.packs, tags, within: limit)
         {
@@ -32,6 +32,8 @@ extension VaultClient {
             listing = try await currentListing()
             selected = try await select(tags, in: listing)
         }
+        skippedPacks = selected.skipped
+        if let unreadable = selected.unreadable { throw unreadable }
         try TaggedPacks.requireKnown(selected.unknownTags, among: stored?.listedTags ?? [])
         // Before anything is downloaded for it.
         try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
@@ -52,6 +54,20 @@ extension VaultClient {
         throw VaultError(
             .busy, "other processes remove what it downloads", at: tags.sorted().joined(separator: ", "),
             remedy: "try again")
+    }
+
+    /// By the metadata that were verified last. Where this release can't read them all, newer ones are asked for.
+    private func storedPacks(with tags: Set<String>) async throws(VaultError) -> TaggedPacks? {
+        do throws(VaultError) {
+            return try await store.storedPacks(with: tags, for: configuration.device)
+        } catch {
+            guard error.needsNewerRelease else { throw error }
+            try await storeAccess.recovery.recover()
+            do throws(VaultError) { try await refresh() } catch let failure {
+                throw Task.isCancelled ? failure : error
+            }
+            return nil
+        }
     }
 
     /// Access to the packs of some tags, if all are loaded.

@@ -8,6 +8,10 @@ struct OfferedPack: Sendable {
     let listing: ListingVersion
     /// Its mirrors, the best one first; not empty.
     let locations: [SiteLocation]
+    /// See ``ListedPack/rank``; 0 where the pack is not one of several.
+    var rank = 0
+
+    var ranked: RankedPack { RankedPack(pack: pack, rank: rank) }
 }
 
 extension [OfferedPack] {

@@ -7,29 +7,42 @@ import VaultSite
 /// a refresh replaces them.
 extension StoredListing {
     /// All packs with any of these tags that are listed for this app. Nil where a role is not stored that may list one.
-    func packs(with tags: Set<String>) async throws(VaultError) -> [PackManifest]? {
-        let listed: [PackManifest]?
+    /// Throws `.corrupt` where only a newer release can read one of them.
+    func packs(with tags: Set<String>) async throws(VaultError) -> [RankedPack]? {
+        var unreadable = UnreadablePacks()
+        let chain = chain.hidingTeams(withoutGrantOf: tags)
+        let listed: [PublishedPacks]?
         switch try await indexedRecords(of: tags) {
-        case .noIndex: listed = try await allPacks()
+        case .noIndex: listed = try await published(of: chain).map { [$0] }
         case .incomplete: listed = nil
         case .complete(let records):
             // Teams list their packs themselves, without an index.
+            let indexed = PublishedPacks(of: records, in: self.chain)
+            unreadable.add(indexed, of: tags, isIndexed: true, names)
             listed = try await self.records(of: chain.hidingRoles(where: OwnRoles.contains)).map {
-                packs(of: records + $0)
+                [indexed, PublishedPacks(of: $0, in: self.chain)]
             }
         }
-        return listed?.filter { $0.tags.contains(where: tags.contains) }
+        for packs in listed ?? [] { unreadable.add(packs, of: tags, names) }
+        if let error = unreadable.error { throw error }
+        return listed?.flatMap(ranked).filter { $0.pack.tags.contains(where: tags.contains) }
     }
 
     /// All packs that are listed for this app. Nil where a role is not stored, or the names of its packs are not known.
-    func allPacks() async throws(VaultError) -> [PackManifest]? {
-        guard names != nil || !chain.hasQuietNames else { return nil }
-        return try await records(of: chain).map(packs)
+    func allPacks() async throws(VaultError) -> [RankedPack]? {
+        try await published(of: chain).map(ranked)
     }
 
-    private func packs(of records: [TargetRecord]) -> [PackManifest] {
-        PublishedPacks(of: records).packs.compactMap { $0.version(for: appVersion) }.map {
-            names?.completing($0) ?? $0
+    private func published(of chain: TrustChain) async throws(VaultError) -> PublishedPacks? {
+        guard names != nil || !chain.hasQuietNames else { return nil }
+        return try await records(of: chain).map { PublishedPacks(of: $0, in: self.chain) }
+    }
+
+    private func ranked(_ published: PublishedPacks) -> [RankedPack] {
+        published.packs.compactMap { listed in
+            listed.version(for: appVersion).map {
+                RankedPack(pack: names?.completing($0) ?? $0, rank: listed.rank)
+            }
         }
     }
 
@@ -61,7 +74,7 @@ extension StoredListing {
             var records: [TargetRecord] = []
             for path in paths.sorted() {
                 guard let record = try await trust.target(at: path, in: chain, from: source, now: .earliest)
-                else { continue }
+                else { return .incomplete }
                 records.append(record)
             }
             return .complete(records)

@@ -74,9 +74,11 @@ struct StoredListing: Sendable {
     func offer(of id: PackID) async throws(VaultError) -> OfferedPack? {
         let record = try await trust.target(
             at: id.targetPath, in: chain, from: source, now: .earliest)
-        guard let record, let pack = try ListedPack.readable(in: record).version(for: appVersion) else {
-            return nil
-        }
+        guard let record,
+            let listed = try Optional(
+                ListedPack.readable(in: record, granting: TagGrants(in: chain))),
+            let pack = listed.version(for: appVersion)
+        else { return nil }
         let named = names?.completing(pack) ?? pack
         return OfferedPack(pack: named, listing: ListingVersion(chain), locations: [])
     }

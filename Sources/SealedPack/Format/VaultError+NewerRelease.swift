@@ -2,7 +2,7 @@ public import VaultErrors
 
 extension VaultError {
     /// A part of the format that this release does not support, in an undamaged pack.
-    static func unsupportedFormat(_ problem: String, at place: String) -> VaultError {
+    package static func unsupportedFormat(_ problem: String, at place: String) -> VaultError {
         VaultError(.corrupt, problem, at: place, remedy: newerRelease)
     }
 

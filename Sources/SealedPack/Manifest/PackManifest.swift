@@ -52,6 +52,8 @@ extension PackManifest {
 public struct PackOffer: Sendable, Hashable {
     public var policy: PackPolicy
     public var tags: [String]
+    /// Further tags of its record that whoever signed it may not give: they only tell variants apart.
+    public var withheldTags: [String] = []
     /// Variant traits, such as `"language": "de"`.
     public var traits: JSONObject
     /// The resource tree that it is made of, the beginning of its ID; the packs of a family share one content key.

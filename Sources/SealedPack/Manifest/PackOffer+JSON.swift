@@ -8,6 +8,7 @@ extension PackOffer {
             "policy": .string(policy.rawValue), "tags": .array(tags.map(JSONValue.string)),
             "traits": .object(traits),
         ]
+        if !withheldTags.isEmpty { json[Self.withheldMember] = .array(withheldTags.map(JSONValue.string)) }
         json["family"] = family.map { .string($0.description) }
         if order != 0 { json["order"] = .integer(order) }
         if !matching.isEmpty {
@@ -26,8 +27,7 @@ extension PackOffer {
                 .corrupt, "the policy '\(name)' is unknown", at: place,
                 remedy: "use one of \(PackPolicy.allCases.map(\.rawValue).joined(separator: ", "))")
         }
-        var tags: [String] = []
-        for value in try vault.array("tags", at: place) { tags.append(try value.asString(at: place)) }
+        let tags = try Self.tags(of: vault.array("tags", at: place), place)
         var family: PackID?
         if let name = try vault.optionalString("family", at: place) {
             family = try? PackID(name)
@@ -48,5 +48,23 @@ extension PackOffer {
                 try AppVersionRange(parsing: json, place: place)
             } ?? .all,
             preservation: try vault.optionalInteger("preservation", at: place) ?? Self.standardPreservation)
+        withheldTags = try Self.tags(of: vault.optionalArray(Self.withheldMember, at: place) ?? [], place)
+    }
+
+    /// In the records of a store only.
+    private static let withheldMember = "withheldTags"
+
+    /// What no author's tool declares is refused here as well.
+    private static func tags(of values: [JSONValue], _ place: String) throws(VaultError) -> [String] {
+        var known: Set<[UInt8]> = []
+        return try values.map { value throws(VaultError) in
+            let tag = try value.asString(at: place)
+            guard isWord(tag), known.insert(Array(tag.utf8)).inserted else {
+                throw VaultError(
+                    .corrupt, "'\(tag.excerpt)' can't be one of its tags", at: place,
+                    remedy: "get the manifest again, or report it to the publisher")
+            }
+            return tag
+        }
     }
 }

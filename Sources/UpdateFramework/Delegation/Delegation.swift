@@ -1,4 +1,4 @@
-import StrictJSON
+public import StrictJSON
 import VaultErrors
 
 /// A delegated role: for which paths, and whose signatures count (TUF section 4.5).
@@ -16,13 +16,21 @@ public struct Delegation: Sendable, Hashable {
     public let scope: Scope
     /// Whether the search for a matching path ends here.
     public let isTerminating: Bool
+    /// Further members of the role object, whose names begin with `x-`; other TUF clients ignore them.
+    public let members: JSONObject
     private let patterns: [PathPattern]
 
-    public init(to role: MetadataRole, of scope: Scope, trust: RoleTrust, isTerminating: Bool = false) {
+    private static let memberPrefix = "x-"
+
+    public init(
+        to role: MetadataRole, of scope: Scope, trust: RoleTrust, isTerminating: Bool = false,
+        members: JSONObject = [:]
+    ) {
         self.role = role
         self.trust = trust
         self.scope = scope
         self.isTerminating = isTerminating
+        self.members = members
         patterns = if case .paths(let paths) = scope { paths.map { PathPattern($0) } } else { [] }
     }
 
@@ -44,7 +52,8 @@ public struct Delegation: Sendable, Hashable {
         }
         self.init(
             to: role, of: scope, trust: try RoleTrust(parsing: json, keys: keys, place: place),
-            isTerminating: try json.bool("terminating", at: place))
+            isTerminating: try json.bool("terminating", at: place),
+            members: JSONObject(lastWins: json.filter { $0.0.hasPrefix(Self.memberPrefix) }))
     }
 
     private static func strings(_ values: [JSONValue], _ place: String) throws(VaultError) -> [String] {
@@ -63,6 +72,7 @@ public struct Delegation: Sendable, Hashable {
 
     var json: JSONObject {
         var json = trust.json
+        for (name, value) in members { json[name] = value }
         json["name"] = .string(role.name)
         json["terminating"] = .bool(isTerminating)
         switch scope {

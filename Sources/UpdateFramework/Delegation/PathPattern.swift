@@ -1,15 +1,15 @@
 /// A pattern for target paths (PATHPATTERN, TUF section 4.5): `*` matches any characters of one segment, `?` one character;
 /// neither matches a slash. Everything else is literal.
-struct PathPattern: Sendable, Hashable {
+package struct PathPattern: Sendable, Hashable {
     let text: String
     private let segments: [[Unicode.Scalar]]
 
-    init(_ text: String) {
+    package init(_ text: String) {
         self.text = text
         segments = Self.segments(of: text)
     }
 
-    func matches(_ path: String) -> Bool {
+    package func matches(_ path: String) -> Bool {
         let parts = Self.segments(of: path)
         return parts.count == segments.count
             && zip(segments, parts).allSatisfy { Self.matches($0[...], $1[...]) }

@@ -8,7 +8,9 @@ struct TargetSearch {
 
     private let path: TargetPath
     /// The roles to visit, the next one last.
-    private var pending: [DelegationStep] = []
+    private var pending: [(step: DelegationStep, signer: MetadataRole)] = []
+    /// See ``TargetRecord/signer``; nil while the top-level targets are visited.
+    private var signer: MetadataRole?
     private var visited: Set<MetadataRole> = []
     private(set) var found: TargetRecord?
 
@@ -20,7 +22,7 @@ struct TargetSearch {
     /// The next role to visit; nil when the search has ended.
     mutating func next() throws(VaultError) -> DelegationStep? {
         guard found == nil else { return nil }
-        while let step = pending.popLast() {
+        while let (step, signer) = pending.popLast() {
             // Skips visited roles, which ends cycles.
             guard visited.insert(step.delegation.role).inserted else { continue }
             guard visited.count <= Self.visitLimit else {
@@ -28,6 +30,7 @@ struct TargetSearch {
                     "the search needs more than \(Self.visitLimit) delegated roles",
                     at: "target \(path.text.excerpt)")
             }
+            self.signer = signer
             return step
         }
         return nil
@@ -35,8 +38,11 @@ struct TargetSearch {
 
     mutating func visit(_ targets: VerifiedTargets) {
         found = targets[path.text]
+        found?.signer = signer ?? .targets
         guard found == nil, let next = targets.delegations?.covering(path) else { return }
         if next.last?.isTerminating == true { pending = [] }
-        pending += next.reversed().map { DelegationStep(delegation: $0, delegator: targets.document.role) }
+        pending += next.reversed().map {
+            (DelegationStep(delegation: $0, delegator: targets.document.role), signer ?? $0.role)
+        }
     }
 }

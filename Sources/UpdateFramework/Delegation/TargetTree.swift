@@ -68,7 +68,7 @@ public struct TargetTree: Sendable {
         for role in delegatedRoles {
             for record in role.records {
                 guard let found = try? self.record(at: record.path), found == record else { continue }
-                records.append(record)
+                records.append(found)
             }
         }
         records.sort { $0.path.utf8.lexicographicallyPrecedes($1.path.utf8) }

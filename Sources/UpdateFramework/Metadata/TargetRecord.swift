@@ -11,6 +11,9 @@ public struct TargetRecord: Sendable, Hashable {
     public let hashes: FileHashes
     /// The whole target object, members unknown to this library included.
     public let json: JSONObject
+    /// Who answers for it: the top-level targets, or the role that they delegate to and by which a search found it. Nil for a record
+    /// that no metadata lists. It counts for nothing where records are compared.
+    public var signer: MetadataRole?
 
     /// The application-specific part.
     public var custom: JSONObject? {
@@ -66,5 +69,10 @@ public struct TargetRecord: Sendable, Hashable {
 
     public static func == (left: TargetRecord, right: TargetRecord) -> Bool {
         left.path.utf8.elementsEqual(right.path.utf8) && left.json == right.json
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(path)
+        hasher.combine(json)
     }
 }

@@ -39,7 +39,9 @@ public struct VerifiedTargets: VerifiedMetadata {
             records.reserveCapacity(table.count)
             for (path, value) in table {
                 let json = try value.asObject(at: "\(place): target \(path.excerpt)")
-                records.append(try TargetRecord(path: path, json: json))
+                var record = try TargetRecord(path: path, json: json)
+                record.signer = document.role
+                records.append(record)
             }
             self.records = records
             delegations = try document.signed.optionalObject("delegations", at: place).map {

@@ -112,9 +112,12 @@ struct MetadataPublisher {
         let due = (tree?.delegatedRoles ?? []).filter {
             teams.contains($0.document.role) && session.period.isDue($0.document.role, expiring: $0.expires)
         }
+        // As clients see them, also where a delivery was refused.
+        let withheld = deliveries.isEmpty ? [] : tree?.withheldTags(of: teams) ?? []
         let refused = (tree?.refusals ?? []).filter { teams.contains($0.role) }
         return due.map { Warning("the team '\($0.document.role)' must publish again before \($0.expires)") }
             + refused.map { Warning("clients refuse the team '\($0.role)': \($0.error.problem)") }
+            + withheld.map { Warning($0) }
     }
 
     /// The contents of each role: teams list their own packs, the channels or the top-level targets all others.

@@ -5,7 +5,7 @@ import UpdateFramework
 public import VaultContent
 public import VaultErrors
 public import VaultKeys
-import VaultSite
+public import VaultSite
 
 /// The packs that the sources of a vault make now. Sources are looked at, and nothing is sealed or written.
 public struct ContentPlan: Sendable {
@@ -39,17 +39,19 @@ public struct ContentPlan: Sendable {
     /// Where the rules of resource trees stand whose patterns match no file.
     public private(set) var unusedRules: [String] = []
     public private(set) var unusedFallbacks: [UnusedFallback] = []
-    /// Of several sources; sorted by path.
+    /// Of several sources, and of packs of teams that the keys open; sorted by path.
     public private(set) var conflicts: [Conflict] = []
     /// Resource trees all of whose tags have the highest preservation.
     public private(set) var fullyPreserved: [PackID] = []
+    /// Of the newest packs of teams.
+    public private(set) var withheldTags: [WithheldTags] = []
 
     /// Whether published versions are unknown because no key opens the table of quiet names.
     public let isPublishedUnknown: Bool
 
     /// Throws `.usage` for settings that can't be published, `.missing` for a source that does not exist.
     ///
-    /// - Parameter keys: open the table of quiet names, for the published versions.
+    /// - Parameter keys: open the table of quiet names, for the published versions, and packs of teams.
     public init(of vault: VaultFolder, keys: any KeyProvider) async throws(VaultError) {
         let settings = try VaultSettings(reading: vault.settings)
         limits = settings.limits
@@ -81,7 +83,13 @@ public struct ContentPlan: Sendable {
         }
         packs.sort { $0.id < $1.id }
         try decide(&claims, sources)
-        conflicts = claims.conflicts.sorted { $0.path < $1.path }
+        // A delivery that can't be read is for 'publish' to report.
+        let deliveries = settings.structure.teams.compactMap {
+            try? TeamDelivery(of: $0, to: vault, listed: nil, hosted: nil, now: .now)
+        }
+        withheldTags = deliveries.flatMap(\.listedPacks.withheldTags)
+        let teams = try await TeamPathConflicts(of: deliveries, in: settings, of: vault, keys: keys)
+        conflicts = (claims.conflicts + teams.conflicts).sorted { $0.path < $1.path }
     }
 
     private mutating func add(

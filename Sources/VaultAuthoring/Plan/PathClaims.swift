@@ -52,7 +52,7 @@ struct PathClaims {
     }
 
     /// Whether an app uses only one of two packs: they have other values of a trait.
-    private static func areVariants(_ one: JSONObject, _ other: JSONObject) -> Bool {
+    static func areVariants(_ one: JSONObject, _ other: JSONObject) -> Bool {
         one.contains { name, value in other[name].map { $0 != value } ?? false }
     }
 }

@@ -35,9 +35,6 @@ extension ContentPlan {
         return findings
     }
 
-    /// The maximum number of conflicts that are named.
-    private static let conflictLimit = 8
-
     private func ownFindings(within limits: SizeLimits) -> [PlanFinding] {
         var findings: [PlanFinding] = []
         for pack in packs {
@@ -63,22 +60,8 @@ extension ContentPlan {
                         "\(paths.count.counting("file")) of '\(family)' in no pack; '\(first)' is the first",
                     remedy: "give a tag, or exclude what is not needed"))
         }
-        for conflict in conflicts.prefix(Self.conflictLimit) {
-            findings.append(
-                PlanFinding(
-                    severity: .warning,
-                    problem:
-                        "'\(conflict.path)' has other content in '\(conflict.first)' than in '\(conflict.other)'",
-                    remedy: "rename one of them, if an app reads both packs as one tree"))
-        }
-        if conflicts.count > Self.conflictLimit {
-            findings.append(
-                PlanFinding(
-                    severity: .warning,
-                    problem:
-                        "\(conflicts.count - Self.conflictLimit) more paths have different content in two packs",
-                    remedy: "rename one of each"))
-        }
+        findings += PlanFinding.naming(conflicts)
+        for tags in withheldTags { findings.append(.warning(tags.problem, tags.remedy)) }
         findings += variantFindings
         for place in unusedRules {
             findings.append(
@@ -142,6 +125,28 @@ extension DeviceContent {
 }
 
 extension PlanFinding {
+    /// The maximum number of conflicts that are named.
+    private static let conflictLimit = 8
+
+    static func naming(_ conflicts: [ContentPlan.Conflict]) -> [PlanFinding] {
+        var findings = conflicts.prefix(conflictLimit).map { conflict in
+            PlanFinding(
+                severity: .warning,
+                problem:
+                    "'\(conflict.path)' has other content in '\(conflict.first)' than in '\(conflict.other)'",
+                remedy: "rename one of them, if an app reads both packs as one tree")
+        }
+        if conflicts.count > conflictLimit {
+            findings.append(
+                PlanFinding(
+                    severity: .warning,
+                    problem:
+                        "\(conflicts.count - conflictLimit) more paths have different content in two packs",
+                    remedy: "rename one of each"))
+        }
+        return findings
+    }
+
     /// Empty where the size is within the limit.
     fileprivate static func exceeding(
         _ limit: UInt64?, _ size: UInt64, _ subject: String, _ remedy: String, _ severity: Severity = .error

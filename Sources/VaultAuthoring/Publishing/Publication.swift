@@ -46,7 +46,8 @@ public struct Publication: Sendable {
             try await publication.session.host?.requireUnchanged()
             _ = consume scratch
             return PublicationReport(
-                packs: proposal.packs, written: [], warnings: proposal.warnings,
+                packs: proposal.packs, written: [],
+                warnings: proposal.warnings + publication.teamWarnings,
                 uncountedUpdates: proposal.changed.uncounted)
         }
     }
@@ -83,6 +84,11 @@ public struct Publication: Sendable {
         self.order = order
         self.session = session
         deliveries = try session.deliveries()
+    }
+
+    /// What a publication says of the deliveries that it imports.
+    private var teamWarnings: [Warning] {
+        deliveries.flatMap { $0.warnings + $0.listedPacks.withheldTags.map { Warning($0) } }
     }
 
     private func run(

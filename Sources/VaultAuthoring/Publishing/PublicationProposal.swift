@@ -84,6 +84,10 @@ struct PublicationProposal {
         try await changed.addCosts(to: &packs, after: earlier, by: publisher)
         if let warning = changed.warning { warnings.append(warning) }
         warnings += publisher.files.host?.warnings ?? []
+        let conflicts = try await TeamPathConflicts(
+            of: deliveries, in: settings, of: vault, keys: publisher.keys
+        ).conflicts
+        warnings += PlanFinding.naming(conflicts).map { Warning("\($0.problem); \($0.remedy)") }
     }
 
     private mutating func add(

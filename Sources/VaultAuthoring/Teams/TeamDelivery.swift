@@ -50,11 +50,13 @@ struct TeamDelivery {
             keys.append(MetadataKey(key))
         }
         delegation = Delegation(
-            to: team.role, of: .paths(team.paths), trust: RoleTrust(keys, threshold: team.threshold))
+            to: team.role, of: .paths(team.paths), trust: RoleTrust(keys, threshold: team.threshold),
+            members: TagGrants.members(granting: team.tags))
         newest = newestSigned(upTo: .max)
     }
 
-    private var targets: VerifiedTargets? {
+    /// Of the newest metadata.
+    var targets: VerifiedTargets? {
         newest.flatMap { try? VerifiedTargets(verifying: $0, as: delegation, by: .targets) }
     }
 

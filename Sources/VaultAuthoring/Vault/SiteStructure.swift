@@ -12,6 +12,8 @@ public struct SiteStructure: Sendable {
         public let role: MetadataRole
         /// Patterns of target paths, such as `packs/dlc1/*`.
         public let paths: [String]
+        /// Patterns of the tags that its packs may have; others of theirs count for nothing.
+        public let tags: [String]
         /// Files with the team's public keys.
         public let keys: [FilePath]
         public let threshold: Int
@@ -103,8 +105,9 @@ extension SiteStructure.Team {
 
     fileprivate init(_ role: MetadataRole, parsing json: LocatedJSON) throws(VaultError) {
         self.role = role
-        try json.requireMembers(among: ["paths", "keys", "threshold", "site"])
+        try json.requireMembers(among: ["paths", "tags", "keys", "threshold", "site"])
         paths = try json.required("paths").strings()
+        tags = try PackOffer.tags(in: "tags", of: json)
         let keys = try json.required("keys")
         self.keys = try keys.strings().map { FilePath($0) }
         let needed = try json["threshold"]

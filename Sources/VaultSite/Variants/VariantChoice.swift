@@ -35,7 +35,7 @@ public struct VariantChoice {
 
         init(_ offer: PackOffer) {
             family = offer.family
-            tags = Set(offer.tags)
+            tags = Set(offer.tags).union(offer.withheldTags)
             traits = offer.traits.keys.sorted { $0.bytesPrecede($1) }
         }
     }

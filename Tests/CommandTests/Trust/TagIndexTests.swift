@@ -121,11 +121,8 @@ import Testing
     /// A team's packs stand in no index, and are found.
     @Test func aTeamsTags() async throws {
         let studio = try await Studio(bins: 16)
-        var settings: JSONObject = try studio.folder.json("team/vault.json")
-        settings["packs"] = [
-            "dlc1/one": .object(["source": .string(studio.folder["one"]), "tags": ["both"]])
-        ]
-        try studio.folder.write("team/vault.json", JSONValue.object(settings).pretty())
+        try studio.declareTeam(["dlc1/one": ["tags": ["both"]]])
+        try studio.grant(["both"])
         try await studio.publishTeam()
         try studio.testSite.settings {
             $0["packs"] = [

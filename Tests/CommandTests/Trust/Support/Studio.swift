@@ -35,6 +35,37 @@ struct Studio {
         try await Tool.run("cp", folder["vault/keys/vault.jwks"], folder["team/keys/vault.jwks"])
     }
 
+    /// Gives the team's packs other members than their source.
+    func declareTeam(_ packs: [String: JSONObject]) throws {
+        var settings: JSONObject = try folder.json("team/vault.json")
+        let sourced = packs.map { id, members in
+            var members = members
+            members["source"] = .string(folder["one"])
+            return (id, JSONValue.object(members))
+        }
+        settings["packs"] = .object(JSONObject(lastWins: sourced))
+        try folder.write("team/vault.json", JSONValue.object(settings).pretty())
+    }
+
+    /// Sets the tags that the team's packs may have; nil for none.
+    func grant(_ tags: [JSONValue]?) throws {
+        try testSite.settings {
+            var team = $0["teams"]?["dlc1"]?.members ?? [:]
+            team["tags"] = tags.map(JSONValue.array)
+            $0["teams"] = ["dlc1": .object(team)]
+        }
+    }
+
+    /// Makes keys that the studio does not have: the audience `own` of the team's vault. Returns where they are.
+    func makeOwnKeys() async throws -> String {
+        let path = "\(team)/keys/own.jwks"
+        try await Command.run("keygen", "-o", path).succeeded()
+        var settings: JSONObject = try folder.json("team/vault.json")
+        settings["audiences"] = ["own": "file:keys/own.jwks"]
+        try folder.write("team/vault.json", JSONValue.object(settings).pretty())
+        return path
+    }
+
     @discardableResult
     func publishTeam(_ arguments: String..., through wrapper: [String] = []) async throws -> CommandResult {
         try await Command.run(["publish", team] + arguments, through: wrapper).succeeded()

@@ -1,0 +1,210 @@
+import Foundation
+import StrictJSON
+import Testing
+
+/// Which tags the packs of a team may have: those that the site grants, after its own packs.
+@Suite(.timeLimit(.minutes(5))) struct TeamTagTests {
+    let studio: Studio
+    private var testSite: TestSite { studio.testSite }
+    private var folder: TemporaryFolder { studio.folder }
+
+    /// Both packs have a file `file`, and the tag `both`; the team's claims to be the first, and has a second tag.
+    init() async throws { studio = try await Studio() }
+
+    private func publish(
+        granting tags: [JSONValue]? = nil, bins: Int64? = nil, for audiences: [JSONValue] = []
+    ) async throws -> CommandResult {
+        var pack: JSONObject = ["tags": ["both", "theirs"], "order": -100]
+        if !audiences.isEmpty { pack["for"] = .array(audiences) }
+        try studio.declareTeam(["dlc1/one": pack])
+        try await studio.publishTeam()
+        try testSite.settings {
+            $0["packs"] = ["level": ["source": .string(folder["level"]), "tags": ["both"], "order": 100]]
+            $0["bins"] = bins.map { .integer($0) }
+        }
+        try studio.grant(tags)
+        return try await testSite.publish()
+    }
+
+    private func fetched(_ arguments: String..., into store: String) async throws -> [String] {
+        try await Command.run(
+            ["fetch", testSite.site, "--store", store, "--trust", testSite.root] + arguments + testSite.keys
+        ).succeeded()
+        return try await testSite.status(of: store).filter { $0.value.version != nil }.keys.sorted()
+    }
+
+    private func access(
+        _ tag: String, in store: String, isOnline: Bool = true, keys: [String]? = nil
+    ) async throws -> CommandResult {
+        try await Command.run(
+            ["access", tag, "--store", store] + (keys ?? testSite.keys)
+                + (isOnline ? ["--site", testSite.site, "--trust", testSite.root] : [])
+                + ["--", "sh", "-c", "cat \"$ASSETVAULT_RESOURCES/file\""])
+    }
+
+    @Test(arguments: [nil, 16] as [Int64?]) func aTagWithoutAGrantCountsForNothing(bins: Int64?) async throws
+    {
+        let published = try await publish(bins: bins)
+        let plan = try await Command.run("plan", testSite.vault).succeeded()
+        let dry = try await testSite.publish("--dry-run")
+        let list = try await Command.run("list", testSite.site).succeeded()
+        for result in [published, plan, dry, list] {
+            let text = result.text + result.errorText
+            for part in ["team 'dlc1'", "'both', 'theirs'", "add them to \"tags\" of the team"] {
+                #expect(text.contains(part), "\(text)")
+            }
+        }
+        #expect(list.text.contains("tags: both") && !list.text.contains("theirs"))
+        #expect(try await fetched("--tag", "both", into: folder["tag"]) == ["level"])
+        try await testSite.fetch(nil, "--tag", "theirs", into: folder["none"]).failed(66, naming: "theirs")
+        // By ID it is there, and what the store says of it as well.
+        #expect(try await fetched("dlc1/one", into: folder["id"]) == ["dlc1/one"])
+        #expect(try await fetched("--all", into: folder["all"]) == ["dlc1/one", "level"])
+        let usage = try await Command.run("usage", "--store", folder["all"]).succeeded()
+        #expect(!usage.text.contains("theirs"), "\(usage.text)")
+        for isOnline in [true, false] {
+            let result = try await access("both", in: folder["all"], isOnline: isOnline)
+            #expect(result.text == "the studio's", "\(result.errorText)")
+            try await access("theirs", in: folder["all"], isOnline: isOnline).failed(67, naming: "theirs")
+        }
+    }
+
+    /// A team's pack that only the team's key opens does not close the site's tag.
+    @Test func anotherKeyClosesNoTag() async throws {
+        let keys = try await studio.makeOwnKeys()
+        _ = try await publish(for: ["own"])
+        let result = try await access("both", in: testSite.store)
+        #expect(result.text == "the studio's", "\(result.errorText)")
+        // What is granted belongs to the tag: it needs its key, as a pack for another audience does.
+        _ = try await publish(granting: ["both"], for: ["own"])
+        let closed = try await access("both", in: folder["fresh"])
+        #expect(closed.exitCode == 77 && closed.text.isEmpty, "\(closed.errorText)")
+        #expect(closed.errorText.contains("assetvault: dlc1/one: it is sealed for"), "\(closed.errorText)")
+        let both = testSite.keys + ["--keys", "file:\(keys)"]
+        let opened = try await access("both", in: folder["fresh"], keys: both)
+        #expect(opened.text == "the studio's", "\(opened.errorText)")
+    }
+
+    @Test(arguments: [nil, 16] as [Int64?]) func aGrantedTag(bins: Int64?) async throws {
+        _ = try await publish(bins: bins)
+        let before = try Tree("\(testSite.site)/metadata")
+        // Only the grant changes: the targets are signed again, once.
+        let published = try await publish(granting: ["both", "their?", "dlc1-*"], bins: bins)
+        #expect(!published.errorText.contains("count for nothing"))
+        #expect(try Tree("\(testSite.site)/metadata") != before)
+        let after = try Tree("\(testSite.site)/metadata")
+        try await testSite.publish()
+        #expect(try Tree("\(testSite.site)/metadata") == after)
+        #expect(try await fetched("--tag", "both", into: folder["tag"]) == ["dlc1/one", "level"])
+        #expect(try await fetched("--tag", "theirs", into: folder["theirs"]) == ["dlc1/one"])
+        // The site's own file counts, whatever the orders say; after a restart, without the site too.
+        for isOnline in [true, false] {
+            let result = try await access("both", in: folder["tag"], isOnline: isOnline)
+            #expect(result.text == "the studio's", "\(result.errorText)")
+        }
+        // Other TUF clients ignore the member.
+        try await Judge.run(
+            testSite.site, root: testSite.root, target: "packs/dlc1/one.avpack", into: folder["judged"]
+        ).succeeded()
+        // What is granted no more counts for nothing from the next refresh on.
+        _ = try await publish(granting: [], bins: bins)
+        #expect(try await fetched("--tag", "both", into: folder["tag"]).contains("level"))
+        let result = try await access("theirs", in: folder["tag"])
+        result.failed(67, naming: "theirs")
+    }
+
+    /// What a team fails to publish closes no tag that it may not have.
+    @Test(arguments: [nil, 16] as [Int64?]) func brokenMetadataOfATeam(bins: Int64?) async throws {
+        for (tags, exitCode) in [([], 0), (["both"], 76)] as [([JSONValue], Int32)] {
+            _ = try await publish(granting: tags, bins: bins)
+            let name = try #require(
+                try folder.names(in: "vault/site/metadata").filter { $0.hasSuffix(".dlc1.json") }
+                    .max { $0.localizedStandardCompare($1) == .orderedAscending })
+            let path = "vault/site/metadata/\(name)"
+            let sound = try folder.bytes(path)
+            try folder.write(path, "{}")
+            let store = folder["store-\(exitCode)"]
+            let result = try await access("both", in: store)
+            #expect(result.exitCode == exitCode, "\(result.errorText)")
+            if exitCode == 0 {
+                #expect(try await access("both", in: store, isOnline: false).text == "the studio's")
+            }
+            try folder.write(path, sound)
+        }
+    }
+
+    /// Variants stay apart by the tags that count for nothing.
+    @Test func variantsOfATeam() async throws {
+        for name in ["a1", "a2", "b1", "b2"] { try folder.write("tree/\(name)", name) }
+        var team: JSONObject = try folder.json("team/vault.json")
+        team["resources"] = [
+            "dlc1/game": [
+                "source": .string(folder["tree"]), "traits": ["scale": ["match": "nearest"]],
+                "rules": [
+                    ["paths": "a*", "tags": ["a"]], ["paths": "b*", "tags": ["b"]],
+                    ["paths": "*1", "traits": ["scale": 1]], ["paths": "*2", "traits": ["scale": 2]],
+                ],
+            ]
+        ]
+        try folder.write("team/vault.json", JSONValue.object(team).pretty())
+        try await studio.publishTeam()
+        try testSite.settings {
+            $0["teams"] = [
+                "dlc1": [
+                    "paths": ["packs/dlc1/*/*/*"], "keys": ["../team/dlc1.pub.pem"], "site": "../team/site",
+                ]
+            ]
+        }
+        try await testSite.publish()
+        let ids = try await fetched("--all", "--device", "scale=2", into: testSite.store)
+        #expect(ids == ["dlc1/game/a/scale-2", "dlc1/game/b/scale-2", "level"])
+    }
+
+    @Test func theSettings() async throws {
+        for (member, tags, part) in [
+            ("tag", ["both"], "did you mean 'tags'"), ("tags", [""], "can't be a tag"),
+            ("tags", ["a\u{7}"], "can't be a tag"), ("tags", ["a", "a"], "twice"),
+            ("tags", [1], "not a string"),
+        ] as [(String, [JSONValue], String)] {
+            try testSite.settings {
+                var team = $0["teams"]?["dlc1"]?.members ?? [:]
+                (team["tag"], team["tags"]) = (nil, nil)
+                team[member] = .array(tags)
+                $0["teams"] = ["dlc1": .object(team)]
+            }
+            let result = try await Command.run("publish", testSite.vault)
+            #expect(result.exitCode != 0 && result.errorText.contains(part), "\(result.errorText)")
+        }
+    }
+
+    /// Paths that a request shows once are named, as far as the studio's key opens the team's packs.
+    @Test func pathsOfTwoPacks() async throws {
+        let problem = "'file' has other content in 'level' than in 'dlc1/one'"
+        try folder.write("one/file", "the studi0's")  // of one length
+        func texts() async throws -> [String] {
+            [
+                try await testSite.publish().errorText, try await testSite.publish("--dry-run").errorText,
+                try await Command.run("plan", testSite.vault).succeeded().errorText,
+            ]
+        }
+        _ = try await publish(granting: ["both"])
+        for text in try await texts() { #expect(text.contains(problem), "\(text)") }
+        // Equal files are no conflict.
+        try folder.write("one/file", "the studio's")
+        _ = try await publish(granting: ["both"])
+        for text in try await texts() { #expect(!text.contains("has other content"), "\(text)") }
+        try folder.write("one/file", "longer than the studio's")
+        _ = try await publish(granting: ["both"])
+        for text in try await texts() { #expect(text.contains(problem), "\(text)") }
+        // Without a grant no request shows them together.
+        _ = try await publish()
+        for text in try await texts() { #expect(!text.contains("has other content"), "\(text)") }
+    }
+
+    @Test func pathsOfAPackThatNoKeyOpens() async throws {
+        _ = try await studio.makeOwnKeys()
+        let result = try await publish(granting: ["both"], for: ["own"])
+        #expect(!result.errorText.contains("has other content"), "\(result.errorText)")
+        try await Command.run("plan", testSite.vault).succeeded()
+    }
+}
