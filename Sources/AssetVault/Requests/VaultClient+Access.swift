@@ -45,6 +45,7 @@ extension VaultClient {
             }
             let missingKeys = try await stage(selected, listedBy: listing, in: batch, reportingTo: downloads)
             if let missingKey = missingKeys.first { throw missingKey }
+            try await requireNoneAwaitsKey(of: selected.offers.map(\.pack.id))
             if let access = try await store.grant(selected.offers.map(\.pack), tags, within: limit) {
                 return access
             }

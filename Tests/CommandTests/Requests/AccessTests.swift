@@ -28,6 +28,20 @@ import Testing
         try await Command.run(["access", "level2"] + site.store).failed(64, naming: "behind --")
     }
 
+    /// Without keys all is downloaded once, and waits; what is missing is said as it is.
+    @Test func withoutKeys() async throws {
+        let result = try await Command.run(
+            ["access", "level2"] + site.store + ["--site", testSite.site, "--trust", testSite.root]
+                + ["--", "echo", "started"])
+        #expect(result.exitCode == 77 && result.text.isEmpty, "\(result.errorText)")
+        let lines = result.errorText.split(separator: "\n")
+        let notes = lines.dropLast()
+        #expect(notes.count == 2 && Set(notes).count == 2, "\(result.errorText)")
+        #expect(notes.allSatisfy { $0.hasSuffix(": it waits in shared storage for its key") })
+        #expect(lines.last?.hasPrefix("assetvault: game/level2: the pack is verified") == true)
+        try await site.access("level2", script: "true").succeeded()
+    }
+
     /// Nothing that a program has in access goes, whatever else happens; when it was killed, it goes.
     @Test func aKilledProgramHoldsNothing() async throws {
         try await site.access("level3", script: "true").succeeded()
