@@ -107,7 +107,7 @@ public final class ResourceRequest: Sendable {
 
     public func resume() { batch.resume() }
 
-    /// Cancels a call of ``beginAccessing()`` that is waiting; what was downloaded stays for the next one.
+    /// Cancels a call of ``beginAccessing()`` that is waiting, whatever for; what was downloaded stays for the next one.
     public func cancel() { batch.cancel() }
 
     /// How far the downloads are.
@@ -153,7 +153,9 @@ public final class ResourceRequest: Sendable {
         guard !tags.isEmpty else { throw misuse("the request names no tag", "name one") }
         try phase.withLock { phase throws(VaultError) in
             switch phase {
-            case .idle: phase = .beginning
+            case .idle:
+                phase = .beginning
+                batch.begin()
             case .beginning, .accessing:
                 throw misuse("its access has begun already", "use another request for another access")
             case .ended: throw misuse("its access has ended", "make a new request")

@@ -15,6 +15,14 @@ extension VaultClient {
     func access(
         to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads
     ) async throws(VaultError) -> ResourceAccess {
+        try await batch.whileWanted(at: tags.sorted().joined(separator: ", ")) { () throws(VaultError) in
+            try await self.wantedAccess(to: tags, in: batch, reportingTo: downloads)
+        }
+    }
+
+    private func wantedAccess(
+        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads
+    ) async throws(VaultError) -> ResourceAccess {
         defer { downloads.end() }
         let limit = configuration.policy.accessedSize
         let stored = try await store.storedPacks(with: tags, for: configuration.device)
