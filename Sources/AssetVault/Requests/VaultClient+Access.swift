@@ -23,7 +23,6 @@ extension VaultClient {
     private func wantedAccess(
         to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads
     ) async throws(VaultError) -> ResourceAccess {
-        defer { downloads.end() }
         let limit = configuration.policy.accessedSize
         let stored = try await store.storedPacks(with: tags, for: configuration.device)
         if let stored, stored.unknownTags.isEmpty,
@@ -81,7 +80,7 @@ extension VaultClient {
     ) async throws(VaultError) -> [VaultError] {
         let ids = selected.offers.map(\.pack.id)
         let missing = Set(try store.notLoaded(of: ids))
-        downloads.begin(selected.offers.map(\.pack).filter { missing.contains($0.id) })
+        downloads.plan(selected.offers.map(\.pack).filter { missing.contains($0.id) })
         let updates = statusUpdates
         async let reporting: Void = {
             for await update in updates { downloads.note(update) }
