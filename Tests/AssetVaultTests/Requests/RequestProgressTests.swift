@@ -106,7 +106,7 @@ import Testing
 
     /// By the progress that an app shows: nothing is sent meanwhile.
     @Test func pausing() async throws {
-        game.answer { _ in .changed { $0.pace = (count: 1 << 12, pause: .milliseconds(10)) } }
+        game.answer { _ in .changed { $0.pace = (count: 1 << 12, pause: .milliseconds(30)) } }
         let request = request("level2")
         let progress = request.makeProgress()
         let begun = Mutex(false)

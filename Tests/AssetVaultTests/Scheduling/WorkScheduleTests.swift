@@ -157,6 +157,37 @@ struct WorkScheduleTests {
         #expect(order == (0..<5).flatMap { ["pack-\($0)", "pack-\(100 + $0)"] })
     }
 
+    /// One that comes late, or to another priority, begins where the others are: it has no turns to catch up.
+    @Test func nobodyCatchesUp() throws {
+        var schedule = WorkSchedule(width: 1)
+        let (early, late, changed) = (0, 1000, 2000)
+        let first = schedule.addBatch(.standard)
+        for number in 0..<100 { _ = schedule.add(try id(early + number), to: first) }
+        for _ in 0..<50 { endOne(&schedule, 1) }
+        let second = schedule.addBatch(.standard)
+        for number in 0..<100 { _ = schedule.add(try id(late + number), to: second) }
+        #expect(try shares(&schedule, 20) == [10, 10, 0])
+        let third = schedule.addBatch(0.1)
+        for number in 0..<100 { _ = schedule.add(try id(changed + number), to: third) }
+        #expect(try shares(&schedule, 20) == [10, 10, 0])
+        schedule.change(third) { $0.priority = .standard }
+        #expect(try shares(&schedule, 21) == [7, 7, 7])
+        schedule.change(third) { $0.isPaused = true }
+        #expect(try shares(&schedule, 20) == [10, 10, 0])
+        schedule.change(third) { $0.isPaused = false }
+        #expect(try shares(&schedule, 21) == [7, 7, 7])
+    }
+
+    /// How many packs of each batch are done in so many turns.
+    private func shares(_ schedule: inout WorkSchedule, _ turns: Int) throws -> [Int] {
+        var shares = [0, 0, 0]
+        for _ in 0..<turns {
+            let done = try #require(endOne(&schedule, 1)?.dropFirst("pack-".count))
+            shares[try #require(Int(done)) / 1000] += 1
+        }
+        return shares
+    }
+
     /// Starts what may start, and ends the oldest that runs. Returns its pack.
     @discardableResult
     private func endOne(_ schedule: inout WorkSchedule, _ width: Int) -> String? {

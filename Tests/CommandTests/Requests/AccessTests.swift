@@ -78,6 +78,18 @@ import Testing
         #expect(try testSite.files(in: "permanent").filter { $0.contains("@access") } == [])
     }
 
+    /// A program says nothing at its end: the next command that looks finds it, and its packs were used until then.
+    @Test func theEndOfTheProgramCounts() async throws {
+        try await site.access("level2", "level3", script: "true").succeeded()
+        let links = ["level2", "level3"].map { "'\(testSite.store)/permanent/game/\($0)/current'" }
+        try await site.access("level2", script: "touch -h -d @1000 \(links.joined(separator: " "))")
+            .succeeded()
+        #expect(try await site.purge("--dry-run") == ["level2", "level3", "level2.level3"])
+        let usage = try await site.usage()
+        #expect(usage["level2"]?["lastUse"]?.text?.hasPrefix("1970") == false)
+        #expect(usage["level3"]?["lastUse"]?.text?.hasPrefix("1970") == true)
+    }
+
     /// What the program started and left behind still reads the packs.
     @Test func theLastProcessEndsTheAccess() async throws {
         let result = try await site.access(
