@@ -210,8 +210,10 @@ let package = Package(
         tests(
             "AssetVault",
             uses: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultKeys", "SealedPack",
-                "PackSealing", "UpdateFramework", "VaultTransport", "VaultAuthoring", "FaultServer",
+                "VaultErrors", "VaultConcurrency", "StrictJSON", "VaultFileSystem", "VaultCrypto",
+                "VaultKeys",
+                "SealedPack", "PackSealing", "UpdateFramework", "VaultTransport", "VaultAuthoring",
+                "FaultServer",
                 "Sampling",
                 "AssetVaultFoundation",
             ], packages: [system]),

@@ -3,7 +3,8 @@ public import Foundation
 
 extension ResourceRequest {
     /// The downloads of the request as a `Progress`, in bytes, with a child for each pack that was missing. Pausing, resuming and cancelling
-    /// it do so for the request. It ends when the access has begun or failed, or with the task that reads it.
+    /// it do so for the request. It is finished when the access has begun, as 1 of 1 where nothing was missing; after a failure it stays as it
+    /// is, and another one shows the next attempt.
     ///
     /// ```swift
     /// let progress = request.makeProgress()
@@ -33,6 +34,11 @@ private final class ShownProgress: @unchecked Sendable {
     init(_ whole: Progress) { self.whole = whole }
 
     func show(_ progress: ResourceProgress) {
+        // Without any unit it would never be finished.
+        guard !progress.packs.isEmpty else {
+            (whole.totalUnitCount, whole.completedUnitCount) = (1, 1)
+            return
+        }
         whole.totalUnitCount = Int64(clamping: progress.total)
         for (id, part) in progress.packs {
             let total = Int64(clamping: part.total)

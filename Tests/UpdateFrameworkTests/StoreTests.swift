@@ -2,7 +2,9 @@ import Foundation
 import SystemPackage
 import Testing
 import UpdateFramework
+import VaultCrypto
 import VaultErrors
+import VaultFileSystem
 
 @Suite struct StoreTests {
     @Test func manyProcessesMayRefreshAtOnce() async throws {
@@ -62,6 +64,21 @@ import VaultErrors
             try await client.store.refresh(from: interrupted, now: Repository.now)
         }
         #expect(client.versions == .init(root: 2, timestamp: 3, snapshot: 3, targets: 3))
+    }
+
+    /// As a process leaves it that died while it pinned: nothing is pinned, and the next one pins, also another root.
+    @Test func aHistoryWithoutRootIsNoPin() async throws {
+        let (repository, other) = (try Repository(), try Repository())
+        let client = TestClient()
+        try await client.store.pin(repository.firstRoot)
+        #expect(try client.store.pinDigest() == SHA256.hash(repository.firstRoot.span))
+        for pinned in [repository, other] {
+            try FileSystem.removeFile(client.store.folder.appending("root.json"))
+            #expect(try client.store.pinDigest() == nil)
+            try await client.store.pin(pinned.firstRoot)
+            #expect(try client.store.pinDigest() == SHA256.hash(pinned.firstRoot.span))
+        }
+        try await client.refresh(other.source)
     }
 
     @Test func concurrentRootIsUsedEvenWithoutOtherChanges() async throws {

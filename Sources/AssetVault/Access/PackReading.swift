@@ -39,6 +39,7 @@ extension VaultStore {
     @concurrent public func reader(of path: EntryPath, in lease: PackLease) async throws(VaultError)
         -> AssetReader
     {
+        noteUse(of: lease)
         switch lease.staged {
         case .tree(let tree):
             let file = try lease.openFile(path, in: tree)

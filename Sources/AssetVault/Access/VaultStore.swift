@@ -113,7 +113,9 @@ public final class VaultStore: Sendable {
     @concurrent public func lease(of id: PackID) async throws(VaultError) -> PackLease {
         let id = listedID(of: id)
         let lease = try await PackLease.acquire(id, in: layout)
-        uses.note(id, in: layout)
+        noteUse(of: lease)
         return lease
     }
+
+    func noteUse(of lease: PackLease) { uses.note(lease.id, in: layout) }
 }

@@ -44,11 +44,21 @@ extension VaultClient {
         guard !missing.isEmpty else { return }
         if requireLatest { try await refresh() } else { _ = try await currentListing() }
         if let missingKey = try await stage(.only(missing), in: work.makeBatch()).first { throw missingKey }
-        if let id = try store.notLoaded(of: ids).first {
-            throw VaultError(
-                .key, "the pack is verified and waits for its key", at: id.description,
-                remedy: "unlock it when the key is there")
+        if let id = try store.notLoaded(of: ids).first { throw Self.awaitingKey(id) }
+    }
+
+    /// Throws `.key` for the first pack that was downloaded, and that no earlier version stands in for until its key is there.
+    func requireNoneAwaitsKey(of ids: [PackID]) async throws(VaultError) {
+        guard configuration.keys == nil else { return }
+        for id in try store.notLoaded(of: ids) where try await status(of: id).waitingVersion != nil {
+            throw Self.awaitingKey(id)
         }
+    }
+
+    private static func awaitingKey(_ id: PackID) -> VaultError {
+        VaultError(
+            .key, "the pack is verified and waits for its key", at: id.description,
+            remedy: "unlock it when the key is there")
     }
 
     /// Opens preloaded packs. The others are fetched from the site, which may list them for other keys by now.

@@ -4,7 +4,8 @@ import UpdateFramework
 import VaultFileSystem
 
 /// When a pack was read last: the time of its link `current`, which an update keeps, and 1970 for a pack that was never read.
-/// Set when a lease is acquired, at most every 10 seconds. A hint: where the time can't be set, it is that of the last update.
+/// Set when a lease is acquired and when a file is read, at most every 10 seconds, and when the access of a request ends. A hint: where
+/// the time can't be set, it is that of the last update.
 struct LastUse {
     private let seconds: Int64
 
@@ -14,6 +15,12 @@ struct LastUse {
 
     /// For a link that was just made.
     func note(in home: borrowing Folder) { home.setModified("current", to: seconds) }
+
+    /// The pack is used now.
+    static func noteNow(_ id: PackID, in layout: StoreLayout) {
+        guard let home = try? Folder(opening: layout.home(of: id)) else { return }
+        home.setModified("current", to: nil)
+    }
 
     /// Nil for a pack that was never read.
     var time: UTCTime? { seconds == 0 ? nil : UTCTime(secondsSince1970: seconds) }
@@ -31,7 +38,6 @@ final class LastUseRecorder: Sendable {
             last[id] = .now
             return true
         }
-        guard isDue, let home = try? Folder(opening: layout.home(of: id)) else { return }
-        home.setModified("current", to: nil)
+        if isDue { LastUse.noteNow(id, in: layout) }
     }
 }

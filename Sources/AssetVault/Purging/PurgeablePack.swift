@@ -18,7 +18,7 @@ public struct PurgeablePack: Sendable, Hashable {
     public let reason: Reason
     /// From 0 to 1: packs with less go first.
     public let preservation: Double
-    /// When it was read last, to 10 seconds; nil for a pack that was never read.
+    /// When it was read last, to 10 seconds, or its access ended; nil for a pack that was never read.
     public let lastUse: UTCTime?
     /// Whether a running process has requested it.
     public let isOfRunningProcess: Bool

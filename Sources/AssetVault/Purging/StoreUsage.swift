@@ -29,7 +29,7 @@ public struct StoreUsage: Sendable {
         public let purgeReason: PurgeablePack.Reason?
         /// From 0 to 1.
         public let preservation: Double
-        /// When it was read last, to 10 seconds; nil for a pack that was never read.
+        /// When it was read last, to 10 seconds, or its access ended; nil for a pack that was never read.
         public let lastUse: UTCTime?
     }
 

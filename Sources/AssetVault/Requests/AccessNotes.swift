@@ -20,40 +20,14 @@ struct AccessNotes {
     }
 
     private static let limit = 16 << 20
+    /// How often notes are read again because one of them is gone.
+    private static let attempts = 100
 
-    /// A note that counts as long as it lives.
-    final class Posted: Sendable {
-        private let file: ScratchFile
-        private let note: Note
-
-        fileprivate init(_ note: Note, in file: consuming ScratchFile) throws(VaultError) {
-            try file.file.write(JSONValue.object(note.json).canonical().span, at: 0)
-            self.note = note
-            self.file = file
-        }
-
-        /// Readers that come meanwhile see no note.
-        func replace(by note: Note) throws(VaultError) {
-            let bytes = JSONValue.object(note.json).canonical()
-            try file.file.truncate(to: 0)
-            try file.file.write(bytes.span, at: 0)
-        }
-
-        /// Keeps the note across `exec`, for the program that this process becomes.
-        func keepOpenAcrossExec(named name: String) throws(VaultError) {
-            let renamed = Note(
-                process: ProcessDescription(number: note.process.number, command: name), tags: note.tags,
-                packs: note.packs)
-            try replace(by: renamed)
-            try file.file.keepOpenAcrossExec()
-        }
-    }
-
-    func post(_ note: Note) throws(VaultError) -> Posted {
+    func post(_ note: Note) throws(VaultError) -> PostedNote {
         try FileSystem.createFolders(layout.access, permissions: AreaPermissions.permanent.folders)
         // What ended requests of killed processes left.
-        _ = try? Folder(opening: layout.access).removeAbandonedScratch()
-        return try Posted(note, in: ScratchFile(for: layout.access.appending("request")))
+        _ = try? all()
+        return try PostedNote(note, in: layout)
     }
 
     /// What living processes have in access.
@@ -62,19 +36,43 @@ struct AccessNotes {
     /// The packs that living processes have requested, whether or not they have them in access now.
     func requestedByRunning() throws(VaultError) -> Set<PackID> { Set(try all().flatMap(\.packs.keys)) }
 
-    /// Those of all living processes. Notes of others are removed.
+    /// Those of all living processes. Notes of others are removed: what these had in access counts as used until now, since nobody knows
+    /// when they ended.
     private func all() throws(VaultError) -> [Note] {
         guard try FileSystem.exists(layout.access) else { return [] }
         let folder = try Folder(opening: layout.access)
+        let notes = try notes(in: folder)
         _ = try? folder.removeAbandonedScratch()
-        return try folder.names().compactMap { name in
-            let path = layout.access.appending(String(decoding: name, as: UTF8.self))
-            // One that is being written says nothing yet.
-            guard let bytes = try? DurableFile.read(path, limit: Self.limit),
-                let json = try? JSONValue(parsing: bytes.span, place: path.string).asObject(at: path.string)
-            else { return nil }
-            return try? Note(parsing: json, place: path.string)
+        let names = Set(try folder.names())
+        let gone = notes.filter { !names.contains($0.key) }
+        if gone.isEmpty { return Array(notes.values) }
+        for note in gone.values where !note.hasEnded {
+            for id in note.packs.keys { LastUse.noteNow(id, in: layout) }
         }
+        // One of them may have been replaced.
+        return Array(try self.notes(in: folder).values)
+    }
+
+    /// By the names of their files, of one moment: of a note that is replaced meanwhile one is among them.
+    private func notes(in folder: borrowing Folder) throws(VaultError) -> [[UInt8]: Note] {
+        var found: [[UInt8]: Note] = [:]
+        for _ in 0..<Self.attempts {
+            found = [:]
+            var isOfOneMoment = true
+            for name in try folder.names() {
+                let path = layout.access.appending(String(decoding: name, as: UTF8.self))
+                do throws(VaultError) {
+                    let bytes = try DurableFile.read(path, limit: Self.limit)
+                    let json = try JSONValue(parsing: bytes.span, place: path.string)
+                    found[name] = try Note(parsing: json.asObject(at: path.string), place: path.string)
+                } catch {
+                    // One that is being written says nothing yet.
+                    if error.category == .missing { isOfOneMoment = false }
+                }
+            }
+            if isOfOneMoment { break }
+        }
+        return found
     }
 }
 
@@ -86,7 +84,7 @@ extension AccessNotes.Note {
             packs: Dictionary(packs.map { ($0.id, $0.openedSize) }) { first, _ in first })
     }
 
-    fileprivate var json: JSONObject {
+    var json: JSONObject {
         let packs = packs.map { ($0.key.description, JSONValue.integer(Int64(clamping: $0.value))) }
         return [
             "process": .integer(Int64(process.number)), "command": .string(process.command.escapingControls),

@@ -10,7 +10,7 @@ final class RequestedPacks: Sendable {
 
     private struct State {
         var note = AccessNotes.Note(process: .current, tags: [], packs: [:], hasEnded: true)
-        var posted: AccessNotes.Posted?
+        var posted: PostedNote?
     }
 
     init(in layout: StoreLayout) { notes = AccessNotes(layout: layout) }

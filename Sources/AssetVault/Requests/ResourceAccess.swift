@@ -3,16 +3,25 @@ import VaultContent
 package import VaultErrors
 import VaultFileSystem
 
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.URL
+#else
+    import struct Foundation.URL
+#endif
+
 /// Packs that a request has in access: one tree of files by their relative paths, each version as it was when the access began.
 package final class ResourceAccess: Sendable {
     let leases: [PackLease]
     let store: VaultStore
     /// Nil where the store can't be written.
-    private let note: AccessNotes.Posted?
+    private let note: PostedNote?
 
-    init(_ leases: [PackLease], of store: VaultStore, note: AccessNotes.Posted?) {
+    init(_ leases: [PackLease], of store: VaultStore, note: PostedNote?) {
         (self.leases, self.store, self.note) = (leases, store, note)
     }
+
+    /// Before the packs are free: they were used until now.
+    deinit { for lease in leases { LastUse.noteNow(lease.id, in: store.layout) } }
 
     /// The pack that has a file: of several the first one, in the order of publication. What a pack has hides the same path of later
     /// ones: a folder their file, and a file what is below it. Throws `.missing`.
@@ -35,6 +44,12 @@ package final class ResourceAccess: Sendable {
 
     func reader(of path: EntryPath) async throws(VaultError) -> AssetReader {
         try await store.reader(of: path, in: try await lease(with: path))
+    }
+
+    func url(for path: EntryPath) async throws(VaultError) -> URL {
+        let lease = try await lease(with: path)
+        store.noteUse(of: lease)
+        return try lease.url(for: path)
     }
 }
 

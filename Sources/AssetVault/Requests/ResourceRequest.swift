@@ -100,6 +100,7 @@ public final class ResourceRequest: Sendable {
         if !packs.isEmpty { client.requested.add(packs) }
         phase.withLock { $0 = .ended }
         batch.cancel()
+        downloads.close()
     }
 
     /// Lets the downloads of this request wait; those that another request needs as well go on.
@@ -107,13 +108,14 @@ public final class ResourceRequest: Sendable {
 
     public func resume() { batch.resume() }
 
-    /// Cancels a call of ``beginAccessing()`` that is waiting; what was downloaded stays for the next one.
+    /// Cancels a call of ``beginAccessing()`` that is waiting, whatever for; what was downloaded stays for the next one.
     public func cancel() { batch.cancel() }
 
     /// How far the downloads are.
     public var progress: ResourceProgress { downloads.progress }
 
-    /// How far the downloads are, as that changes, until the access has begun or failed.
+    /// How far the downloads are, as that changes, until the access has begun or failed: of the attempt that is under way, else of the
+    /// next one.
     public var progressUpdates: ResourceProgressUpdates { ResourceProgressUpdates(downloads) }
 
     /// The bytes of a file of the packs in access; see ``VaultStore/contents(of:in:)-(_,PackLease)``. Of packs that have the same path the first
@@ -129,7 +131,7 @@ public final class ResourceRequest: Sendable {
 
     /// The URL of a file of an opened pack, valid until the access ends. Throws `.usage` for a file of a sealed pack.
     public func url(forResource path: EntryPath) async throws(VaultError) -> URL {
-        try await access().lease(with: path).url(for: path)
+        try await access().url(for: path)
     }
 
     /// The packs in access, in the order of publication; empty without access.
@@ -150,10 +152,16 @@ public final class ResourceRequest: Sendable {
     }
 
     private func begin() throws(VaultError) {
-        guard !tags.isEmpty else { throw misuse("the request names no tag", "name one") }
+        guard !tags.isEmpty else {
+            downloads.close()
+            throw misuse("the request names no tag", "name one")
+        }
         try phase.withLock { phase throws(VaultError) in
             switch phase {
-            case .idle: phase = .beginning
+            case .idle:
+                phase = .beginning
+                batch.begin()
+                downloads.begin()
             case .beginning, .accessing:
                 throw misuse("its access has begun already", "use another request for another access")
             case .ended: throw misuse("its access has ended", "make a new request")
@@ -169,12 +177,15 @@ public final class ResourceRequest: Sendable {
                 )
             }
             phase = .accessing(access)
+            downloads.succeed()
         }
     }
 
     private func reset() {
         phase.withLock { phase in
-            if case .beginning = phase { phase = .idle }
+            guard case .beginning = phase else { return }
+            phase = .idle
+            downloads.fail()
         }
     }
 

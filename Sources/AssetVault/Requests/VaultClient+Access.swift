@@ -15,7 +15,14 @@ extension VaultClient {
     func access(
         to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads
     ) async throws(VaultError) -> ResourceAccess {
-        defer { downloads.end() }
+        try await batch.whileWanted(at: tags.sorted().joined(separator: ", ")) { () throws(VaultError) in
+            try await self.wantedAccess(to: tags, in: batch, reportingTo: downloads)
+        }
+    }
+
+    private func wantedAccess(
+        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads
+    ) async throws(VaultError) -> ResourceAccess {
         let limit = configuration.policy.accessedSize
         let stored = try await storedPacks(with: tags)
         if let stored, stored.unknownTags.isEmpty,
@@ -47,6 +54,7 @@ extension VaultClient {
             }
             let missingKeys = try await stage(selected, listedBy: listing, in: batch, reportingTo: downloads)
             if let missingKey = missingKeys.first { throw missingKey }
+            try await requireNoneAwaitsKey(of: selected.offers.map(\.pack.id))
             if let access = try await store.grant(selected.offers.map(\.pack), tags, within: limit) {
                 return access
             }
@@ -88,7 +96,7 @@ extension VaultClient {
     ) async throws(VaultError) -> [VaultError] {
         let ids = selected.offers.map(\.pack.id)
         let missing = Set(try store.notLoaded(of: ids))
-        downloads.begin(selected.offers.map(\.pack).filter { missing.contains($0.id) })
+        downloads.plan(selected.offers.map(\.pack).filter { missing.contains($0.id) })
         let updates = statusUpdates
         async let reporting: Void = {
             for await update in updates { downloads.note(update) }

@@ -25,8 +25,21 @@ final class WorkQueue: Sendable {
 
         func pause() { queue.schedule.change { [number] in $0.change(number) { $0.isPaused = true } } }
         func resume() { queue.schedule.change { [number] in $0.change(number) { $0.isPaused = false } } }
-        func cancel() {
-            queue.schedule.change { [number] in $0.cancel { $0.batch == number } }
+
+        /// Ends what it wants, and what is added later, until it begins again.
+        func cancel() { queue.schedule.change { [number] in $0.cancel(number) } }
+        func begin() { queue.schedule.change { [number] in $0.change(number) { $0.isCancelled = false } } }
+
+        /// Runs work that may add packs, and interrupts it when the batch is cancelled: throws `.cancelled` at `place` then.
+        func whileWanted<R: Sendable>(
+            at place: String, _ body: @escaping @Sendable () async throws(VaultError) -> R
+        ) async throws(VaultError) -> R {
+            let (schedule, number) = (queue.schedule, number)
+            let result = await VaultConcurrency.run(
+                until: { _ = await schedule.wait { $0.batches[number]?.isCancelled == false ? nil : true } },
+                body)
+            guard let result else { throw VaultError.cancelled(place) }
+            return try result.get()
         }
 
         /// Adds a pack. Returns its number, which ends with ``end(_:)``, whether or not it was worked on.

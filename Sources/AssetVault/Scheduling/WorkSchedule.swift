@@ -2,8 +2,8 @@ import SealedPack
 
 /// Which packs a client works on now: a function of what is wanted, by whom, and how soon.
 ///
-/// At most `width` packs at a time, those of the highest priority first; of one priority those that run already, then in the
-/// order in which they were added. Work that is overtaken is interrupted, and begins again later, adopting what it left. While
+/// At most `width` packs at a time, those of the highest priority first; of one priority those that run already, then one of each
+/// batch in turn, in the order in which they were added to it. Work that is overtaken is interrupted, and begins again later, adopting what it left. While
 /// urgent work can run, no other does; and work for idle times runs only while no other can.
 struct WorkSchedule {
     struct Item {
@@ -28,7 +28,12 @@ struct WorkSchedule {
     struct Batch {
         var priority: LoadingPriority
         var isPaused = false
-        fileprivate var items: Set<Int> = []
+        /// Whether its caller wants none of it any more, not even what is added.
+        var isCancelled = false
+        /// How many of its items were started, as far as they count beside other batches of its priority: one that joins them begins with
+        /// as many as the least of them.
+        fileprivate(set) var turns = 0
+        fileprivate(set) var items: Set<Int> = []
     }
 
     private let width: Int
@@ -69,6 +74,7 @@ struct WorkSchedule {
             var new = old
             change(&new)
             batches[batch] = new
+            if new.priority != old.priority || new.isPaused != old.isPaused { join(batch) }
         }
         chosen = nil
     }
@@ -76,6 +82,8 @@ struct WorkSchedule {
     mutating func add(_ id: PackID, to batch: Int, needing need: NetworkNeed = .anyNetwork) -> Int {
         count += 1
         items[count] = Item(id: id, batch: batch, need: need)
+        items[count]?.isCancelled = batches[batch]?.isCancelled ?? true
+        if batches[batch]?.items.isEmpty == true { join(batch) }
         batches[batch]?.items.insert(count)
         chosen = nil
         return count
@@ -109,6 +117,21 @@ struct WorkSchedule {
         chosen = nil
     }
 
+    /// Cancels what a batch wants, now and later, until its ``Batch/isCancelled`` is cleared.
+    mutating func cancel(_ batch: Int) {
+        change(batch) { $0.isCancelled = true }
+        cancel { $0.batch == batch }
+    }
+
+    /// Begins to take turns with the others of its priority: what was before gives no right to more of them.
+    private mutating func join(_ batch: Int) {
+        guard let priority = batches[batch]?.priority else { return }
+        let others = batches.filter { number, other in
+            number != batch && other.priority == priority && !other.isPaused && !other.items.isEmpty
+        }
+        if let least = others.values.map(\.turns).min() { batches[batch]?.turns = least }
+    }
+
     /// Nil for an item that is worked on in its turn.
     func ending(of item: Int) -> Ending? {
         guard let item = items[item], !item.isCancelled else { return .cancelled }
@@ -121,7 +144,7 @@ struct WorkSchedule {
     /// ended.
     mutating func start(in batch: Int) -> Int? {
         let waiting = (batches[batch]?.items ?? []).filter { items[$0]?.isActive == false }
-        let next: Int?
+        var next: Int?
         if let ending = waiting.first(where: { ending(of: $0) != nil }) {
             next = ending
         } else {
@@ -131,6 +154,7 @@ struct WorkSchedule {
             next = choose().intersection(waiting).filter { number in
                 items[number].map { !busy.contains($0.id) } ?? false
             }.min()
+            if next != nil { batches[batch]?.turns += 1 }
         }
         guard let next else { return nil }
         items[next]?.isActive = true
@@ -142,42 +166,8 @@ struct WorkSchedule {
 
     private mutating func choose() -> Set<Int> {
         if let chosen { return chosen }
-        var best: [PackID: Candidate] = [:]
-        for (number, item) in items {
-            guard ending(of: number) == nil, let batch = batches[item.batch], !batch.isPaused,
-                !paused.contains(item.id)
-            else { continue }
-            let candidate = Candidate(number: number, priority: batch.priority, isActive: item.isActive)
-            best[item.id] = best[item.id].map { $0.joined(with: candidate) } ?? candidate
-        }
-        var candidates = Array(best.values)
-        if let highest = candidates.map(\.priority).max() {
-            candidates.removeAll { !$0.priority.sharesTheLine(with: highest) }
-        }
-        let result = Set(candidates.sorted(by: <).prefix(width).map(\.number))
+        let result = WorkCandidates(in: self).first(width)
         chosen = result
         return result
-    }
-
-    /// One pack: of several batches that want it one works on it, as soon as any of them wants it.
-    private struct Candidate: Comparable {
-        let number: Int
-        let priority: LoadingPriority
-        let isActive: Bool
-
-        func joined(with other: Candidate) -> Candidate {
-            let leader =
-                isActive == other.isActive
-                ? (number < other.number ? self : other) : (isActive ? self : other)
-            return Candidate(
-                number: leader.number, priority: max(priority, other.priority), isActive: leader.isActive)
-        }
-
-        /// The more urgent one first.
-        static func < (left: Self, right: Self) -> Bool {
-            if left.priority != right.priority { return right.priority < left.priority }
-            if left.isActive != right.isActive { return left.isActive }
-            return left.number < right.number
-        }
     }
 }

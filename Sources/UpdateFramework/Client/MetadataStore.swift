@@ -27,9 +27,10 @@ public struct MetadataStore: Sendable {
         self.permissions = permissions
     }
 
-    /// The SHA-256 of the pinned root; nil before that.
+    /// The SHA-256 of the pinned root; nil before that, also while it is being pinned.
     public func pinDigest() throws(VaultError) -> SHA256Digest? {
-        try storedRoots.firstRoot().map { SHA256.hash($0.span) }
+        guard try FileSystem.exists(folder.appending(MetadataRole.root.fileName)) else { return nil }
+        return try storedRoots.firstRoot().map { SHA256.hash($0.span) }
     }
 
     /// Pins the first root. A store that has one is unchanged, unless nothing was ever verified by it: then it may have
@@ -45,8 +46,10 @@ public struct MetadataStore: Sendable {
             guard try !isPinned() else { return }
             // Another process may have just pinned the same root, and use it.
             if try stored(.root) == root, try storedRoots.firstRoot() == root { return }
+            // The history of one root beside another root would count as damage.
+            try removeIfStored(.root)
             try storedRoots.clear()
-            // The history is written first: a root that is not in it is never trusted.
+            // The history is written first: a root that is not in it is never trusted. Until the root follows, nothing is pinned.
             try storedRoots.store(root, version: verified.version)
             try write(root, to: MetadataRole.root.fileName)
         }
@@ -82,6 +85,10 @@ public struct MetadataStore: Sendable {
     private func write(_ bytes: [UInt8], to name: String) throws(VaultError) {
         try DurableFile.write(
             bytes.span, to: folder.appending(name), permissions: filePermissions, replacing: true)
+    }
+
+    private func removeIfStored(_ role: MetadataRole) throws(VaultError) {
+        if try stored(role) != nil { try FileSystem.removeFile(folder.appending(role.fileName)) }
     }
 
     /// Other users may read files if they may read the folder; only the owner may write.
@@ -128,9 +135,7 @@ extension MetadataStore: TrustStorage {
             // Recovery after an attacker with stolen keys raised version numbers (TUF section 5.3.11). It must precede the
             // root: nothing would repeat it afterwards.
             if new.resetsVersions(since: old) {
-                for role in [MetadataRole.timestamp, .snapshot] where try stored(role) != nil {
-                    try FileSystem.removeFile(folder.appending(role.fileName))
-                }
+                for role in [MetadataRole.timestamp, .snapshot] { try removeIfStored(role) }
             }
             try write(new.bytes, to: MetadataRole.root.fileName)
             return true

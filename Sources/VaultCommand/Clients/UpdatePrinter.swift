@@ -71,15 +71,15 @@ struct UpdatePrinter: ~Copyable {
         let missingKey = locked.first { $0.id == id }?.error.problem
         switch state {
         case .toBeTransferred:
-            let reason = "it waits in shared storage"
-            Console.note(
-                "verified  \(name(of: id)): \(missingKey.map { "\(reason): \($0)" } ?? "\(reason) for its key")"
-            )
+            let (place, reason) = ("it waits in shared storage", "it waits in shared storage for its key")
+            // Said of the pack before, in place of an error that says which key is missing.
+            let error = missingKey == reason ? nil : missingKey
+            Console.note("verified  \(name(of: id)): \(error.map { "\(place): \($0)" } ?? reason)")
             guard missingKey == nil else { return }
             noteLocked(
                 id,
                 VaultError(
-                    .key, "\(reason) for its key", at: id.description,
+                    .key, reason, at: id.description,
                     remedy: "give a source of keys, such as --keys file:vault.jwks"))
         case _ where missingKey != nil:
             let what = state == .loaded ? "what is loaded stays" : "not downloaded"

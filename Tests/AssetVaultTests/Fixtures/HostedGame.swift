@@ -66,6 +66,17 @@ final class HostedGame: Sendable {
         }
     }
 
+    /// Puts packs at places of the site's list, and publishes that.
+    func list(_ places: [String: Int64]) async throws {
+        try await game.publish { packs throws(VaultError) in
+            for (id, place) in places {
+                var pack = try packs.object(id, at: "vault.json")
+                pack["order"] = .integer(place)
+                packs[id] = .object(pack)
+            }
+        }
+    }
+
     /// Takes a pack off the site.
     func withdraw(_ id: PackID) async throws {
         try await game.publish { $0[id.description] = nil }

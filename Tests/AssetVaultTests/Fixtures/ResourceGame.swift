@@ -11,6 +11,7 @@ final class ResourceGame: Sendable {
     let game: Game
     let server: FaultServer
     private let script: Script
+    private let metadata: Script
 
     static func map(_ level: Int) -> [UInt8] { noise(200_000 + level, seed: UInt64(level)) }
     static let texture = noise(300_000, seed: 9)
@@ -23,16 +24,21 @@ final class ResourceGame: Sendable {
 
     init() async throws {
         game = try Game(try await Self.published.value)
-        let script = Script()
-        self.script = script
+        let (script, metadata) = (Script(), Script())
+        (self.script, self.metadata) = (script, metadata)
         server = try FaultServer(game.place.vault.site.string) {
-            $0.isForPack ? script.answer(to: $0) : .file
+            $0.isForPack ? script.answer(to: $0) : metadata.answer(to: $0)
         }
     }
 
     /// How packs are answered for from now on.
     func answer(_ script: @escaping @Sendable (FaultServer.Request) -> FaultServer.Answer) {
         self.script.current.withLock { $0 = script }
+    }
+
+    /// The same for metadata.
+    func answerMetadata(_ script: @escaping @Sendable (FaultServer.Request) -> FaultServer.Answer) {
+        metadata.current.withLock { $0 = script }
     }
 
     /// Packs come at about 2 MB/s each from now on.

@@ -115,6 +115,90 @@ struct WorkScheduleTests {
         #expect(running(&schedule) == [])
     }
 
+    /// What is added to a batch that was cancelled is not worked on, until that begins again.
+    @Test func aCancelledBatchStaysCancelled() throws {
+        var schedule = WorkSchedule(width: 4)
+        let (batch, other) = (schedule.addBatch(.standard), schedule.addBatch(.standard))
+        schedule.cancel(batch)
+        _ = schedule.add(try id(0), to: batch)
+        _ = schedule.add(try id(1), to: other)
+        #expect(running(&schedule) == ["pack-1"])
+        #expect(schedule.isDone(batch))
+        schedule.change(batch) { $0.isCancelled = false }
+        _ = schedule.add(try id(0), to: batch)
+        #expect(running(&schedule) == ["pack-0", "pack-1"])
+    }
+
+    /// Of one priority nobody waits for all that another one wants.
+    @Test(arguments: [1, 4]) func equalPrioritiesAlternate(width: Int) throws {
+        var schedule = WorkSchedule(width: width)
+        let big = schedule.addBatch(.standard)
+        for number in 0..<300 { _ = schedule.add(try id(number), to: big) }
+        // Others have come and gone meanwhile.
+        for _ in 0..<50 { endOne(&schedule, width) }
+        let small = schedule.addBatch(.standard)
+        let item = schedule.add(try id(1000), to: small)
+        var turns = 0
+        while schedule.items[item]?.isActive == false, turns < 300 {
+            endOne(&schedule, width)
+            turns += 1
+        }
+        #expect(turns <= width + 1)
+    }
+
+    /// Two of one priority have about the same done, and each in its own order.
+    @Test func equalPrioritiesShare() throws {
+        var schedule = WorkSchedule(width: 1)
+        let batches = [schedule.addBatch(.standard), schedule.addBatch(.standard)]
+        for (place, batch) in batches.enumerated() {
+            for number in 0..<5 { _ = schedule.add(try id(place * 100 + number), to: batch) }
+        }
+        let order = (0..<10).map { _ in endOne(&schedule, 1) }
+        #expect(order == (0..<5).flatMap { ["pack-\($0)", "pack-\(100 + $0)"] })
+    }
+
+    /// One that comes late, or to another priority, begins where the others are: it has no turns to catch up.
+    @Test func nobodyCatchesUp() throws {
+        var schedule = WorkSchedule(width: 1)
+        let (early, late, changed) = (0, 1000, 2000)
+        let first = schedule.addBatch(.standard)
+        for number in 0..<100 { _ = schedule.add(try id(early + number), to: first) }
+        for _ in 0..<50 { endOne(&schedule, 1) }
+        let second = schedule.addBatch(.standard)
+        for number in 0..<100 { _ = schedule.add(try id(late + number), to: second) }
+        #expect(try shares(&schedule, 20) == [10, 10, 0])
+        let third = schedule.addBatch(0.1)
+        for number in 0..<100 { _ = schedule.add(try id(changed + number), to: third) }
+        #expect(try shares(&schedule, 20) == [10, 10, 0])
+        schedule.change(third) { $0.priority = .standard }
+        #expect(try shares(&schedule, 21) == [7, 7, 7])
+        schedule.change(third) { $0.isPaused = true }
+        #expect(try shares(&schedule, 20) == [10, 10, 0])
+        schedule.change(third) { $0.isPaused = false }
+        #expect(try shares(&schedule, 21) == [7, 7, 7])
+    }
+
+    /// How many packs of each batch are done in so many turns.
+    private func shares(_ schedule: inout WorkSchedule, _ turns: Int) throws -> [Int] {
+        var shares = [0, 0, 0]
+        for _ in 0..<turns {
+            let done = try #require(endOne(&schedule, 1)?.dropFirst("pack-".count))
+            shares[try #require(Int(done)) / 1000] += 1
+        }
+        return shares
+    }
+
+    /// Starts what may start, and ends the oldest that runs. Returns its pack.
+    @discardableResult
+    private func endOne(_ schedule: inout WorkSchedule, _ width: Int) -> String? {
+        #expect(running(&schedule).count == min(width, schedule.items.count))
+        guard let oldest = schedule.items.filter({ $0.value.isActive }).min(by: { $0.key < $1.key }) else {
+            return nil
+        }
+        schedule.end(oldest.key)
+        return oldest.value.id.description
+    }
+
     @Test(arguments: [(-1.0, 0.0), (0.3, 0.3), (7, 1), (.nan, 0.5), (.infinity, 1)])
     func prioritiesAreLimited(given: Double, expected: Double) {
         #expect(LoadingPriority(given).value == expected)

@@ -87,6 +87,20 @@ import Testing
         #expect(result.text == "map 2", "\(result.errorText)")
     }
 
+    /// Without keys all is downloaded once, and waits; what is missing is said as it is.
+    @Test func withoutKeys() async throws {
+        let result = try await Command.run(
+            ["access", "level2"] + site.store + ["--site", testSite.site, "--trust", testSite.root]
+                + ["--", "echo", "started"])
+        #expect(result.exitCode == 77 && result.text.isEmpty, "\(result.errorText)")
+        let lines = result.errorText.split(separator: "\n")
+        let notes = lines.dropLast()
+        #expect(notes.count == 2 && Set(notes).count == 2, "\(result.errorText)")
+        #expect(notes.allSatisfy { $0.hasSuffix(": it waits in shared storage for its key") })
+        #expect(lines.last?.hasPrefix("assetvault: game/level2: the pack is verified") == true)
+        try await site.access("level2", script: "true").succeeded()
+    }
+
     /// Nothing that a program has in access goes, whatever else happens; when it was killed, it goes.
     @Test func aKilledProgramHoldsNothing() async throws {
         try await site.access("level3", script: "true").succeeded()
@@ -121,6 +135,18 @@ import Testing
         // What the programs left is removed by the next command that looks.
         _ = try await site.usage()
         #expect(try testSite.files(in: "permanent").filter { $0.contains("@access") } == [])
+    }
+
+    /// A program says nothing at its end: the next command that looks finds it, and its packs were used until then.
+    @Test func theEndOfTheProgramCounts() async throws {
+        try await site.access("level2", "level3", script: "true").succeeded()
+        let links = ["level2", "level3"].map { "'\(testSite.store)/permanent/game/\($0)/current'" }
+        try await site.access("level2", script: "touch -h -d @1000 \(links.joined(separator: " "))")
+            .succeeded()
+        #expect(try await site.purge("--dry-run") == ["level2", "level3", "level2.level3"])
+        let usage = try await site.usage()
+        #expect(usage["level2"]?["lastUse"]?.text?.hasPrefix("1970") == false)
+        #expect(usage["level3"]?["lastUse"]?.text?.hasPrefix("1970") == true)
     }
 
     /// What the program started and left behind still reads the packs.

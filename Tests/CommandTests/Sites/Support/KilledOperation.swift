@@ -3,6 +3,8 @@
 /// A client operation that is killed.
 enum KilledOperation: CaseIterable {
     case opened
+    /// By a request for its tag.
+    case access
     case sealed
     case keyless
     case downloader
@@ -20,7 +22,9 @@ enum KilledOperation: CaseIterable {
     /// The steps that it goes through.
     func steps(from start: Start) -> [StagingStep] {
         switch self {
-        case .opened: Self.recovering + Self.downloading + Self.opening + [.downloadCleared]
+        // Whatever version is loaded, it is enough.
+        case .access where start == .loaded: []
+        case .opened, .access: Self.recovering + Self.downloading + Self.opening + [.downloadCleared]
         case .sealed:
             Self.recovering + Self.downloading + [
                 .manifestSaved, .versionRenamed, .versionActivated, .activationRecorded,
@@ -50,6 +54,7 @@ enum KilledOperation: CaseIterable {
     /// What the store holds in the end.
     func end(from start: Start) -> StoreContent {
         switch self {
+        case .access: StoreContent(loaded: start == .loaded ? 1 : 2)
         case .opened, .unlock: StoreContent(loaded: 2)
         case .sealed: StoreContent(loaded: 2, isSealed: true)
         case .keyless, .downloader: StoreContent(loaded: start == .loaded ? 1 : nil, waiting: 2)
@@ -59,12 +64,17 @@ enum KilledOperation: CaseIterable {
 
     /// The command's arguments.
     func arguments(_ testSite: TestSite, _ url: String, _ store: String) -> [String] {
+        if self == .access {
+            return ["access", "one", "--site", url, "--store", store, "--trust", testSite.root]
+                + testSite.keys + ["--", "true"]
+        }
         let site = [url, "--store", store, "--trust", testSite.root]
         return switch self {
         case .opened: ["fetch"] + site + testSite.keys
         case .sealed: ["fetch", "--sealed"] + site + testSite.keys
         case .keyless: ["fetch"] + site
         case .downloader: ["downloader", "--request", "update"] + site
+        case .access: []
         case .unlock: ["unlock", "--store", store] + testSite.keys
         case .remove: ["remove", "level", "--store", store]
         }

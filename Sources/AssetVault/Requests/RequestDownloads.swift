@@ -1,0 +1,110 @@
+import SealedPack
+import VaultConcurrency
+
+/// The downloads of one request, as its client reports them: of one attempt to begin the access after the other.
+final class RequestDownloads: Sendable {
+    private struct State {
+        var progress = ResourceProgress()
+        /// Of the progress in this attempt: 0 before it is known what is missing.
+        var changes = 0
+        /// How many have begun.
+        var attempts = 0
+        var isUnderWay = false
+        /// Whether no other attempt can follow: the access has begun, or ended.
+        var isOver = false
+    }
+
+    private let state = AwaitableValue(State())
+
+    var progress: ResourceProgress { state.value.progress }
+
+    /// An attempt begins.
+    func begin() {
+        state.change { state in
+            state.progress = ResourceProgress()
+            state.changes = 0
+            state.attempts += 1
+            state.isUnderWay = true
+        }
+    }
+
+    /// The packs that are missing.
+    func plan(_ packs: [PackManifest]) {
+        state.change { state in
+            state.progress.packs = Dictionary(packs.map { ($0.id, .init(total: $0.length)) }) { $1 }
+            state.changes += 1
+        }
+    }
+
+    func note(_ update: StatusUpdate) {
+        state.change { state in
+            let before = state.progress
+            state.progress.note(update)
+            if state.progress != before { state.changes += 1 }
+        }
+    }
+
+    /// The attempt brought no access; another one may follow.
+    func fail() { state.change { $0.isUnderWay = false } }
+
+    /// The access has begun: nothing is missing.
+    func succeed() {
+        state.change { state in
+            let before = state.progress
+            for (id, part) in before.packs { state.progress.packs[id]?.bytes = part.total }
+            if state.progress != before || state.changes == 0 { state.changes += 1 }
+            (state.isUnderWay, state.isOver) = (false, true)
+        }
+    }
+
+    /// The request has ended.
+    func close() { state.change { ($0.isUnderWay, $0.isOver) = (false, true) } }
+
+    /// The attempt that is under way, else the next one.
+    fileprivate var observedAttempt: Int {
+        let state = state.value
+        return state.isUnderWay || state.isOver ? state.attempts : state.attempts + 1
+    }
+
+    /// The progress of an attempt after a number of changes, with the number that it was reached by; nil at the end.
+    fileprivate func next(after seen: Int, in attempt: Int) async -> (ResourceProgress, Int)? {
+        let next: (ResourceProgress, Int)?? = await state.wait { state in
+            if state.attempts == attempt, state.changes > seen {
+                return .some((state.progress, state.changes))
+            }
+            let isEnded = state.attempts > attempt || state.attempts == attempt && !state.isUnderWay
+            return isEnded || state.isOver ? .some(nil) : nil
+        }
+        return next ?? nil
+    }
+}
+
+/// The progress of a request, each time that it has changed. A slow reader misses some.
+public struct ResourceProgressUpdates: AsyncSequence, Sendable {
+    private let downloads: RequestDownloads
+    private let attempt: Int
+
+    init(_ downloads: RequestDownloads) {
+        self.downloads = downloads
+        attempt = downloads.observedAttempt
+    }
+
+    public func makeAsyncIterator() -> Iterator { Iterator(downloads: downloads, attempt: attempt) }
+
+    public struct Iterator: AsyncIteratorProtocol {
+        fileprivate let downloads: RequestDownloads
+        fileprivate let attempt: Int
+        private var seen = 0
+
+        fileprivate init(downloads: RequestDownloads, attempt: Int) {
+            (self.downloads, self.attempt) = (downloads, attempt)
+        }
+
+        /// Nil when the access has begun or failed, when the request has ended, and when the task is cancelled.
+        public mutating func next() async -> ResourceProgress? {
+            guard let (progress, changes) = await downloads.next(after: seen, in: attempt) else { return nil }
+            seen = changes
+            return progress
+        }
+    }
+}

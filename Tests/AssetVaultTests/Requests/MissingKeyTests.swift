@@ -1,0 +1,33 @@
+import FaultServer
+import SealedPack
+import Testing
+
+@testable import AssetVault
+
+/// Requests of a client without keys.
+@Suite(.timeLimit(.minutes(5))) struct MissingKeyTests {
+    /// The packs are downloaded once, and wait: nothing else is said of them.
+    @Test func aClientWithoutKeys() async throws {
+        let game = try await ResourceGame()
+        let client = try game.client { $0.keys = nil }
+        let updates = client.statusUpdates
+        async let states = {
+            var states: [PackID: [PackState]] = [:]
+            for await case .finished(let id, let state) in updates { states[id, default: []].append(state) }
+            return states
+        }()
+        do {
+            try await ResourceRequest(tags: ["level2"], of: client).beginAccessing()
+            Issue.record("it began")
+        } catch {
+            #expect(error.category == .key && error.place == "game/level2", "\(error)")
+        }
+        client.endStatusUpdates()
+        #expect(await states.values.map { $0 } == [[.toBeTransferred], [.toBeTransferred]])
+        let count = game.server.exchanges.count
+        let request = ResourceRequest(tags: ["level2"], of: try game.client())
+        try await request.beginAccessing()
+        #expect(try await request.contents(of: EntryPath("levels/2/map")) == ResourceGame.map(2))
+        #expect(game.server.exchanges.dropFirst(count).allSatisfy { !$0.request.isForPack })
+    }
+}

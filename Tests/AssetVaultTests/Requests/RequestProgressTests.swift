@@ -1,0 +1,138 @@
+import AssetVaultFoundation
+import FaultServer
+import Foundation
+import SealedPack
+import Synchronization
+import Testing
+
+@testable import AssetVault
+
+/// How far a request is, as an app shows it: it reaches its end, however the request ends.
+@Suite(.timeLimit(.minutes(2))) struct RequestProgressTests {
+    let game: ResourceGame
+    let client: VaultClient
+
+    init() async throws {
+        game = try await ResourceGame()
+        client = try game.client()
+    }
+
+    private func request(_ tags: String...) -> ResourceRequest {
+        ResourceRequest(tags: Set(tags), of: client)
+    }
+
+    /// All updates until their end.
+    private func fractions(_ updates: ResourceProgressUpdates) async -> [Double] {
+        var fractions: [Double] = []
+        for await progress in updates { fractions.append(progress.fraction) }
+        return fractions
+    }
+
+    private func waitUntilFinished(_ progress: Progress) async throws {
+        let deadline = ContinuousClock.now + .seconds(20)
+        while !progress.isFinished, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        #expect(progress.isFinished && progress.fractionCompleted == 1, "\(progress)")
+    }
+
+    /// Also an observer that comes late is told so.
+    @Test func nothingIsMissing() async throws {
+        try await request("level2").beginAccessing()
+        let request = request("level2")
+        let progress = request.makeProgress()
+        async let seen = fractions(request.progressUpdates)
+        try await request.beginAccessing()
+        try await waitUntilFinished(progress)
+        #expect(progress.totalUnitCount == 1 && progress.completedUnitCount == 1)
+        #expect(await seen == [1])
+        try await waitUntilFinished(request.makeProgress())
+    }
+
+    @Test(arguments: [false, true]) func aConditionalBegin(isLoaded: Bool) async throws {
+        if isLoaded { try await request("level2").beginAccessing() }
+        let request = request("level2")
+        let progress = request.makeProgress()
+        async let seen = fractions(request.progressUpdates)
+        #expect(try await request.conditionallyBeginAccessing() == isLoaded)
+        #expect(await seen == (isLoaded ? [1] : []))
+        if isLoaded { try await waitUntilFinished(progress) } else { #expect(!progress.isFinished) }
+    }
+
+    @Test func misuse() async throws {
+        let empty = request()
+        async let none = fractions(empty.progressUpdates)
+        #expect(await category { try await empty.beginAccessing() } == .usage)
+        #expect(await none.isEmpty)
+        let ended = request("level2")
+        async let seen = fractions(ended.progressUpdates)
+        ended.endAccessing()
+        #expect(await seen.isEmpty)
+        async let after = fractions(ended.progressUpdates)
+        #expect(await category { try await ended.beginAccessing() } == .usage)
+        #expect(await after.isEmpty)
+    }
+
+    /// The object is gone.
+    @Test func aRequestThatNeverBegins() async throws {
+        let updates: ResourceProgressUpdates
+        do { updates = request("level2").progressUpdates }
+        #expect(await fractions(updates).isEmpty)
+    }
+
+    /// Of an attempt that failed the updates end; those that were asked for afterwards are of the next one.
+    @Test func aSecondAttempt() async throws {
+        game.answer { _ in .status(404) }
+        let request = request("level2")
+        async let first = fractions(request.progressUpdates)
+        #expect(await category { try await request.beginAccessing() } == .notHosted)
+        #expect(await first.last != 1)
+        game.answer { _ in .file }
+        let progress = request.makeProgress()
+        let updates = request.progressUpdates
+        async let second = fractions(updates)
+        try await Task.sleep(for: .milliseconds(50))
+        #expect(!progress.isFinished)
+        try await request.beginAccessing()
+        try await waitUntilFinished(progress)
+        let fractions = await second
+        #expect(fractions == fractions.sorted() && fractions.last == 1, "\(fractions)")
+        #expect(progress.totalUnitCount > 500_000)
+    }
+
+    private var sentBytes: Int {
+        game.server.exchanges.filter(\.request.isForPack).reduce(0) { $0 + $1.bodyBytes }
+    }
+
+    /// By the progress that an app shows: nothing is sent meanwhile.
+    @Test func pausing() async throws {
+        game.answer { _ in .changed { $0.pace = (count: 1 << 12, pause: .milliseconds(30)) } }
+        let request = request("level2")
+        let progress = request.makeProgress()
+        let begun = Mutex(false)
+        async let access: Void = {
+            try await request.beginAccessing()
+            begun.withLock { $0 = true }
+        }()
+        while progress.completedUnitCount == 0 { try await Task.sleep(for: .milliseconds(1)) }
+        progress.pause()
+        // What is on its way comes to its end.
+        var sent = -1
+        while sent != sentBytes {
+            sent = sentBytes
+            try await Task.sleep(for: .milliseconds(100))
+        }
+        try await Task.sleep(for: .milliseconds(400))
+        #expect(sentBytes == sent && sent < 500_000 && !begun.withLock { $0 })
+        progress.resume()
+        let deadline = ContinuousClock.now + .seconds(20)
+        while sentBytes == sent, ContinuousClock.now < deadline {
+            try await Task.sleep(for: .milliseconds(1))
+        }
+        #expect(sentBytes > sent)
+        // Else it would wait for ever.
+        request.resume()
+        try await access
+        try await waitUntilFinished(progress)
+    }
+}
