@@ -125,7 +125,19 @@ extension ProcessDescription {
     }
 }
 
+extension AccessNotes.Note: CustomStringConvertible {
+    /// Bytes once opened.
+    fileprivate var size: UInt64 { packs.values.reduce(0) { $0 + min($1, .max - $0) } }
+
+    var description: String {
+        "'\(tags.joined(separator: " ").excerpt)' with \(size) in \(process.command) (\(process.number))"
+    }
+}
+
 extension AccessNotes {
+    /// How many are named when there is no room.
+    private static let shownHolders = 4
+
     /// Throws `.accessLimit` where the packs of a note and those in access already have more bytes than this.
     func requireRoom(for note: Note, within limit: UInt64) throws(VaultError) {
         let present = try current()
@@ -135,10 +147,11 @@ extension AccessNotes {
         packs.merge(note.packs, uniquingKeysWith: max)
         let wanted = packs.values.reduce(UInt64(0)) { $0 + min($1, .max - $0) }
         guard wanted > limit else { return }
-        let tags = Set(present.flatMap(\.tags)).sorted().joined(separator: ", ")
+        let holders = present.sorted { $0.size > $1.size }.map(\.description)
+        let shown = holders.prefix(Self.shownHolders) + (holders.count > Self.shownHolders ? ["others"] : [])
         throw VaultError(
             .accessLimit,
-            "\(wanted) bytes would be in access, and \(limit) may be; \(used) are now, by the tags \(tags.excerpt)",
+            "\(wanted) bytes would be in access, and \(limit) may be; \(used) are now: \(shown.joined(separator: ", "))",
             at: note.tags.joined(separator: ", "), remedy: "end the access to what is not needed now",
             missingBytes: wanted - limit)
     }

@@ -36,6 +36,12 @@ struct Access: AsyncParsableCommand {
 
     @OptionGroup var device: DeviceOption
 
+    @Option(
+        help: ArgumentHelp(
+            "Bytes that all programs may have in access, once opened, such as 2GB; more is code 79.",
+            valueName: "bytes"))
+    var inUse: ByteCount?
+
     @OptionGroup var network: MeteredOptions
 
     @OptionGroup var keys: KeyOptions
@@ -68,7 +74,9 @@ struct Access: AsyncParsableCommand {
             let store = VaultStore(
                 try store.existingLayout(), keys: try keys.cachedProvider(), trustedRoot: try trust.root(),
                 channel: try listing.channel.channel, appVersion: try listing.version)
-            if let access = try await store.access(to: Set(tags), for: device.traits) { return access }
+            if let access = try await store.access(to: Set(tags), for: device.traits, within: inUse?.bytes) {
+                return access
+            }
             throw VaultError(
                 .missing, "not all packs of the tags are loaded", at: tags.joined(separator: ", "),
                 remedy: "name the site with --site, or fetch them")
@@ -80,6 +88,7 @@ struct Access: AsyncParsableCommand {
         configuration.channel = try listing.channel.channel
         configuration.appVersion = try listing.version
         configuration.device = try device.traits
+        configuration.policy.accessedSize = inUse?.bytes
         network.apply(to: &configuration)
         return try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
             try await client.access(to: Set(tags))

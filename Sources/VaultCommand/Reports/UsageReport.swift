@@ -8,27 +8,37 @@ struct UsageReport: Report {
     let usage: StoreUsage
     let limits: SizeLimits
 
-    /// A limit that is exceeded.
-    struct Excess {
+    /// A size that has a limit.
+    struct Limited {
         let name: String
         let size: UInt64
         let limit: UInt64
         let remedy: String
     }
 
-    var excesses: [Excess] {
-        let checks: [(String, UInt64, UInt64?, String)] = [
-            ("the initial install has", initialSize, limits.initial, "tag less as \"initial\""),
-            ("in access are", accessedSize, limits.inUse, "end the access to what is not needed now"),
+    /// What the limits apply to on a device; the others are for authors.
+    var limited: [Limited] {
+        let sizes: [(String, UInt64, UInt64?, String)] = [
+            ("initial install", initialSize, limits.initial, "tag less as \"initial\""),
+            (
+                "initial install and prefetched", installedSize, limits.initialAndPrefetched,
+                "leave more on demand"
+            ),
+            ("in access", accessedSize, limits.inUse, "end the access to what is not needed now"),
         ]
-        return checks.compactMap { name, size, limit, remedy in
-            limit.flatMap { size > $0 ? Excess(name: name, size: size, limit: $0, remedy: remedy) : nil }
+        return sizes.compactMap { name, size, limit, remedy in
+            limit.map { Limited(name: name, size: size, limit: $0, remedy: remedy) }
         }
     }
 
+    var excesses: [Limited] { limited.filter { $0.size > $0.limit } }
+
     /// A variant that another one replaced on this device is not part of its installation.
-    private var initialSize: UInt64 {
-        openedSize { $0.policy == .essential && $0.purgeReason != .replacedVariant }
+    private var initialSize: UInt64 { installedSize(of: [.essential]) }
+    private var installedSize: UInt64 { installedSize(of: [.essential, .prefetch]) }
+
+    private func installedSize(of policies: Set<PackPolicy>) -> UInt64 {
+        openedSize { policies.contains($0.policy) && $0.purgeReason != .replacedVariant }
     }
     private var accessedSize: UInt64 { openedSize(where: \.isInAccess) }
 
@@ -41,7 +51,8 @@ struct UsageReport: Report {
         let rows = usage.packs.map { pack in
             [
                 Bar.text(pack.sizeOnDisk, of: max(largest, 1)), "\(pack.name ?? pack.id)",
-                Bar.size(pack.sizeOnDisk), pack.policy.rawValue, pack.state, pack.order,
+                Bar.size(pack.sizeOnDisk), "(\(Bar.size(pack.sealedSize)) sealed,",
+                "\(Bar.size(pack.openedSize)) opened)", pack.policy.rawValue, pack.state, pack.order,
                 pack.tags.isEmpty ? "" : "tags \(pack.tags.joined(separator: " "))",
             ]
         }
@@ -51,7 +62,17 @@ struct UsageReport: Report {
         ] + Columns.aligned(rows) + [
             "in all \(Bar.size(total)), free on the disk \(Bar.size(usage.freeSize))",
             "initial install: \(Bar.size(initialSize)) opened; in access: \(Bar.size(accessedSize)) opened",
-        ] + networkLines
+        ] + limitLines + networkLines
+    }
+
+    private var limitLines: [String] {
+        Columns.aligned(
+            limited.map {
+                [
+                    Bar.text($0.size, of: max($0.limit, 1)), $0.name,
+                    "\(Bar.size($0.size)) of \(Bar.size($0.limit))",
+                ]
+            })
     }
 
     private var largest: UInt64 { usage.packs.map(\.sizeOnDisk).max() ?? 0 }
@@ -89,6 +110,9 @@ struct UsageReport: Report {
             "packs": .objects(usage.packs) { $0.json(received: usage.network.packs[$0.id]) },
             "size": .number(usage.sizeOnDisk()),
             "initialSize": .number(initialSize), "accessedSize": .number(accessedSize),
+            "limits": .objects(limited) {
+                ["name": .string($0.name), "size": .number($0.size), "limit": .number($0.limit)]
+            },
             "purgeableSize": .number(purgeableSize), "freeSize": .number(usage.freeSize),
             "received": .objects(usage.network.days.sorted { $0.key < $1.key }) { day, bytes in
                 ["date": .string(day), "bytes": .number(bytes.all), "metered": .number(bytes.metered)]

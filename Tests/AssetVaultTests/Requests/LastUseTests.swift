@@ -20,7 +20,8 @@ import VaultFileSystem
 
     private func purgeable() throws -> [PurgeablePack] {
         let store = StoreAccess(layout: layout, role: .app)
-        return try DiskSpace(store: store).purgeablePacks(on: layout.permanent)
+        return try DiskSpace(store: store).purgeablePacks(
+            by: PreservationPriorities(of: layout), on: layout.permanent)
     }
 
     private func order() throws -> [String] {

@@ -60,6 +60,30 @@ import Testing
         #expect(result.text == "./a\n./b/below\n./c/d/e\n222", "\(result.errorText)")
     }
 
+    /// What all programs have in access counts.
+    @Test func theLimitOfWhatIsInAccess() async throws {
+        try await site.access("level2", "level3", script: "true").succeeded()
+        try await Command.whileRunning(
+            ["access", "level2", "--in-use", "16"] + site.store + testSite.keys + [
+                "--", "sh", "-c", "echo begun; exec sleep 300",
+            ]
+        ) { program in
+            #expect(try await program.firstLine() == "begun")
+            // A map of 5 bytes more; the texture of 5 is shared.
+            for (limit, code) in [(15, 0), (14, 79)] as [(Int, Int32)] {
+                let result = try await Command.run(
+                    ["access", "level3", "--in-use", "\(limit)"] + site.store + testSite.keys + [
+                        "--", "true",
+                    ])
+                #expect(result.exitCode == code, "\(result.errorText)")
+                guard code == 79 else { continue }
+                #expect(
+                    result.errorText.contains("10 are now: 'level2' with 10 in sh (\(program.processID))"))
+            }
+            program.send(SIGKILL)
+        }
+    }
+
     /// A program reads files by their names.
     @Test func sealedPacksAreRefused() async throws {
         try await testSite.fetch(nil, "--tag", "level2", "--sealed").succeeded()

@@ -23,7 +23,13 @@ import VaultCrypto
         let text = try await Command.run(["usage"] + site.store).succeeded().text
         #expect(text.contains("game/level2  ") && text.contains("may go: on demand"), "\(text)")
         #expect(text.contains("initial install: 5 B opened"), "\(text)")
-        try await Command.run(["usage", "--limits", "odr-2015"] + site.store).succeeded()
+        #expect(text.contains(/game\/level2 .*4.1 KB +\([\d.]+ K?B sealed, +5 B opened\)/), "\(text)")
+        let limited = ["usage", "--limits", "odr-2015"] + site.store
+        let limits = try await Command.run(limited).succeeded().text
+        #expect(limits.contains(/░+  initial install +5 B of 2 GB/), "\(limits)")
+        let stated = try await Command.run(limited + ["--json"]).succeeded().json()["limits"]?.elements
+        #expect(stated?.map { $0["size"]?.number } == [5, 5, 0])
+        #expect(stated?.map { $0["limit"]?.number } == [2_000_000_000, 2_000_000_000, 2_000_000_000])
         try await Command.run(["usage", "--limits", "odr-2016"] + site.store).failed(64, naming: "odr-2015")
         try await Command.run(["usage", "--store", testSite.folder["nowhere"]]).failed(66)
     }
@@ -54,7 +60,7 @@ import VaultCrypto
                 #expect(
                     result.exitCode == 78 && result.text.contains("initial install: 2 GB opened"),
                     "\(result.text)")
-                #expect(result.errorText.contains("the initial install has \(size) bytes, and 2000000000"))
+                #expect(result.errorText.contains("initial install: \(size) bytes, and 2000000000"))
                 try await Command.run(["usage", "--limits", "apple-2024"] + site.store).succeeded()
             }
         }
