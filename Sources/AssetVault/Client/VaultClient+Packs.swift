@@ -42,9 +42,16 @@ extension VaultClient {
             missing = try await stillMissing(afterUnlocking: store.notLoaded(of: ids))
         }
         guard !missing.isEmpty else { return }
-        if requireLatest { try await refresh() } else { _ = try await currentListing() }
-        if let missingKey = try await stage(.only(missing), in: work.makeBatch()).first { throw missingKey }
-        if let id = try store.notLoaded(of: ids).first { throw Self.awaitingKey(id) }
+        if requireLatest { try await refresh() }
+        try await byNewestListing(for: missing.map(\.description).joined(separator: ", ")) {
+            _, _ throws(VaultError) in
+            if let missingKey = try await stage(.only(missing), in: work.makeBatch()).first {
+                throw missingKey
+            }
+            try await requireNoneAwaitsKey(of: missing)
+            missing = try store.notLoaded(of: missing)
+            return missing.isEmpty ? () : nil
+        }
     }
 
     /// Throws `.key` for the first pack that was downloaded, and that no earlier version stands in for until its key is there.
@@ -96,6 +103,31 @@ extension VaultClient {
             }
         }
         return Updates(updated: updated, withdrawn: withdrawn)
+    }
+
+    /// How often others may remove packs before they are ready.
+    private static let attempts = 3
+
+    /// Does something by the listing that the client knows, then by new ones until there is a result. An older one decides nothing where
+    /// another process has staged and removed packs by a newer one, and where the host has replaced its files.
+    ///
+    /// - Parameter body: is told whether the listing is new; nil where a newer one may lead to a result.
+    func byNewestListing<Result>(
+        for place: String,
+        _ body: (_ listing: SiteAccess.Listing, _ isNew: Bool) async throws(VaultError) -> Result?
+    ) async throws(VaultError) -> Result {
+        for attempt in 0..<Self.attempts {
+            let isNew = attempt > 0 || listing == nil
+            if attempt > 0 { try await refresh() }
+            let listing = try await currentListing()
+            do throws(VaultError) {
+                if let result = try await body(listing, isNew) { return result }
+            } catch {
+                guard error.category == .notHosted, !isNew else { throw error }
+            }
+        }
+        throw VaultError(
+            .busy, "other processes remove what it downloads", at: place, remedy: "try again")
     }
 
     func currentListing() async throws(VaultError) -> SiteAccess.Listing {

@@ -3,9 +3,6 @@ package import VaultErrors
 
 /// What resource requests ask of their client.
 extension VaultClient {
-    /// How often packs may be removed by others before they are in access.
-    private static let attempts = 3
-
     /// The same for a caller who waits for nothing else.
     package func access(to tags: Set<String>) async throws(VaultError) -> ResourceAccess {
         try await access(to: tags, in: work.makeBatch(.urgent), reportingTo: RequestDownloads())
@@ -31,37 +28,21 @@ extension VaultClient {
             return access
         }
         try await storeAccess.recovery.recover()
-        var listing = try await currentListing()
-        var selected = try await select(tags, in: listing)
-        if !selected.unknownTags.isEmpty {
+        return try await byNewestListing(for: tags.sorted().joined(separator: ", ")) {
+            listing, isNew throws(VaultError) in
+            let selected = try await select(tags, in: listing)
             // They may have been published since.
-            try await refresh()
-            listing = try await currentListing()
-            selected = try await select(tags, in: listing)
-        }
-        skippedPacks = selected.skipped
-        if let unreadable = selected.unreadable { throw unreadable }
-        try TaggedPacks.requireKnown(selected.unknownTags, among: stored?.listedTags ?? [])
-        // Before anything is downloaded for it.
-        try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
-        for attempt in 0..<Self.attempts {
-            if attempt > 0 {
-                // Another process may have staged and removed them by newer metadata than this client has read: then older ones decide
-                // nothing.
-                try await refresh()
-                listing = try await currentListing()
-                selected = try await select(tags, in: listing)
-            }
+            if !selected.unknownTags.isEmpty, !isNew { return nil }
+            skippedPacks = selected.skipped
+            if let unreadable = selected.unreadable { throw unreadable }
+            try TaggedPacks.requireKnown(selected.unknownTags, among: stored?.listedTags ?? [])
+            // Before anything is downloaded for it.
+            try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
             let missingKeys = try await stage(selected, listedBy: listing, in: batch, reportingTo: downloads)
             if let missingKey = missingKeys.first { throw missingKey }
             try await requireNoneAwaitsKey(of: selected.offers.map(\.pack.id))
-            if let access = try await store.grant(selected.offers.map(\.pack), tags, within: limit) {
-                return access
-            }
+            return try await store.grant(selected.offers.map(\.pack), tags, within: limit)
         }
-        throw VaultError(
-            .busy, "other processes remove what it downloads", at: tags.sorted().joined(separator: ", "),
-            remedy: "try again")
     }
 
     /// By the metadata that were verified last. Where this release can't read them all, newer ones are asked for.
