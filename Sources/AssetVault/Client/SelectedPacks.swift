@@ -21,6 +21,8 @@ struct SelectedPacks {
     let candidateIDs: Set<PackID>
     /// Tags of the selection that no pack of the site has.
     let unknownTags: Set<String>
+    /// All tags that were found; complete where one is unknown.
+    private let listedTags: Set<String>
 
     var replacedIDs: Set<PackID> { Set(variants?.replaced.keys.map(\.self) ?? []) }
 
@@ -45,7 +47,7 @@ struct SelectedPacks {
         self.offers = offers
         selection = .only(offers.map(\.pack.id))
         (refusals, skipped, variants) = ([], [], nil)
-        (candidateIDs, unknownTags) = ([], [])
+        (candidateIDs, unknownTags, listedTags) = ([], [], [])
     }
 
     private init(
@@ -58,7 +60,7 @@ struct SelectedPacks {
         }
         // The table of quiet names is a pack too; an app has already fetched it, so it is not selected again.
         if access.role == .app { offers.removeAll { $0.pack.id.description == PackNames.packID } }
-        let offeredTags = Set(offers.flatMap(\.pack.tags))
+        listedTags = Set(offers.flatMap(\.pack.tags))
         candidateIDs = Set(offers.map(\.pack.id))
         let variants = device.map {
             VariantChoice(among: offers.map { ($0.pack.id, $0.pack.offer) }, for: $0)
@@ -68,7 +70,7 @@ struct SelectedPacks {
         self.offers = offers
         self.variants = variants
         if case .tagged(let tags) = selection {
-            unknownTags = tags.subtracting(offeredTags).subtracting(
+            unknownTags = tags.subtracting(listedTags).subtracting(
                 candidates.packs.flatMap { listed in ([listed.pack] + listed.otherVersions).flatMap(\.tags) })
             self.selection = .only(offers.map(\.pack.id))
         } else {
@@ -76,5 +78,11 @@ struct SelectedPacks {
             self.selection = selection
         }
         (refusals, skipped) = (candidates.refusals, candidates.skipped)
+    }
+
+    /// Throws `.unknownTag`, or why a role could not be verified: it may list the tag.
+    func requireKnownTags() throws(VaultError) {
+        if !unknownTags.isEmpty, let refusal = refusals.first { throw refusal }
+        try TaggedPacks.requireKnown(unknownTags, among: listedTags)
     }
 }

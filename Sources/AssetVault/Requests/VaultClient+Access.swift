@@ -32,7 +32,7 @@ extension VaultClient {
             listing = try await currentListing()
             selected = try await select(tags, in: listing)
         }
-        try TaggedPacks.requireKnown(selected.unknownTags, among: stored?.listedTags ?? [])
+        try selected.requireKnownTags()
         // Before anything is downloaded for it.
         try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
         for attempt in 0..<Self.attempts {
