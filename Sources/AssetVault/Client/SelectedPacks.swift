@@ -23,6 +23,8 @@ struct SelectedPacks {
     let candidateIDs: Set<PackID>
     /// Tags of the selection that no pack of the site has.
     let unknownTags: Set<String>
+    /// All tags that were found; complete where one is unknown.
+    private let listedTags: Set<String>
 
     var replacedIDs: Set<PackID> { Set(variants?.replaced.keys.map(\.self) ?? []) }
 
@@ -47,7 +49,7 @@ struct SelectedPacks {
         self.offers = offers
         selection = .only(offers.map(\.pack.id))
         (refusals, unreadable, skipped, variants) = ([], nil, [], nil)
-        (candidateIDs, unknownTags) = ([], [])
+        (candidateIDs, unknownTags, listedTags) = ([], [], [])
     }
 
     private init(
@@ -60,7 +62,7 @@ struct SelectedPacks {
         }
         // The table of quiet names is a pack too; an app has already fetched it, so it is not selected again.
         if access.role == .app { offers.removeAll { $0.pack.id.description == PackNames.packID } }
-        let offeredTags = Set(offers.flatMap(\.pack.tags))
+        listedTags = Set(offers.flatMap(\.pack.tags))
         candidateIDs = Set(offers.map(\.pack.id))
         let variants = device.map {
             VariantChoice(among: offers.map { ($0.pack.id, $0.pack.offer) }, for: $0)
@@ -70,7 +72,7 @@ struct SelectedPacks {
         self.offers = offers
         self.variants = variants
         if case .tagged(let tags) = selection {
-            unknownTags = tags.subtracting(offeredTags).subtracting(
+            unknownTags = tags.subtracting(listedTags).subtracting(
                 candidates.packs.flatMap { listed in ([listed.pack] + listed.otherVersions).flatMap(\.tags) })
             self.selection = .only(offers.map(\.pack.id))
         } else {
@@ -80,5 +82,11 @@ struct SelectedPacks {
         unreadable = candidates.unreadable
         refusals = candidates.refusals + [candidates.unreadable].compactMap(\.self)
         skipped = candidates.skipped
+    }
+
+    /// Throws `.unknownTag`, or why a role could not be verified: it may list the tag.
+    func requireKnownTags() throws(VaultError) {
+        if !unknownTags.isEmpty, let refusal = refusals.first { throw refusal }
+        try TaggedPacks.requireKnown(unknownTags, among: listedTags)
     }
 }

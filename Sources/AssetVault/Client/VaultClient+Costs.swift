@@ -35,7 +35,8 @@ extension VaultClient {
         try await refresh(now: now)
         let selected = try await SelectedPacks(
             selection, for: configuration.device, of: access, in: currentListing())
-        (skippedPacks, unknownTags) = (selected.skipped, selected.unknownTags)
+        skippedPacks = selected.skipped
+        try selected.requireKnownTags()
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun
         let (plan, _) = await plan(for: selected, on: .app(selected.selection), with: stored, using: keys)

@@ -25,8 +25,6 @@ public actor VaultClient {
     var listing: SiteAccess.Listing?
     /// Listed packs that this release can't read, as the last selection found that did not name its packs.
     public internal(set) var skippedPacks: [SkippedPack] = []
-    /// Tags of the last selection that no pack of the site has.
-    public internal(set) var unknownTags: Set<String> = []
 
     /// Nothing is read or written yet. Throws `.usage` for a configuration that can't work.
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
@@ -74,6 +72,8 @@ public actor VaultClient {
     /// A pack that is sealed for keys which are not here is no failure: it waits for its key, as
     /// ``StatusUpdate/awaitingKey(_:_:)`` says (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before).
     ///
+    /// Nothing is downloaded where a tag of the selection is unknown: `.unknownTag` is thrown.
+    ///
     /// - Parameters:
     ///   - priority: when it is wanted among the requests and other fetches of the client; nil is ``LoadingPriority/whenIdle`` for what
     ///     nobody asked for (``PackSelection/automatic``), else ``LoadingPriority/standard``.
@@ -117,7 +117,7 @@ public actor VaultClient {
         let selected = try await SelectedPacks(
             selection, for: configuration.device, of: access, in: listing)
         skippedPacks = selected.skipped
-        unknownTags = selected.unknownTags
+        try selected.requireKnownTags()
         return try await stage(selected, listedBy: listing, in: batch)
     }
 

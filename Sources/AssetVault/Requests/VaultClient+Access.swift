@@ -35,7 +35,7 @@ extension VaultClient {
             if !selected.unknownTags.isEmpty, !isNew { return nil }
             skippedPacks = selected.skipped
             if let unreadable = selected.unreadable { throw unreadable }
-            try TaggedPacks.requireKnown(selected.unknownTags, among: stored?.listedTags ?? [])
+            try selected.requireKnownTags()
             // Before anything is downloaded for it.
             try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
             let missingKeys = try await stage(selected, listedBy: listing, in: batch, reportingTo: downloads)

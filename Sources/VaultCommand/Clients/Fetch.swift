@@ -16,7 +16,8 @@ struct Fetch: AsyncParsableCommand {
             the keys opens is no failure: essential and named ones are downloaded and wait for their key, prefetch packs \
             are left on the site, unless --preload is given. Of a pack that \
             the store has in part, or in an earlier version, only what is missing is downloaded (from an opened version \
-            pieces are taken with the key); --dry-run tells how much that is, metadata not counted.
+            pieces are taken with the key); --dry-run tells how much that is, metadata not counted. Where a tag is unknown \
+            nothing is downloaded.
 
             EXAMPLE
               assetvault fetch https://cdn.example.com/game --store ~/.game \\
@@ -100,7 +101,6 @@ struct Fetch: AsyncParsableCommand {
                         try await client.packs.map { client.store.name(of: $0.id) ?? $0.id }
                     }
                 }
-                try await requireTags(of: client)
             }
             if strict, let error = progress.locked.first?.error { throw error }
         }
@@ -120,20 +120,9 @@ struct Fetch: AsyncParsableCommand {
         Console.note("nothing to fetch: \(reason)\(GivenCommand.line(adding: ["--all"]))")
     }
 
-    /// A tag that no pack has is a typing error.
-    private func requireTags(of client: VaultClient) async throws(VaultError) {
-        guard let tag = await client.unknownTags.min() else { return }
-        throw VaultError(
-            .missing, "no pack of the site has the tag '\(tag)'", at: tag,
-            remedy: "'assetvault list' shows the tags of each pack"
-        ).suggesting(tag, among: Set(try await client.packs.flatMap(\.tags)))
-    }
-
     private func reportCosts(of selection: PackSelection, _ configuration: VaultConfiguration) async throws {
         let costs = try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
-            let costs = try await client.costs(of: selection, within: time.duration)
-            try await requireTags(of: client)
-            return costs
+            try await client.costs(of: selection, within: time.duration)
         }
         let report = DownloadReport(costs: costs)
         report.answer(asJSON: json)

@@ -58,9 +58,12 @@ import VaultFileSystem
         try await hosted.tag(["extras": ["campaign", "large"]])
         let client = try hosted.client()
         #expect(try await client.pack(withID: extras).tags == ["campaign", "large"])
-        try await client.fetch(.tagged(["none"]))
-        #expect(try await client.status(of: one).state == .absent)
-        try await client.fetch(.tagged(["none", "campaign"]))
+        for tags in [["none"], ["none", "campaign"]] {
+            #expect(await category { try await client.fetch(.tagged(Set(tags))) } == .unknownTag)
+            #expect(await category { _ = try await client.costs(of: .tagged(Set(tags))) } == .unknownTag)
+        }
+        #expect(try await client.status(of: extras).state == .absent)
+        try await client.fetch(.tagged(["campaign"]))
         #expect(try await client.status(of: extras).state == .loaded)
         #expect(try await client.status(of: one).state == .absent)
     }

@@ -157,7 +157,7 @@ extension RequestModel {
         case (.accessLimit, .begin), (.accessLimit, .conditional):
             let asked = judged.others.reduce(judged.wanted) { $0.union(wanted($1.move)) }
             return usedBytes(accesses, and: asked) > RequestWorld.limit
-        case (.unknownTag, .begin):
+        case (.unknownTag, .begin), (.unknownTag, .update):
             return wantsLastLevel && step.published.lowerBound < LevelSite.lastLevelSince
         case (.unknownTag, .conditional): return wantsLastLevel && !knowsLastLevel
         case (.cancelled, .begin(_, .cancel, _)): return true
