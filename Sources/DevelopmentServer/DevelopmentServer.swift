@@ -23,7 +23,8 @@ public struct DevelopmentServer: Sendable {
         (self.root, self.port, self.conditions) = (root, port, conditions)
     }
 
-    /// Serves until the task is cancelled, then closes every connection, in use or not.
+    /// Serves until the task is cancelled, then closes every connection, in use or not. The same happens when its network goes
+    /// offline: from then on nobody can connect, and it waits to be cancelled.
     ///
     /// - Parameter whenReady: Called once with the URL, when the server accepts requests.
     /// - Throws: `.missing` when there is no such folder, `.busy` when the port is in use, `.io` when listening fails
@@ -35,8 +36,10 @@ public struct DevelopmentServer: Sendable {
         let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
             let channel = try await listen(on: threads, to: site, through: network)
+            let url = "http://127.0.0.1:\(channel.localAddress?.port ?? Int(port))/"
+            try await goOffline(channel)
             await withTaskCancellationHandler {
-                whenReady("http://127.0.0.1:\(channel.localAddress?.port ?? Int(port))/")
+                whenReady(url)
                 try? await channel.closeFuture.get()
             } onCancel: {
                 channel.close(promise: nil)
@@ -45,7 +48,16 @@ public struct DevelopmentServer: Sendable {
             try? await threads.shutdownGracefully()
             throw cannotListen(error)
         }
+        // Closes all connections.
         try? await threads.shutdownGracefully()
+        while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
+    }
+
+    /// Closes the listening socket when it is time.
+    private func goOffline(_ channel: any Channel) async throws {
+        guard let time = conditions.offlineAfter else { return }
+        guard time > .zero else { return try await channel.close() }
+        channel.eventLoop.scheduleTask(in: TimeAmount(time)) { channel.close(promise: nil) }
     }
 
     private func listen(

@@ -10,7 +10,7 @@ public struct NetworkConditions: Sendable {
     public var truncation: UInt64 = 0
     /// Whether the site's timestamp stays as it is at the start, as if an old copy were served.
     public var isStale = false
-    /// The time after which nobody is answered; nil for never.
+    /// The time after which all connections end and none begins; nil for never.
     public var offlineAfter: Duration?
     /// The part of requests that fail with status 503, from 0 to 1.
     public var errorRate = 0.0

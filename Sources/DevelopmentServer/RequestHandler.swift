@@ -22,7 +22,6 @@ final class RequestHandler: ChannelInboundHandler {
         case .end:
             guard let request else { return }
             self.request = nil
-            if network.isOffline { return context.close(promise: nil) }
             let latency = TimeAmount(network.conditions.latency)
             guard latency > .zero else { return respond(to: request, context) }
             context.eventLoop.assumeIsolated().scheduleTask(in: latency) {

@@ -11,16 +11,11 @@ final class SimulatedNetwork: Sendable {
     }
 
     let conditions: NetworkConditions
-    private let start = ContinuousClock.now
     private let state: Mutex<State>
 
     init(_ conditions: NetworkConditions) {
         self.conditions = conditions
         state = Mutex(State(random: conditions.seed))
-    }
-
-    var isOffline: Bool {
-        conditions.offlineAfter.map { ContinuousClock.now - start >= $0 } ?? false
     }
 
     /// Whether the next request fails.

@@ -1,5 +1,6 @@
 import Foundation
 import NIOCore
+import NIOPosix
 import Synchronization
 import Testing
 
@@ -52,13 +53,31 @@ import Testing
         }
     }
 
-    @Test func nobodyIsAnswered() async throws {
+    @Test func nobodyCanConnect() async throws {
         try await withSite {
             $0.offlineAfter = .zero
         } _: { port, _ in
-            let bytes = try await exchange(port, "GET /a.avpack HTTP/1.1\r\nHost: x\r\n\r\n")
-            #expect(bytes.isEmpty)
+            await expectRefusal(port)
         }
+    }
+
+    /// Also connections that are idle, or sending.
+    @Test func allConnectionsEnd() async throws {
+        try await withSite {
+            $0.bytesPerSecond = 10_000
+            $0.offlineAfter = .seconds(1)
+        } _: { port, _ in
+            async let idle = exchange(port, "GET /metadata/timestamp.json HTTP/1.1\r\nHost: x\r\n\r\n")
+            // All of it would take ten seconds; where the connection is reset the reply is lost.
+            let cut = try? await ask(port, "/a.avpack")
+            #expect(cut?.body.count ?? 0 < 50_000)
+            _ = try? await idle
+            await expectRefusal(port)
+        }
+    }
+
+    private func expectRefusal(_ port: Int) async {
+        await #expect(throws: NIOConnectionError.self) { try await exchange(port, "GET / HTTP/1.1\r\n\r\n") }
     }
 
     /// The same requests fail with the same seed.

@@ -17,7 +17,7 @@ extension VaultClient {
     /// updated, and of each pack the index and the catalog are read; nothing else of the store changes.
     ///
     /// The pieces in the store count as sound, which a fetch verifies; and that a host does not support Range requests may show
-    /// only later.
+    /// only later. ``PlanningPolicy/meteredAllowance`` does not count: this is what it may be raised by.
     ///
     /// - Parameter time: how long it may take; then `.busy` is thrown.
     /// - Throws: what a fetch throws; the first error when all packs were tried.
@@ -39,7 +39,9 @@ extension VaultClient {
         try selected.requireKnownTags()
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun
-        let (plan, _) = await plan(for: selected, on: .app(selected.selection), with: stored, using: keys)
+        let missing = await missingKeys(for: selected, with: stored, using: keys)
+        let plan = plan(
+            for: selected, on: .app(selected.selection), with: stored, missing: missing, within: nil)
         let offers = selected.offers.byID
         let stager = stager(with: keys)
         var costs: [DownloadCost] = []

@@ -134,7 +134,9 @@ public actor VaultClient {
         let stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
         let keys = keysOfRun
-        let (plan, missingKeys) = await plan(for: selected, on: occasion, with: stored, using: keys)
+        let missingKeys = await missingKeys(for: selected, with: stored, using: keys)
+        let plan = try await affordablePlan(
+            for: selected, on: occasion, with: stored, missing: missingKeys, using: keys)
         if needsAll, let refusal = plan.refusals.first { throw refusal.error }
         let refreshed = Set(plan.refreshed.map(\.id))
         for id in plan.kept where !refreshed.contains(id) { broadcast.send(.finished(id, .loaded)) }
@@ -156,28 +158,6 @@ public actor VaultClient {
         for outcome in outcomes { _ = try outcome.result.get() }
         if let refusal = plan.refusals.first { throw refusal.error }
         return plan.locked.compactMap { missingKeys[$0.id] } + outcomes.compactMap(\.missingKey)
-    }
-
-    /// The plan, and the error of each pack that is not loaded and that none of the keys opens.
-    func plan(
-        for selected: SelectedPacks, on occasion: PlanningOccasion, with stored: [StoredPack],
-        using keys: (any KeyProvider)?
-    ) async -> (Plan, missingKeys: [PackID: VaultError]) {
-        let packs = selected.offers.map(\.pack)
-        var missing: [PackID: VaultError] = [:]
-        if let keys {
-            let loaded = Dictionary(
-                stored.map { ($0.id, $0.loaded?.sha256) }, uniquingKeysWith: { first, _ in first })
-            var matches = await KeyMatches(keys)
-            for pack in packs where loaded[pack.id] != pack.sha256 {
-                missing[pack.id] = await matches.missingKey(of: pack)
-            }
-        }
-        let plan = Plan(
-            stored: stored, offered: packs, occasion: occasion, policy: configuration.policy,
-            locked: Set(missing.keys), replaced: selected.replacedIDs, sources: configuration.locations,
-            network: work.network)
-        return (plan, missing)
     }
 
     /// The form of packs in permanent storage; nil where any form will do.

@@ -28,11 +28,13 @@ struct Plan: Sendable {
     ///   - replaced: stored packs that count for no limit, since another variant of them is offered.
     ///   - sources: where packs can be downloaded from.
     ///   - network: what of it may be used.
+    ///   - costs: bytes that must come of a pack; all of it where that is not known.
     ///   - metadataBytes: what was downloaded to know what is offered.
     init(
         stored: [StoredPack], offered: [PackManifest], occasion: PlanningOccasion,
         policy: PlanningPolicy = PlanningPolicy(), locked: Set<PackID> = [], replaced: Set<PackID> = [],
-        sources: [SiteLocation], network: NetworkUse = .unrestricted, metadataBytes: UInt64 = 0
+        sources: [SiteLocation], network: NetworkUse = .unrestricted, costs: [PackID: UInt64] = [:],
+        metadataBytes: UInt64 = 0
     ) {
         self.network = network
         lockedIDs = policy.preloadsLockedPacks || occasion.isRequest ? [] : locked
@@ -59,7 +61,7 @@ struct Plan: Sendable {
         // Sorting is stable: within a class the packs stay in the order offered.
         transfers.sort { $0.priority < $1.priority }
         downloads.sort { $0.rank < $1.rank }
-        refuseExcess(&limits)
+        refuseExcess(&limits, costs)
     }
 
     /// The usable files of a pack: none where its removal was begun.
@@ -118,10 +120,10 @@ struct Plan: Sendable {
         removals += stored.files.lazy.filter { $0.stage != used }.map(PlannedRemoval.file)
     }
 
-    private mutating func refuseExcess(_ limits: inout PlanLimits) {
+    private mutating func refuseExcess(_ limits: inout PlanLimits, _ costs: [PackID: UInt64]) {
         var admitted: [PlannedDownload] = []
         for download in downloads {
-            if let reason = limits.admit(download) {
+            if let reason = limits.admit(download, costing: costs[download.pack.id] ?? download.pack.length) {
                 refusals.append(PlanRefusal(pack: download.pack, reason: reason))
             } else {
                 admitted.append(download)

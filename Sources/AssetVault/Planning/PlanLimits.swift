@@ -37,10 +37,12 @@ struct PlanLimits {
         allowances[transfer.pack.offer.policy == .essential].add(transfer.pack.length)
     }
 
-    /// Counts a download, unless a limit forbids it. All its bytes count, also those that are here already. An
-    /// essential pack that failed is downloaded like any other, and still counts in the essential set: it takes nothing
+    /// Counts a download, unless a limit forbids it. All its bytes count, also those that are here already; for a metered
+    /// network only those that must come. An essential pack that failed is downloaded like any other, and still counts in the essential set: it takes nothing
     /// from the others.
-    mutating func admit(_ download: PlannedDownload) -> PlanRefusal.Reason? {
+    ///
+    /// - Parameter cost: bytes that must come.
+    mutating func admit(_ download: PlannedDownload, costing cost: UInt64) -> PlanRefusal.Reason? {
         guard hasAllowedSource else { return .noAllowedSource(sources) }
         let pack = download.pack
         let isEssential = pack.offer.policy == .essential
@@ -48,8 +50,8 @@ struct PlanLimits {
         if isInitial, let limit = allowance.passed(by: pack.length) {
             return .overAllowance(limit, taken: allowance.used, isEssential: isEssential)
         }
-        if isMetered, let limit = meteredBytes.passed(by: pack.length) {
-            return .overMeteredAllowance(limit, taken: meteredBytes.used)
+        if isMetered, let limit = meteredBytes.passed(by: cost) {
+            return .overMeteredAllowance(limit, taken: meteredBytes.used, cost: cost)
         }
         var installedSize = installedSizes[isEssential]
         installedSize.subtract(download.replacedSize)
@@ -62,7 +64,7 @@ struct PlanLimits {
         installedSize.add(pack.installedSize)
         installedSizes[isEssential] = installedSize
         allowances[isEssential].add(pack.length)
-        meteredBytes.add(pack.length)
+        meteredBytes.add(cost)
         return nil
     }
 }

@@ -7,8 +7,9 @@ struct PlanRefusal: Sendable, Equatable {
     enum Reason: Sendable, Equatable {
         /// The initial set would exceed its allowance, of which `taken` bytes are used.
         case overAllowance(UInt64, taken: UInt64, isEssential: Bool)
-        /// The packs of one call would exceed what may come over a metered network, of which `taken` bytes are used.
-        case overMeteredAllowance(UInt64, taken: UInt64)
+        /// What must come of the packs of one call, `cost` of this one, would exceed what may come over a metered network, of which
+        /// `taken` bytes are used.
+        case overMeteredAllowance(UInt64, taken: UInt64, cost: UInt64)
         /// With the opened sizes of the others it would exceed this limit.
         case overInstalledSize(UInt64, others: UInt64, isEssential: Bool)
         /// None of these sources is allowed.
@@ -28,8 +29,9 @@ extension PlanRefusal {
     /// By how much a limit is too small.
     private var missingBytes: UInt64? {
         switch reason {
-        case .overAllowance(let limit, let taken, _), .overMeteredAllowance(let limit, let taken):
-            excess(of: pack.length, beside: taken, over: limit)
+        case .overAllowance(let limit, let taken, _): excess(of: pack.length, beside: taken, over: limit)
+        case .overMeteredAllowance(let limit, let taken, let cost):
+            excess(of: cost, beside: taken, over: limit)
         case .overInstalledSize(let limit, let others, _):
             excess(of: pack.installedSize, beside: others, over: limit)
         case .noAllowedSource: nil
@@ -57,8 +59,8 @@ extension PlanRefusal {
         case .overAllowance(let allowance, let taken, false):
             "its \(pack.length) bytes exceed the download allowance of \(allowance), "
                 + "of which packs before it take \(taken)"
-        case .overMeteredAllowance(let allowance, let taken):
-            "its \(pack.length) bytes exceed the \(allowance) that may come over a metered network, of which packs before it "
+        case .overMeteredAllowance(let allowance, let taken, let cost):
+            "the \(cost) bytes of it that must be downloaded exceed the \(allowance) that may come over a metered network, of which packs before it "
                 + "take \(taken)"
         case .overInstalledSize(let limit, let others, let isEssential):
             "opened, it takes \(pack.installedSize) bytes on the disk: with the \(others) of other "

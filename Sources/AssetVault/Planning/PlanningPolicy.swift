@@ -7,7 +7,8 @@ public struct PlanningPolicy: Sendable {
     public var essentialDownloadAllowance: UInt64?
     /// Bytes of the initial set of all other downloads: counts for a downloader's `.install` only.
     public var downloadAllowance: UInt64?
-    /// Bytes of the packs that one call may download over a metered network (``NetworkUse/metered``).
+    /// Bytes that one call may download of packs over a metered network (``NetworkUse/metered``). Of an update only what is not here
+    /// counts.
     public var meteredAllowance: UInt64?
     /// Bytes of all essential packs once opened. File systems need somewhat more than that.
     public var essentialInstalledSize: UInt64?

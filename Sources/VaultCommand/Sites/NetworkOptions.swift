@@ -19,7 +19,8 @@ struct NetworkOptions: ParsableArguments {
     @Flag(help: "Serve the timestamp of now for ever, as a host with an old copy does.")
     var stale = false
 
-    @Option(help: ArgumentHelp("Answer nobody after this time.", valueName: "seconds"))
+    @Option(
+        help: ArgumentHelp("End all connections after this time, and refuse new ones.", valueName: "seconds"))
     var offlineAfter: Double?
 
     @Option(help: ArgumentHelp("Let this part of the requests fail, such as 0.1.", valueName: "0..1"))

@@ -53,6 +53,31 @@ import VaultFileSystem
         }
     }
 
+    /// Over a metered network only what must come counts.
+    @Test func anAllowanceAboveAnUpdate() async throws {
+        try await sealedClient().fetch()
+        try await publish(2)
+        func careful(_ allowance: UInt64) throws -> VaultClient {
+            var configuration = try hosted.configuration()
+            configuration.form = .sealed
+            configuration.network = .metered
+            configuration.policy.meteredAllowance = allowance
+            return try VaultClient(configuration)
+        }
+        let tooCareful = try careful(50_000)
+        let cost = try await tooCareful.costs(of: .only([one])).reduce(0) { $0 + $1.cost.bytes }
+        #expect(50_001..<120_000 ~= cost)
+        do {
+            try await tooCareful.fetch(.only([one]))
+            Issue.record("it was fetched")
+        } catch {
+            #expect(error.category == .limit && error.missingBytes == cost - 50_000, "\(error)")
+        }
+        let client = try careful(cost)
+        try await client.fetch(.only([one]))
+        try await expectContent(2, client)
+    }
+
     @Test func onlyChangedPiecesAreFetched() async throws {
         let client = try sealedClient()
         try await client.fetch()

@@ -65,16 +65,18 @@ import Testing
         let small = ResourceRequest(tags: ["level4"], of: careful)
         #expect(try await small.downloadSize() > 200_000)
         try await small.beginAccessing()
-        // The texture comes with it.
+        let sent = sentBytes
+        // The texture comes with it. What it costs is told all the same.
         let large = ResourceRequest(tags: ["level3"], of: careful)
+        #expect(try await large.downloadSize() > 300_000)
         do {
             try await large.beginAccessing()
             Issue.record("it began")
         } catch {
             #expect(error.category == .limit && error.missingBytes ?? 0 > 50_000, "\(error)")
         }
-        // Nothing comes for a request that can't begin.
-        #expect(game.askedPacks.count == 1)
+        // Nothing but indexes comes for a request that can't begin.
+        #expect(sentBytes < sent + 10_000, "\(sentBytes - sent)")
         careful.network = .unrestricted
         try await large.beginAccessing()
         let usage = try await careful.store.networkUsage()

@@ -1,0 +1,61 @@
+import SealedPack
+import VaultErrors
+
+/// What is done for selected packs.
+extension VaultClient {
+    /// The error of each pack that is not loaded and that none of the keys opens.
+    func missingKeys(
+        for selected: SelectedPacks, with stored: [StoredPack], using keys: (any KeyProvider)?
+    ) async -> [PackID: VaultError] {
+        guard let keys else { return [:] }
+        let loaded = Dictionary(
+            stored.map { ($0.id, $0.loaded?.sha256) }, uniquingKeysWith: { first, _ in first })
+        var missing: [PackID: VaultError] = [:]
+        var matches = await KeyMatches(keys)
+        for pack in selected.offers.map(\.pack) where loaded[pack.id] != pack.sha256 {
+            missing[pack.id] = await matches.missingKey(of: pack)
+        }
+        return missing
+    }
+
+    /// - Parameters:
+    ///   - missing: the packs whose key is missing.
+    ///   - allowance: bytes that may come over a metered network.
+    ///   - costs: bytes that must come of a pack; all of it where that is not known.
+    func plan(
+        for selected: SelectedPacks, on occasion: PlanningOccasion, with stored: [StoredPack],
+        missing: [PackID: VaultError], within allowance: UInt64?, costing costs: [PackID: UInt64] = [:]
+    ) -> Plan {
+        var policy = configuration.policy
+        policy.meteredAllowance = allowance
+        return Plan(
+            stored: stored, offered: selected.offers.map(\.pack), occasion: occasion, policy: policy,
+            locked: Set(missing.keys), replaced: selected.replacedIDs, sources: configuration.locations,
+            network: work.network, costs: costs)
+    }
+
+    /// The plan, within what may come over a metered network. Where whole packs would exceed that, the hosts are asked for their
+    /// indexes: of an update little may be missing.
+    func affordablePlan(
+        for selected: SelectedPacks, on occasion: PlanningOccasion, with stored: [StoredPack],
+        missing: [PackID: VaultError], using keys: (any KeyProvider)?
+    ) async throws(VaultError) -> Plan {
+        let plan = plan(for: selected, on: occasion, with: stored, missing: missing, within: nil)
+        guard let allowance = configuration.policy.meteredAllowance, work.network == .metered,
+            plan.downloads.reduce(UInt64(0), { $0 + min($1.pack.length, .max - $0) }) > allowance
+        else { return plan }
+        let offers = selected.offers.byID
+        let stager = stager(with: keys)
+        var costs: [PackID: UInt64] = [:]
+        for offer in plan.downloads.compactMap({ offers[$0.pack.id] }) {
+            do throws(VaultError) {
+                costs[offer.pack.id] = try await stager.cost(of: offer)?.bytes ?? 0
+            } catch {
+                // Its download says what is wrong; until then all of it counts.
+                if Task.isCancelled || error.category == .unreachable { throw error }
+            }
+        }
+        return self.plan(
+            for: selected, on: occasion, with: stored, missing: missing, within: allowance, costing: costs)
+    }
+}
