@@ -6,7 +6,7 @@ import VaultSite
 /// The packs of a selection, as a site lists them now.
 struct SelectedPacks {
     /// In the order in which they are wanted.
-    let offers: [OfferedPack]
+    let offers: [LocatedPack]
     /// Delegated roles that could not be verified: the packs that they list are unknown.
     let refusals: [VaultError]
     /// Why packs of the selected tags are missing that this release can't read; among the refusals, too.
@@ -44,7 +44,7 @@ struct SelectedPacks {
     private init(
         named ids: [PackID], of access: SiteAccess, in listing: SiteAccess.Listing
     ) async throws(VaultError) {
-        var offers: [OfferedPack] = []
+        var offers: [LocatedPack] = []
         for id in ids { offers.append(try await access.offer(of: id, in: listing)) }
         self.offers = offers
         selection = .only(offers.map(\.pack.id))
@@ -56,7 +56,7 @@ struct SelectedPacks {
         _ selection: PackSelection, among candidates: CandidatePacks, for device: DeviceTraits?,
         of access: SiteAccess, in listing: SiteAccess.Listing
     ) throws(VaultError) {
-        var offers: [OfferedPack] = []
+        var offers: [LocatedPack] = []
         for listed in candidates.packs {
             if let offer = try access.offer(listed, in: listing) { offers.append(offer) }
         }

@@ -83,7 +83,7 @@ struct SiteAccess: Sendable {
 
     /// One pack. Of a large site only the delegated metadata that may list it are read. Throws `.missing` for a pack that the
     /// site does not list.
-    func offer(of id: PackID, in listing: Listing) async throws(VaultError) -> OfferedPack {
+    func offer(of id: PackID, in listing: Listing) async throws(VaultError) -> LocatedPack {
         let listedID = listing.names?.listedID(of: id) ?? id
         let id = listing.names?[listed: listedID]?.name ?? id
         let record = try await trust.target(
@@ -103,7 +103,7 @@ struct SiteAccess: Sendable {
     }
 
     /// The pack with the table of quiet names; nil for a site whose names are public.
-    func namesOffer(in listing: Listing) async throws(VaultError) -> OfferedPack? {
+    func namesOffer(in listing: Listing) async throws(VaultError) -> LocatedPack? {
         guard listing.chain.hasQuietNames else { return nil }
         let id = try PackID(PackNames.packID)
         let record = try await trust.target(
@@ -124,19 +124,19 @@ struct SiteAccess: Sendable {
 
     /// A pack whose manifest was verified when it was staged, at the place where it was hosted then.
     func offer(recorded pack: PackManifest, listedBy listing: ListingVersion) throws(VaultError)
-        -> OfferedPack
+        -> LocatedPack
     {
         var segments = pack.id.targetPath.split(separator: "/").map(String.init)
         segments[segments.count - 1] = "\(pack.sha256.hex).\(segments[segments.count - 1])"
         let path = segments.joined(separator: "/")
         var locations: [SiteLocation] = []
         for site in mirrors { locations.append(try site.location.appending("targets/\(path)")) }
-        return OfferedPack(pack: pack, listing: listing, locations: locations)
+        return LocatedPack(pack: pack, listing: listing, locations: locations)
     }
 
     /// The version of a pack for this app, with all mirrors of its file: the one that sent the metadata is asked first. Nil
     /// where none is for it.
-    func offer(_ listed: ListedPack, in listing: Listing) throws(VaultError) -> OfferedPack? {
+    func offer(_ listed: ListedPack, in listing: Listing) throws(VaultError) -> LocatedPack? {
         guard let pack = listed.version(for: listing.appVersion) else { return nil }
         let target = try ListedPack(pack).target
         var sites = [listing.site]
@@ -146,7 +146,7 @@ struct SiteAccess: Sendable {
             locations.append(try site.location(of: target, in: listing.chain))
         }
         let named = listing.names?.completing(pack) ?? pack
-        return OfferedPack(
+        return LocatedPack(
             pack: named, listing: listing.version, locations: locations, rank: listed.rank)
     }
 }

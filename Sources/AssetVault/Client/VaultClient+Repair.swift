@@ -73,7 +73,7 @@ extension VaultClient {
 
     /// The pack as the site lists it now; else as it was listed when it was staged.
     private func offer(toRepair loaded: PackRecord.Loaded, recorded record: PackRecord)
-        async throws(VaultError) -> OfferedPack
+        async throws(VaultError) -> LocatedPack
     {
         let listing: SiteAccess.Listing
         do throws(VaultError) { listing = try await currentListing() } catch {

@@ -12,7 +12,7 @@ extension PackStager {
     /// The complete, verified file in ephemeral storage. A download that another process has begun is continued: a
     /// downloader leaves it to the app, an app's own is waited for, and a stalled process is bypassed. Nil where a
     /// downloader leaves it to another process.
-    func download(_ offer: OfferedPack) async throws(VaultError) -> OpenFileReference? {
+    func download(_ offer: LocatedPack) async throws(VaultError) -> OpenFileReference? {
         let pack = offer.pack
         let file = DownloadFile(layout: store.layout, pack: pack)
         let mark = ForegroundMark(layout: store.layout, pack: pack)
@@ -55,7 +55,7 @@ extension PackStager {
     ///
     /// - Parameter bypassing: whether its owner is stalled.
     private func bring(
-        _ offer: OfferedPack, _ download: PackDownload, to file: DownloadFile, bypassing: Bool,
+        _ offer: LocatedPack, _ download: PackDownload, to file: DownloadFile, bypassing: Bool,
         givingWayTo mark: ForegroundMark, _ progress: DownloadProgress
     ) async throws(VaultError) -> OpenFileReference {
         let pack = offer.pack
@@ -110,7 +110,7 @@ extension PackStager {
     }
 
     /// A download without any request yet, and disk space for it.
-    func beginDownload(of offer: OfferedPack, to file: DownloadFile) async throws(VaultError) -> PackDownload
+    func beginDownload(of offer: LocatedPack, to file: DownloadFile) async throws(VaultError) -> PackDownload
     {
         let folder = store.layout.ephemeral
         try store.layout.makeEphemeral()
@@ -120,7 +120,7 @@ extension PackStager {
         return download
     }
 
-    func newDownload(of offer: OfferedPack, to file: DownloadFile) -> PackDownload {
+    func newDownload(of offer: LocatedPack, to file: DownloadFile) -> PackDownload {
         PackDownload(
             transport: network.transport(for: offer.pack.id), file: file,
             sources: DownloadSources(offer.locations, retries: retries),
@@ -137,7 +137,7 @@ extension PackStager {
 
     /// Whether another process moved the pack to shared storage, or further. Under the lock: a file is moved before
     /// that is recorded.
-    private func isDone(_ offer: OfferedPack) async throws(VaultError) -> Bool {
+    private func isDone(_ offer: LocatedPack) async throws(VaultError) -> Bool {
         // While the store is busy the answer is no: at worst the pack is downloaded twice.
         let record: PackRecord
         do throws(VaultError) {

@@ -70,7 +70,7 @@ public struct PackDownloader: Sendable {
 
     /// Essential packs that failed are tried again after all others.
     private func retryEssentials(
-        of plan: Plan, _ outcomes: inout [StagingRun.Outcome], _ offers: [OfferedPack], _ run: StagingRun
+        of plan: Plan, _ outcomes: inout [StagingRun.Outcome], _ offers: [LocatedPack], _ run: StagingRun
     ) async throws(VaultError) {
         let essential = Set(plan.downloads.filter(\.isEssential).map(\.pack.id))
         let failed = outcomes.filter { outcome in

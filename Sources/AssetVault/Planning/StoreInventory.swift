@@ -16,7 +16,7 @@ struct StoreInventory: Sendable {
     ///
     /// - Parameter form: the form of packs in permanent storage; nil where any will do.
     func storedPacks(
-        for offers: [OfferedPack], as form: PackForm?, listedBy listing: ListingVersion
+        for offers: [LocatedPack], as form: PackForm?, listedBy listing: ListingVersion
     ) async throws(VaultError) -> [StoredPack] {
         let packs = offers.map(\.pack)
         let loaded = try await self.loaded(among: packs, as: form, listedBy: listing)
@@ -39,7 +39,7 @@ struct StoreInventory: Sendable {
     }
 
     /// The same for the offered packs only, without changing anything.
-    func inspectedPacks(for offers: [OfferedPack], as form: PackForm?) async throws(VaultError)
+    func inspectedPacks(for offers: [LocatedPack], as form: PackForm?) async throws(VaultError)
         -> [StoredPack]
     {
         var stored: [StoredPack] = []

@@ -70,7 +70,7 @@ struct PackRemoval: Sendable {
 
     /// Removes what waits beside packs that are live just as the site lists them: older versions that somebody put there again,
     /// or that a downloader brought in vain.
-    func removeSuperseded(by offers: [OfferedPack]) async throws(VaultError) {
+    func removeSuperseded(by offers: [LocatedPack]) async throws(VaultError) {
         let waitingIDs = Set(try records.waitingIDs())
         let superseding = offers.filter { waitingIDs.contains($0.pack.id) }
         guard !superseding.isEmpty else { return }

@@ -5,7 +5,7 @@ import VaultFileSystem
 extension PackStager {
     /// The cost of downloading a pack now; nil where no download is needed. Leaves no new file; an existing partial
     /// download keeps the tail that was fetched for this.
-    func cost(of offer: OfferedPack) async throws(VaultError) -> UpdateCost? {
+    func cost(of offer: LocatedPack) async throws(VaultError) -> UpdateCost? {
         if try keptPack(offer.pack) != nil { return nil }
         let file = DownloadFile(layout: store.layout, pack: offer.pack)
         try store.layout.makeEphemeral()

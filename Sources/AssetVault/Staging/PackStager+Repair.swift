@@ -31,7 +31,7 @@ extension PackStager {
 
     /// Verifies a version whose fingerprint has changed, and repairs it where it is damaged. Without its key an opened one
     /// stays as it is.
-    func repairChanged(_ loaded: PackRecord.Loaded, as offer: OfferedPack) async throws(VaultError) {
+    func repairChanged(_ loaded: PackRecord.Loaded, as offer: LocatedPack) async throws(VaultError) {
         do throws(VaultError) {
             if try await damage(to: loaded) != nil {
                 _ = try await repair(offer, as: loaded.form)
@@ -58,7 +58,7 @@ extension PackStager {
 
     /// Fetches what is damaged of the live version, which stays until the sound one replaces it. False when it is no longer
     /// live by then.
-    func repair(_ offer: OfferedPack, as form: PackForm) async throws(VaultError) -> Bool {
+    func repair(_ offer: LocatedPack, as form: PackForm) async throws(VaultError) -> Bool {
         let pack = offer.pack
         let layout = store.layout
         let file = DownloadFile(layout: layout, pack: pack)

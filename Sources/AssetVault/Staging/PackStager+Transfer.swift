@@ -7,7 +7,7 @@ import VaultKeys
 /// From where a verified pack is to the area where its role wants it.
 extension PackStager {
     /// Moves a finished download to permanent storage where there is a key for it, else to shared storage.
-    func transferDownload(_ file: OpenFileReference, _ offer: OfferedPack) async throws(VaultError)
+    func transferDownload(_ file: OpenFileReference, _ offer: LocatedPack) async throws(VaultError)
         -> PackState
     {
         let pack = offer.pack

@@ -43,7 +43,7 @@ struct PackStager: Sendable {
     var opensPacks: Bool { store.role == .app }
 
     /// Stages the pack as far as the role can. Returns its state.
-    func stage(_ offer: OfferedPack) async throws(VaultError) -> PackState {
+    func stage(_ offer: LocatedPack) async throws(VaultError) -> PackState {
         let pack = offer.pack
         let record = try await begin(offer)
         guard !record.isRemoved else { throw VaultError.removedMeanwhile(pack.id) }
@@ -85,7 +85,7 @@ struct PackStager: Sendable {
 
     /// Recovers the pack and, where nothing of it is here, records in the same transition that its download begins. Returns
     /// the record.
-    private func begin(_ offer: OfferedPack) async throws(VaultError) -> PackRecord {
+    private func begin(_ offer: LocatedPack) async throws(VaultError) -> PackRecord {
         let pack = offer.pack
         return try await store.withLock { () throws(VaultError) in
             var record = try store.recovery.recover(locked: pack.id)
@@ -128,7 +128,7 @@ struct PackStager: Sendable {
     private func acceptBroughtPack(_ id: PackID) async throws(VaultError) {
         let record = try store.records.record(of: id)
         guard !record.isRemoved else { return }
-        let listed: OfferedPack?
+        let listed: LocatedPack?
         do throws(VaultError) { listed = try await storedListing?.offer(of: id) } catch {
             // A pack that was accepted before needs no listing.
             guard record.waiting != nil || record.loaded != nil, !Task.isCancelled else { throw error }

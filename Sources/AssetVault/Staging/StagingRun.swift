@@ -18,7 +18,7 @@ struct StagingRun: Sendable {
     }
 
     /// - Returns: the outcome of every pack that something was done with, in the order of the plan.
-    func run(_ plan: Plan, _ offers: [OfferedPack], on occasion: PlanningOccasion) async throws(VaultError)
+    func run(_ plan: Plan, _ offers: [LocatedPack], on occasion: PlanningOccasion) async throws(VaultError)
         -> [Outcome]
     {
         let offered = offers.byID

@@ -4,7 +4,7 @@ import SealedPack
 struct StagingTask: Sendable {
     let id: PackID
     /// Nil for a waiting pack that only needs to be opened.
-    let offer: OfferedPack?
+    let offer: LocatedPack?
     /// Whether the app asks for it: then it is staged even if it was removed.
     var isRequested = false
     /// What it needs of the network: what waits only needs to be opened.

@@ -71,7 +71,7 @@ struct StoredListing: Sendable {
     }
 
     /// The version of a pack that is listed for this app; nil where there is none.
-    func offer(of id: PackID) async throws(VaultError) -> OfferedPack? {
+    func offer(of id: PackID) async throws(VaultError) -> LocatedPack? {
         let record = try await trust.target(
             at: id.targetPath, in: chain, from: source, now: .earliest)
         guard let record,
@@ -80,7 +80,7 @@ struct StoredListing: Sendable {
             let pack = listed.version(for: appVersion)
         else { return nil }
         let named = names?.completing(pack) ?? pack
-        return OfferedPack(pack: named, listing: ListingVersion(chain), locations: [])
+        return LocatedPack(pack: named, listing: ListingVersion(chain), locations: [])
     }
 
     private func lists(_ waiting: [PackID: Set<SHA256Digest>]) async -> Bool {

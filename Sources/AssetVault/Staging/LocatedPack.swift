@@ -2,7 +2,7 @@ import SealedPack
 import VaultTransport
 
 /// A pack as a site lists it now, and where it is hosted.
-struct OfferedPack: Sendable {
+struct LocatedPack: Sendable {
     let pack: PackManifest
     /// The metadata that list it.
     let listing: ListingVersion
@@ -14,8 +14,8 @@ struct OfferedPack: Sendable {
     var ranked: RankedPack { RankedPack(pack: pack, rank: rank) }
 }
 
-extension [OfferedPack] {
-    var byID: [PackID: OfferedPack] {
+extension [LocatedPack] {
+    var byID: [PackID: LocatedPack] {
         Dictionary(map { ($0.pack.id, $0) }, uniquingKeysWith: { first, _ in first })
     }
 }
