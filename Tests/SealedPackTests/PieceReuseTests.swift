@@ -118,6 +118,21 @@ import VaultFileSystem
         #expect(try await finish(assembly, of: new) == [rest])
     }
 
+    /// A source is told which of its pieces are what its index says.
+    @Test func aSourceIsTold() async throws {
+        let parts = try packs.pack("old", old).parts
+        let source = RecordingSource(pack: try packs.file("lying", parts.bytes))
+        let file = try OpenFile(updating: packs.folder.path.appending("lying"))
+        let flipped = [parts.pieces[3][10] ^ 1]
+        try file.write(flipped.span, at: UInt64(parts.place(3).lowerBound + 10))
+        var assembly = try await begun(try packs.pack("new", old).parts)
+        var next: (any PieceSource)? = source
+        try await assembly.reuse(from: { next.take() }, progress: { _ in })
+        let wrong = source.told.withLock { $0.filter { !$0.value }.map(\.key.lowerBound) }
+        #expect(source.told.withLock { $0.count } == 6)
+        #expect(wrong == [UInt64(parts.place(3).lowerBound)])
+    }
+
     /// A duplicate piece is requested once, copied once, and found by the next attempt.
     @Test func duplicatePiecesAreFetchedOnce() async throws {
         let (twin, other) = (old[0], old[1])
@@ -159,4 +174,20 @@ import VaultFileSystem
         let ranges = [new.place(0).lowerBound..<new.place(2).upperBound, new.place(4)]
         #expect(try await finish(assembly, of: new) == ranges)
     }
+}
+
+/// A sealed pack that records what it is told.
+private final class RecordingSource: PieceSource {
+    let pack: PackFile
+    let told = Mutex<[Range<UInt64>: Bool]>([:])
+
+    init(pack: PackFile) { self.pack = pack }
+
+    func has(piece number: Int, at range: Range<UInt64>) -> Bool { true }
+
+    func ciphertext(ofPiece number: Int, at range: Range<UInt64>) throws(VaultError) -> [UInt8] {
+        try pack.ciphertext(ofPiece: number, at: range)
+    }
+
+    func noteVerification(of range: Range<UInt64>, isSound: Bool) { told.withLock { $0[range] = isSound } }
 }

@@ -5,6 +5,7 @@ import SystemPackage
 /// the other; nothing stays open.
 struct PackFamily {
     private let key: ContentKeyID
+    private let budget: ReuseBudget
     private var sources: [StoredSource] = []
     private var directory = PieceDirectory()
     /// Packs that are downloaded in this run, and are not in the directory yet.
@@ -14,22 +15,32 @@ struct PackFamily {
     /// What was there before the run.
     private var (hadSealed, hadTrees) = (false, false)
     private let hadArriving: [StoredSource]
+    /// Files of others, which may have several names.
+    private var foreign: Set<FileIdentity> = []
 
-    init(of owners: Set<PackID>, under key: ContentKeyID, in layout: StoreLayout) {
+    init(
+        of owners: Set<PackID>, under key: ContentKeyID, in layout: StoreLayout, within budget: ReuseBudget
+    ) {
         self.key = key
-        hadArriving = StoredSource.arriving(in: layout, besides: nil, under: key)
+        self.budget = budget
+        hadArriving = StoredSource.arriving(in: layout, besides: nil, under: key, within: budget)
         for id in owners.sorted() { look(at: id, in: layout) }
     }
 
     /// Adds what is in the folders of a pack.
     mutating func look(at id: PackID, in layout: StoreLayout) {
         guard known.insert(id).inserted else { return }
-        for source in StoredSource.sealed(of: id, in: layout) where add(source) { hadSealed = true }
+        for source in StoredSource.sealed(of: id, in: layout, within: budget) where add(source) {
+            hadSealed = true
+        }
         for source in StoredSource.trees(of: id, in: layout) where add(source) { hadTrees = true }
     }
 
     private mutating func add(_ source: StoredSource) -> Bool {
-        guard let pack = source.openPack(under: key) else { return false }
+        if source.isForeign {
+            guard let file = source.identity, foreign.insert(file).inserted else { return false }
+        }
+        guard let pack = source.openPack(under: key, within: budget) else { return false }
         directory.add(pack, as: UInt32(clamping: sources.count))
         sources.append(source)
         return true
@@ -55,7 +66,7 @@ struct PackFamily {
         expected = packs.filter { manifest in
             let candidates = [
                 StoredSource(id: manifest.id, file: layout.version(manifest, as: .sealed)),
-                StoredSource(id: manifest.id, file: layout.waitingPack(manifest)),
+                StoredSource(id: manifest.id, file: layout.waitingPack(manifest), isForeign: true),
                 StoredSource(
                     id: manifest.id, file: layout.tailFile(of: manifest),
                     tree: layout.version(manifest, as: .opened)),

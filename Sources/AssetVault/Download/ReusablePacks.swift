@@ -8,11 +8,14 @@ import VaultKeys
 /// packs of a resource tree have one. Each piece is verified, and none of the files is locked.
 final class ReusablePacks: Sendable {
     private let layout: StoreLayout
+    private let budget: ReuseBudget
     /// The packs that were ever sealed under a content key, by their records; nil before the first question.
     private let owners = Mutex<[ContentKeyID: Set<PackID>]?>(nil)
     private let families = Mutex<[ContentKeyID: PackFamily]>([:])
 
-    init(_ layout: StoreLayout) { self.layout = layout }
+    init(_ layout: StoreLayout, within budget: ReuseBudget = ReuseBudget()) {
+        (self.layout, self.budget) = (layout, budget)
+    }
 
     /// What a pack's download may take pieces from.
     ///
@@ -23,18 +26,21 @@ final class ReusablePacks: Sendable {
     func pieces(
         of pack: PackManifest, besides file: FilePath, with keys: (any KeyProvider)?, hasOthers: Bool
     ) -> ReusablePieces {
-        let (key, layout) = (pack.contentKeyID, layout)
+        let (key, layout, budget) = (pack.contentKeyID, layout, budget)
+        budget.note(pack)
         let owners = owners(of: key)
         let hadSources = families.withLock { families in
-            families[key, default: PackFamily(of: owners, under: key, in: layout)].look(
+            families[key, default: PackFamily(of: owners, under: key, in: layout, within: budget)].look(
                 at: pack.id, in: layout)
             return families[key]?.hadSources(besides: file, withTrees: keys != nil) ?? false
         }
         // An open file can be read after its removal.
-        let versions = StoredSource.sealed(of: pack.id, in: layout).compactMap { $0.openPack(under: key) }
+        let versions = StoredSource.sealed(of: pack.id, in: layout, within: budget).compactMap {
+            $0.open(under: key, with: nil, within: budget)
+        }
         return ReusablePieces(
             pack: pack, file: file, hasSources: hadSources || hasOthers, versions: versions, stored: self,
-            keys: keys)
+            keys: keys, budget: budget)
     }
 
     /// The files that have some of these pieces, the best first: sealed packs, then opened trees; of both the pack's own before
@@ -46,7 +52,7 @@ final class ReusablePacks: Sendable {
         let found = families.withLock { families in families[key]?.sources(with: pieces, in: layout) ?? [] }
             // Its sealed versions are open.
             .filter { $0.tree != nil || $0.id != pack.id }
-        let arriving = StoredSource.arriving(in: layout, besides: file, under: key)
+        let arriving = StoredSource.arriving(in: layout, besides: file, under: key, within: budget)
         let trees = found.filter { $0.tree != nil }
         return found.filter { $0.tree == nil } + arriving + trees.filter { $0.id == pack.id }
             + trees.filter { $0.id != pack.id }
@@ -54,6 +60,7 @@ final class ReusablePacks: Sendable {
 
     /// The download of a pack begins: it is a source for others.
     func note(_ pack: PackManifest) {
+        budget.note(pack)
         owners.withLock { _ = $0?[pack.contentKeyID, default: []].insert(pack.id) }
         families.withLock { $0[pack.contentKeyID]?.expect(pack) }
     }
@@ -73,7 +80,10 @@ final class ReusablePacks: Sendable {
             for role in StoreRole.allCases {
                 guard let record = try? records.record(of: id, in: role) else { continue }
                 for pack in [record.loaded?.pack, record.waiting, record.arriving] {
-                    if let pack { owners[pack.contentKeyID, default: []].insert(id) }
+                    guard let pack else { continue }
+                    owners[pack.contentKeyID, default: []].insert(id)
+                    // A downloader's records are in shared storage.
+                    if role == .app { budget.note(pack) }
                 }
             }
         }

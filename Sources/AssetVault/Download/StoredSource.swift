@@ -12,9 +12,25 @@ struct StoredSource: Sendable {
     let file: FilePath
     /// Nil for a sealed pack.
     var tree: FilePath?
+    /// Whether another user may have written it.
+    var isForeign = false
+
+    /// Of the whole file, according to its name.
+    private var digest: SHA256Digest? {
+        let name = file.lastComponent?.string ?? ""
+        return SHA256Digest(hex: String(name.drop { $0 == "@" }.prefix { $0 != "." }))
+    }
+
+    /// The same with its index about to be read; nil also where the budget does not suffice for that.
+    func openPack(under key: ContentKeyID, within budget: ReuseBudget) -> PackFile? {
+        guard let pack = openPack(under: key),
+            !isForeign || budget.takeIndex(of: pack, of: id, named: digest)
+        else { return nil }
+        return pack
+    }
 
     /// Nil where it can't be opened, or is under another content key.
-    func openPack(under key: ContentKeyID) -> PackFile? {
+    private func openPack(under key: ContentKeyID) -> PackFile? {
         guard let name = file.lastComponent?.string,
             let opened = try? Folder(opening: file.removingLastComponent()).openFile(name),
             let pack = try? PackFile(OpenFileReference(opened), as: nil), pack.contentKeyID == key
@@ -25,25 +41,40 @@ struct StoredSource: Sendable {
     /// What it has pieces for; nil where it can't be used. A source that can't be used only makes the download larger.
     ///
     /// - Parameter key: opened trees are nothing without it.
-    func open(under id: ContentKeyID, with key: ContentKey?) -> (any PieceSource)? {
-        guard let pack = openPack(under: id) else { return nil }
-        guard let tree else { return self.id == nil ? PartialPack(pack) : pack }
+    func open(under id: ContentKeyID, with key: ContentKey?, within budget: ReuseBudget) -> (
+        any PieceSource
+    )? {
+        guard let pack = openPack(under: id, within: budget) else { return nil }
+        guard let tree else {
+            let source: (any PieceSource)? = self.id == nil ? PartialPack(pack) : pack
+            return isForeign ? source.map { ForeignPieces($0, budget) } : source
+        }
         guard let key else { return nil }
         return try? OpenedTreePieces(tree, openedFrom: pack, key: key)
     }
 
     /// The number of waiting files of a pack that are looked at: others may put any number there.
     private static let waitingLimit = 4
+    /// The same for downloads.
+    private static let arrivingLimit = 64
+
+    /// The first of some files of others: those of known packs count first.
+    private static func prefix(_ sources: [Self], _ limit: Int, _ budget: ReuseBudget) -> [Self] {
+        let known = sources.filter { budget.knows($0.digest) }
+        return Array((known + sources.filter { !budget.knows($0.digest) }).prefix(limit))
+    }
 
     /// Sealed versions of a pack, ready for use or waiting.
-    static func sealed(of id: PackID, in layout: StoreLayout) -> [Self] {
+    static func sealed(of id: PackID, in layout: StoreLayout, within budget: ReuseBudget) -> [Self] {
         let (home, waiting) = (layout.home(of: id), layout.waiting(of: id))
         let kept = names(in: home) { name, _ in name.hasPrefix("@") && name.hasSuffix(".avpack") }
         let digests = (try? WaitingPacks(layout: layout, id: id).digests()) ?? []
         let expected = Set(digests.map { "@\($0.hex).avpack" })
         let brought = names(in: waiting) { name, status in expected.contains(name) && status.hardLinks == 1 }
         return kept.map { Self(id: id, file: home.appending($0)) }
-            + brought.prefix(waitingLimit).map { Self(id: id, file: waiting.appending($0)) }
+            + prefix(
+                brought.map { Self(id: id, file: waiting.appending($0), isForeign: true) }, waitingLimit,
+                budget)
     }
 
     /// Opened versions of a pack.
@@ -59,14 +90,22 @@ struct StoredSource: Sendable {
     }
 
     /// Downloads, complete or partial, of packs under a content key.
-    static func arriving(in layout: StoreLayout, besides own: FilePath?, under key: ContentKeyID) -> [Self] {
-        names(in: layout.ephemeral) { name, status in
+    static func arriving(
+        in layout: StoreLayout, besides own: FilePath?, under key: ContentKeyID, within budget: ReuseBudget
+    ) -> [Self] {
+        let found = names(in: layout.ephemeral) { name, status in
             StoreLayout.digest(inDownload: name) != nil && !name.hasSuffix(StoreLayout.markSuffix)
                 && name != own?.lastComponent?.string
                 && (try? EphemeralName.isReadable(status, at: layout.ephemeral.appending(name))) == true
-        }.map { Self(id: nil, file: layout.ephemeral.appending($0)) }.filter {
-            $0.openPack(under: key) != nil
         }
+        let sources = found.map { Self(id: nil, file: layout.ephemeral.appending($0), isForeign: true) }
+        return prefix(sources, arrivingLimit, budget).filter { $0.openPack(under: key) != nil }
+    }
+
+    /// The file itself, whatever its name; nil where there is none.
+    var identity: FileIdentity? {
+        guard let found = try? FileSystem.status(of: file) else { return nil }
+        return FileIdentity(device: found.device, inode: found.inode, changed: found.changed)
     }
 
     private static func names(in path: FilePath, where isWanted: (String, FileStatus) -> Bool) -> [String] {
@@ -76,6 +115,13 @@ struct StoredSource: Sendable {
             return isWanted(name, status)
         }.sorted()
     }
+}
+
+/// A file whatever its name. A later file may have its number, and has another time.
+struct FileIdentity: Hashable {
+    let device: UInt64
+    let inode: UInt64
+    let changed: Int64
 }
 
 /// A download that may be incomplete: only what is not a hole counts.

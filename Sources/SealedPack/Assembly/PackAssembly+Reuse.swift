@@ -56,7 +56,9 @@ extension PackAssembly {
                 guard let bytes = try? other.ciphertext(ofPiece: Int(match.other), at: range),
                     bytes.count == range.count
                 else { return [] }
-                return try writer.write(bytes.span, as: number)
+                let written = try writer.write(bytes.span, as: number)
+                other.noteVerification(of: range, isSound: !written.isEmpty)
+                return written
             },
             deliver: { numbers in
                 guard !numbers.isEmpty else { return }

@@ -17,6 +17,13 @@ public protocol PieceSource: Sendable {
     /// - Parameters:
     ///   - range: the piece's bytes in its pack, by its index.
     func ciphertext(ofPiece number: Int, at range: Range<UInt64>) throws(VaultError) -> [UInt8]
+
+    /// Whether one of its pieces had the right digest when it was read; of several tasks.
+    func noteVerification(of range: Range<UInt64>, isSound: Bool)
+}
+
+extension PieceSource {
+    public func noteVerification(of range: Range<UInt64>, isSound: Bool) {}
 }
 
 /// A sealed pack contains the ciphertext of its pieces.
