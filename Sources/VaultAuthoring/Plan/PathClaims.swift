@@ -27,6 +27,10 @@ struct PathClaims {
     }
 
     private var first: [EntryPath: Claim] = [:]
+    /// The same of the folders around these paths.
+    private var folders: [EntryPath: Claim] = [:]
+    /// Paths that are a file in one pack and a folder in another.
+    private var clashes: Set<EntryPath> = []
     private(set) var conflicts: [ContentPlan.Conflict] = []
     private(set) var undecided: [Undecided] = []
 
@@ -34,6 +38,8 @@ struct PathClaims {
     mutating func add(
         _ path: EntryPath, _ claim: Claim, digest: () throws(VaultError) -> SHA256Digest
     ) throws(VaultError) {
+        noteFolders(around: path, claim)
+        if let folder = folders[path] { noteClash(at: path, folder, claim) }
         guard let known = first[path] else {
             first[path] = claim
             return
@@ -44,6 +50,23 @@ struct PathClaims {
         } else {
             undecided.append(Undecided(path: path, first: known, other: claim.pack, digest: try digest()))
         }
+    }
+
+    private mutating func noteFolders(around path: EntryPath, _ claim: Claim) {
+        var above = path.parent
+        while let folder = above {
+            if let file = first[folder] { noteClash(at: folder, file, claim) }
+            if folders[folder] != nil { return }
+            folders[folder] = claim
+            above = folder.parent
+        }
+    }
+
+    private mutating func noteClash(at path: EntryPath, _ known: Claim, _ claim: Claim) {
+        guard known.source != claim.source, !Self.areVariants(known.traits, claim.traits),
+            clashes.insert(path).inserted
+        else { return }
+        conflicts.append(ContentPlan.Conflict(path: path, first: known.pack, other: claim.pack))
     }
 
     mutating func decide(_ claim: Undecided, digest: SHA256Digest) {
@@ -58,7 +81,7 @@ struct PathClaims {
 }
 
 extension ContentPlan {
-    /// A path that two packs have with different content.
+    /// A path that two packs have with different content, or that is a file in one and a folder in the other.
     public struct Conflict: Sendable {
         public let path: EntryPath
         public let first: PackID
