@@ -77,4 +77,19 @@ extension TrustChain {
             !OwnRoles.contains(role) && !tags.contains { grants.allow($0, to: role) }
         }
     }
+
+    /// What ``hidingTeams(withoutGrantOf:)`` leaves, without records for paths of a hidden team that comes before their signer: by its ID
+    /// such a pack is the hidden team's.
+    public func decided(_ records: [TargetRecord], withoutGrantOf tags: Set<String>) -> [TargetRecord] {
+        let grants = TagGrants(in: self)
+        let hidden = (targets.delegations?.all ?? []).filter { team in
+            !OwnRoles.contains(team.role) && !tags.contains { grants.allow($0, to: team.role) }
+        }
+        guard !hidden.isEmpty else { return records }
+        return records.filter { record in
+            let rank = grants.rank(of: record.signer)
+            return rank == 0
+                || !hidden.contains { grants.rank(of: $0.role) < rank && $0.covers(record.path) }
+        }
+    }
 }

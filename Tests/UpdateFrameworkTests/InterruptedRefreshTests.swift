@@ -1,5 +1,7 @@
+import SystemPackage
 import Testing
 import VaultErrors
+import VaultFileSystem
 
 @testable import UpdateFramework
 
@@ -74,5 +76,35 @@ import VaultErrors
         await #expect(throws: VaultError.self) { try await client.store.storedChain() }
         try await client.refresh(repository.source)
         #expect(try await client.store.storedChain().versions[.targets] == 2)
+    }
+
+    /// A process that died before it removed them, or a power failure, leaves some that count no more.
+    @Test(arguments: [false, true]) mutating func whatIsLeftOfThem(isEmpty: Bool) async throws {
+        var left: [String: [UInt8]] = [:]
+        for name in ["timestamp.json", "snapshot.json", "targets.json"] {
+            left[name] = isEmpty ? [] : try #require(client.bytes(name))
+        }
+        try repository.release("packs/b.avpack")
+        try await client.refresh(repository.source)
+        try FileSystem.createFolders(client.store.folder.appending("previous"), permissions: 0o755)
+        for (name, bytes) in left { try client.write(bytes, to: "previous/\(name)") }
+        try repository.release("packs/c.avpack")
+        try await refresh(failingAt: "3.targets.json")
+        #expect(try await client.store.storedChain().versions[.targets] == 2)
+    }
+
+    /// No link is followed, and what is no folder is replaced.
+    @Test(arguments: [false, true]) mutating func whatIsNoFolder(isLink: Bool) async throws {
+        let elsewhere = client.store.folder.appending("elsewhere")
+        try FileSystem.createFolders(elsewhere, permissions: 0o755)
+        if isLink {
+            try Folder(opening: client.store.folder).symlink("previous", target: elsewhere)
+        } else {
+            try client.write([], to: "previous")
+        }
+        try repository.release("packs/b.avpack")
+        try await refresh(failingAt: "2.snapshot.json")
+        #expect(try Folder(opening: elsewhere).names().isEmpty)
+        #expect(try await client.store.storedChain().versions == Self.first)
     }
 }

@@ -87,7 +87,10 @@ struct CandidatePacks {
 
     private mutating func add(_ tree: TargetTree, in listing: SiteAccess.Listing) {
         refusals += tree.refusals.map(\.error)
-        add(tree.records, in: listing)
+        add(
+            tags.isEmpty
+                ? tree.records : listing.chain.decided(tree.records, withoutGrantOf: tags),
+            in: listing)
     }
 
     private mutating func add(

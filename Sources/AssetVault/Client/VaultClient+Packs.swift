@@ -116,14 +116,18 @@ extension VaultClient {
         for place: String,
         _ body: (_ listing: SiteAccess.Listing, _ isNew: Bool) async throws(VaultError) -> Result?
     ) async throws(VaultError) -> Result {
+        var outdated: VaultError?
         for attempt in 0..<Self.attempts {
             let isNew = attempt > 0 || listing == nil
-            if attempt > 0 { try await refresh() }
+            if attempt > 0 {
+                do throws(VaultError) { try await refresh() } catch { throw outdated ?? error }
+            }
             let listing = try await currentListing()
             do throws(VaultError) {
                 if let result = try await body(listing, isNew) { return result }
             } catch {
                 guard error.category == .notHosted, !isNew else { throw error }
+                outdated = error
             }
         }
         throw VaultError(

@@ -47,7 +47,10 @@ extension VaultClient {
         let offers = selected.offers.byID
         let stager = stager(with: keys)
         var costs: [PackID: UInt64] = [:]
-        for offer in plan.downloads.compactMap({ offers[$0.pack.id] }) {
+        // Asking costs as well: no more than may come at all.
+        var left = allowance
+        for offer in plan.downloads.compactMap({ offers[$0.pack.id] }) where offer.pack.tailLength <= left {
+            left -= offer.pack.tailLength
             do throws(VaultError) {
                 costs[offer.pack.id] = try await stager.cost(of: offer)?.bytes ?? 0
             } catch {

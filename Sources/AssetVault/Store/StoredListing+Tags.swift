@@ -13,14 +13,14 @@ extension StoredListing {
         let chain = chain.hidingTeams(withoutGrantOf: tags)
         let listed: [PublishedPacks]?
         switch try await indexedRecords(of: tags) {
-        case .noIndex: listed = try await published(of: chain).map { [$0] }
+        case .noIndex: listed = try await published(of: chain, with: tags).map { [$0] }
         case .incomplete: listed = nil
         case .complete(let records):
             // Teams list their packs themselves, without an index.
             let indexed = PublishedPacks(of: records, in: self.chain)
             unreadable.add(indexed, of: tags, isIndexed: true, names)
             listed = try await self.records(of: chain.hidingRoles(where: OwnRoles.contains)).map {
-                [indexed, PublishedPacks(of: $0, in: self.chain)]
+                [indexed, PublishedPacks(of: self.chain.decided($0, withoutGrantOf: tags), in: self.chain)]
             }
         }
         for packs in listed ?? [] { unreadable.add(packs, of: tags, names) }
@@ -30,12 +30,18 @@ extension StoredListing {
 
     /// All packs that are listed for this app. Nil where a role is not stored, or the names of its packs are not known.
     func allPacks() async throws(VaultError) -> [RankedPack]? {
-        try await published(of: chain).map(ranked)
+        try await published(of: chain, with: nil).map(ranked)
     }
 
-    private func published(of chain: TrustChain) async throws(VaultError) -> PublishedPacks? {
+    /// - Parameter tags: of a chain without the teams that may have none of them; nil for a whole one.
+    private func published(
+        of chain: TrustChain, with tags: Set<String>?
+    ) async throws(VaultError) -> PublishedPacks? {
         guard names != nil || !chain.hasQuietNames else { return nil }
-        return try await records(of: chain).map { PublishedPacks(of: $0, in: self.chain) }
+        return try await records(of: chain).map { records in
+            let decided = tags.map { self.chain.decided(records, withoutGrantOf: $0) }
+            return PublishedPacks(of: decided ?? records, in: self.chain)
+        }
     }
 
     private func ranked(_ published: PublishedPacks) -> [RankedPack] {

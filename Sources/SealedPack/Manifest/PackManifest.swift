@@ -42,6 +42,12 @@ extension PackManifest {
             catalogDigest: footer.catalogDigest, openedSize: openedSize, offer: offer, slots: slots)
     }
 
+    /// Bytes of the index and the catalog, which are downloaded first.
+    package var tailLength: UInt64 {
+        let index = UInt64(pieceCount) * UInt64(IndexRecord.length)
+        return index + min(catalogLength, .max - index)
+    }
+
     public var policy: PackPolicy { offer.policy }
     /// The publisher's labels, by which apps choose packs.
     public var tags: [String] { offer.tags }

@@ -112,7 +112,7 @@ extension MetadataStore: TrustStorage {
         try await locked { () throws(VaultError) in
             guard try stored(.root) == root.bytes, try stored(new.document.role) == old else { return false }
             // The first file that a refresh replaces, after roots.
-            if new.document.role == .timestamp, old != nil { try previous.keep(self) }
+            if new.document.role == .timestamp, old != nil { try? previous.keep(self, under: root) }
             try write(new)
             return true
         }

@@ -27,15 +27,31 @@ struct PreviousMetadata {
         get throws(VaultError) { try FileSystem.exists(path(of: .timestamp)) }
     }
 
-    /// Copies what a store holds, unless an earlier refresh has not ended. The caller has the store's lock.
-    func keep(_ store: MetadataStore) throws(VaultError) {
-        guard try !exists else { return }
+    /// Copies what a store holds, unless an earlier refresh left it incomplete. The caller has the store's lock.
+    func keep(_ store: MetadataStore, under root: VerifiedRoot) throws(VaultError) {
+        var files: [MetadataRole: [UInt8]] = [:]
+        for role in Self.roles { files[role] = try store.stored(role) }
+        guard Self.areWhole(files, under: root) else { return }
+        // Also what is no folder, such as a link that another user made.
+        try FileSystem.removeTree(folder)
         try FileSystem.createFolders(folder, permissions: permissions)
         for role in Self.roles {
-            guard let bytes = try store.stored(role) else { return }
+            guard let bytes = files[role] else { return }
             // Not durable: after a power failure they fail verification at worst.
             try CachedFile.write(bytes.span, to: path(of: role), permissions: permissions & 0o644)
         }
+    }
+
+    private static func areWhole(_ files: [MetadataRole: [UInt8]], under root: VerifiedRoot) -> Bool {
+        func parsed(_ role: MetadataRole) -> UnverifiedMetadata? {
+            files[role].flatMap { try? UnverifiedMetadata(parsing: $0, as: role, place: role.fileName) }
+        }
+        guard let timestamp = parsed(.timestamp), let snapshot = parsed(.snapshot),
+            let targets = parsed(.targets), let chain = try? TrustChain.AtRoot(root, now: .earliest)
+        else { return false }
+        return
+            (try? chain.timestamp(timestamp, after: nil).snapshot(snapshot, after: nil).targets(targets))
+            != nil
     }
 
     /// The caller has the store's lock.

@@ -152,4 +152,25 @@ import Testing
         let publish = try await Command.run("publish", testSite.vault, "--dry-run").succeeded()
         #expect(publish.errorText.contains("2 more packs changed"), "\(publish.errorText)")
     }
+
+    /// A file of one pack in the place of another's folder: read as one tree, one of them is hidden.
+    @Test func aFileInThePlaceOfAFolder() async throws {
+        for (source, path) in [
+            ("a", "x"), ("b", "x/below"), ("b", "x/deeper/below"), ("a", "y/z/below"), ("b", "y/z"),
+            ("a", "same/file"),
+            ("b", "same/other"),
+        ] {
+            try testSite.folder.write("clash-\(source)/\(path)", source)
+        }
+        try testSite.folder.write(
+            "vault/vault.json",
+            """
+            {"format": 1, "packs": {"a": {"source": "../clash-a"}, "b": {"source": "../clash-b"}}}
+            """)
+        let conflicts = try #require(try await plan()["conflicts"]?.elements)
+        #expect(
+            conflicts.map { $0["path"]?.text } == ["x", "y/z"]
+                && conflicts.allSatisfy { $0["packs"] == ["a", "b"] },
+            "\(conflicts)")
+    }
 }

@@ -51,7 +51,7 @@ import Testing
         try await testSite.fetch(nil, "--tag", "tag 40").succeeded()
         #expect(try await loaded(testSite.store) == ["p40"])
         let unknown = try await testSite.fetch(nil, "--tag", "tag 0")
-        #expect(unknown.exitCode == 66, "\(unknown.errorText)")
+        #expect(unknown.exitCode == 67, "\(unknown.errorText)")
         #expect(unknown.errorText.contains("no pack of the site has the tag 'tag 0'; did you mean"))
         let before = try Tree(testSite.site)
         try await testSite.publish()

@@ -56,7 +56,7 @@ import Testing
         }
         #expect(list.text.contains("tags: both") && !list.text.contains("theirs"))
         #expect(try await fetched("--tag", "both", into: folder["tag"]) == ["level"])
-        try await testSite.fetch(nil, "--tag", "theirs", into: folder["none"]).failed(66, naming: "theirs")
+        try await testSite.fetch(nil, "--tag", "theirs", into: folder["none"]).failed(67, naming: "theirs")
         // By ID it is there, and what the store says of it as well.
         #expect(try await fetched("dlc1/one", into: folder["id"]) == ["dlc1/one"])
         #expect(try await fetched("--all", into: folder["all"]) == ["dlc1/one", "level"])
@@ -111,6 +111,38 @@ import Testing
         #expect(try await fetched("--tag", "both", into: folder["tag"]).contains("level"))
         let result = try await access("theirs", in: folder["tag"])
         result.failed(67, naming: "theirs")
+    }
+
+    /// What a pack is by its ID it is by a tag: paths that an earlier team has are no later one's.
+    @Test(arguments: [nil, 16] as [Int64?]) func anotherTeamsPack(bins: Int64?) async throws {
+        _ = try await publish(bins: bins)
+        let other = folder["other"]
+        try folder.write("theirs/file", "the other team's")
+        try await Command.run("init", other, "--team", "dlc2").succeeded()
+        try await Tool.run("cp", folder["vault/keys/vault.jwks"], folder["other/keys/vault.jwks"])
+        var settings: JSONObject = try folder.json("other/vault.json")
+        let pack: JSONValue = ["source": .string(folder["theirs"]), "tags": ["theirs"]]
+        settings["packs"] = ["dlc1/one": pack, "dlc2/one": pack]
+        try folder.write("other/vault.json", JSONValue.object(settings).pretty())
+        try await Command.run("publish", other).succeeded()
+        try testSite.settings {
+            var teams = $0["teams"]?.members ?? [:]
+            teams["dlc2"] = [
+                "paths": ["packs/*/*"], "keys": ["../other/dlc2.pub.pem"], "site": "../other/site",
+                "tags": ["theirs"],
+            ]
+            $0["teams"] = .object(teams)
+        }
+        try await testSite.publish()
+        #expect(try await fetched("--tag", "theirs", into: folder["tag"]) == ["dlc2/one"])
+        #expect(try await fetched("--all", into: folder["all"]) == ["dlc1/one", "dlc2/one", "level"])
+        for isOnline in [true, false] {
+            let result = try await access("theirs", in: folder["all"], isOnline: isOnline)
+            #expect(result.text == "the other team's", "\(result.errorText)")
+        }
+        let path = try await Command.run("path", "dlc1/one", "--store", folder["all"]).succeeded().text
+        let file = "\(path.trimmingCharacters(in: .newlines))/file"
+        #expect(try String(contentsOfFile: file, encoding: .utf8) == "the team's")
     }
 
     /// What a team fails to publish closes no tag that it may not have.
