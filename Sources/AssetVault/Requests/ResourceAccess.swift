@@ -1,4 +1,5 @@
 import SealedPack
+import Synchronization
 import VaultContent
 package import VaultErrors
 import VaultFileSystem
@@ -11,17 +12,33 @@ import VaultFileSystem
 
 /// Packs that a request has in access: one tree of files by their relative paths, each version as it was when the access began.
 package final class ResourceAccess: Sendable {
-    let leases: [PackLease]
     let store: VaultStore
-    /// Nil where the store can't be written.
-    private let note: PostedNote?
+    private let held: Mutex<Held>
 
-    init(_ leases: [PackLease], of store: VaultStore, note: PostedNote?) {
-        (self.leases, self.store, self.note) = (leases, store, note)
+    private struct Held {
+        var leases: [PackLease]
+        /// Nil where the store can't be written.
+        var note: PostedNote?
     }
 
-    /// Before the packs are free: they were used until now.
-    deinit { for lease in leases { LastUse.noteNow(lease.id, in: store.layout) } }
+    init(_ leases: [PackLease], of store: VaultStore, note: PostedNote?) {
+        self.store = store
+        held = Mutex(Held(leases: leases, note: note))
+    }
+
+    deinit { end() }
+
+    /// In the order of publication; empty after the end.
+    var leases: [PackLease] { held.withLock { $0.leases } }
+
+    /// Frees the packs at once, although a task may still have this object. They were used until now.
+    func end() {
+        let ended = held.withLock { held in
+            defer { held = Held(leases: [], note: nil) }
+            return held
+        }
+        for lease in ended.leases { LastUse.noteNow(lease.id, in: store.layout) }
+    }
 
     /// The pack that has a file: of several the first one, in the order of publication. What a pack has hides the same path of later
     /// ones: a folder their file, and a file what is below it. Throws `.missing`.
@@ -57,7 +74,7 @@ extension ResourceAccess {
     /// Leaves the access to the program that this process becomes by `exec`, and ends with it.
     package func keepOpenAcrossExec(named name: String) throws(VaultError) {
         for lease in leases { try lease.staged.keepOpenAcrossExec() }
-        try note?.keepOpenAcrossExec(named: name)
+        try held.withLock { $0.note }?.keepOpenAcrossExec(named: name)
     }
 }
 

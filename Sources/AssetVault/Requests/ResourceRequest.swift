@@ -97,7 +97,12 @@ public final class ResourceRequest: Sendable {
         let packs = packIDs
         // Before the packs are free.
         if !packs.isEmpty { client.requested.add(packs) }
-        phase.withLock { $0 = .ended }
+        let access = phase.withLock { phase -> ResourceAccess? in
+            defer { phase = .ended }
+            guard case .accessing(let access) = phase else { return nil }
+            return access
+        }
+        access?.end()
         batch.cancel()
         downloads.close()
     }
