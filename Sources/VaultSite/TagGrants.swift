@@ -54,6 +54,11 @@ public struct TagGrants: Sendable {
         isOwn(signer) || signer.flatMap { teams[$0] }?.patterns.contains { $0.matches(tag) } ?? false
     }
 
+    /// Whether a role is a team's whose packs may have none of some tags.
+    fileprivate func allowNone(of tags: Set<String>, to role: MetadataRole) -> Bool {
+        !OwnRoles.contains(role) && !tags.contains { allow($0, to: role) }
+    }
+
     private func isOwn(_ signer: MetadataRole?) -> Bool {
         signer.map { $0 == .targets || OwnRoles.contains($0) } ?? false
     }
@@ -73,18 +78,14 @@ extension TrustChain {
     /// The chain without teams whose packs can't have any of these tags: what they list, or fail to list, decides nothing about them.
     public func hidingTeams(withoutGrantOf tags: Set<String>) -> TrustChain {
         let grants = TagGrants(in: self)
-        return hidingRoles { role in
-            !OwnRoles.contains(role) && !tags.contains { grants.allow($0, to: role) }
-        }
+        return hidingRoles { grants.allowNone(of: tags, to: $0) }
     }
 
     /// What ``hidingTeams(withoutGrantOf:)`` leaves, without records for paths of a hidden team that comes before their signer: by its ID
     /// such a pack is the hidden team's.
     public func decided(_ records: [TargetRecord], withoutGrantOf tags: Set<String>) -> [TargetRecord] {
         let grants = TagGrants(in: self)
-        let hidden = (targets.delegations?.all ?? []).filter { team in
-            !OwnRoles.contains(team.role) && !tags.contains { grants.allow($0, to: team.role) }
-        }
+        let hidden = (targets.delegations?.all ?? []).filter { grants.allowNone(of: tags, to: $0.role) }
         guard !hidden.isEmpty else { return records }
         return records.filter { record in
             let rank = grants.rank(of: record.signer)
