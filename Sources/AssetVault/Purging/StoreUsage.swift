@@ -49,8 +49,7 @@ public struct StoreUsage: Sendable {
 extension VaultStore {
     /// What the store takes on the disk. Nothing is changed, and the site is not asked.
     public func usage() async throws(VaultError) -> StoreUsage {
-        let folder = try FileSystem.exists(layout.permanent) ? layout.permanent : layout.shared
-        let free = try FileSystem.exists(folder) ? FileSystem.availableSpace(at: folder) : 0
+        let free = try freeSize()
         guard try hasStore else { return StoreUsage(packs: [], freeSize: free, network: NetworkUsage()) }
         let notes = try AccessNotes(layout: layout).current()
         let priorities = try await PreservationPriorities(of: storeAccess, choosing: choice)
@@ -74,6 +73,12 @@ extension VaultStore {
         }
         return StoreUsage(
             packs: packs.sorted { $0.id < $1.id }, freeSize: free, network: try await networkUsage())
+    }
+
+    /// Bytes that are free on the disk of permanent storage; 0 before there is any.
+    package func freeSize() throws(VaultError) -> UInt64 {
+        let folder = try FileSystem.exists(layout.permanent) ? layout.permanent : layout.shared
+        return try FileSystem.exists(folder) ? FileSystem.availableSpace(at: folder) : 0
     }
 
     private func sizeOnDisk(of record: PackRecord) throws(VaultError) -> UInt64 {
