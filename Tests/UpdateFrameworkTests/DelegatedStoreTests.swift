@@ -3,6 +3,7 @@ import SystemPackage
 import Testing
 import UpdateFramework
 import VaultErrors
+import VaultFileSystem
 
 /// Stored delegated roles, and when they are still trusted.
 @Suite struct DelegatedStoreTests {
@@ -34,6 +35,59 @@ import VaultErrors
         _ = try await client.target(at: "levels/one", in: source)
         _ = try await client.target(at: "packs/a.avpack", in: source)
         #expect(source.requests.filter { $0.contains("team") || $0.contains("cart") } == ["2.team.json"])
+    }
+
+    /// Offline an earlier version of a role that this store verified counts, until the listed one is read; a host can't offer it.
+    @Test func theLastVerifiedRole() async throws {
+        var repository = try Repository.withTeam()
+        let client = try await TestClient.trusting(repository)
+        _ = try await client.target(at: "levels/one", in: repository.source)
+        let first = repository.files["1.team.json"]
+        try repository.publish("team", .snapshot, .timestamp)
+        let store = client.store
+        let chain = try await store.refresh(from: repository.source, now: Repository.now)
+        func found(_ roles: AcceptedRoles, from source: MemorySource? = nil) async throws -> TargetRecord? {
+            let source: any MetadataSource = source ?? store.asSource
+            return try await store.target(
+                at: "levels/one", in: chain, from: source, now: .earliest, accepting: roles)
+        }
+        await #expect(throws: VaultError.self) { try await found(.listed) }
+        #expect(try await found(.lastVerified)?.author == "team")
+        #expect(
+            try await store.tree(of: chain, from: store.asSource, now: .earliest, accepting: .lastVerified)
+                .refusals.isEmpty)
+        #expect(client.bytes("team.json") == first)
+        // A store without it takes it from nobody.
+        try FileSystem.removeFile(store.folder.appending("team.json"))
+        var old = repository.files
+        old["2.team.json"] = first
+        await #expect(throws: VaultError.self) { try await found(.lastVerified, from: MemorySource(old)) }
+        // The listed one comes first.
+        #expect(try await found(.lastVerified, from: repository.source)?.author == "team")
+        #expect(client.bytes("team.json") == repository.files["2.team.json"])
+    }
+
+    /// What a key signed that the delegation names no more does not count, and neither does a later version than the listed one.
+    @Test func whatIsNoLastVerifiedRole() async throws {
+        var repository = try Repository.withTeam()
+        let client = try await TestClient.trusting(repository)
+        _ = try await client.target(at: "levels/one", in: repository.source)
+        let before = try await client.store.refresh(from: repository.source, now: Repository.now)
+        func found(in chain: TrustChain) async throws -> TargetRecord? {
+            try await client.store.target(
+                at: "levels/one", in: chain, from: client.store.asSource, now: .earliest,
+                accepting: .lastVerified)
+        }
+        #expect(try await found(in: before) != nil)
+        let first = try #require(client.bytes("team.json"))
+        try repository.publish("team", .snapshot, .timestamp)
+        _ = try await client.target(at: "levels/one", in: repository.source)
+        await #expect(throws: VaultError.self) { try await found(in: before) }
+        try client.write(first, to: "team.json")
+        repository.keys[.team] = [SigningKey()]
+        try repository.publish("team", .targets, .snapshot, .timestamp)
+        let rekeyed = try await client.store.refresh(from: repository.source, now: Repository.now)
+        await #expect(throws: VaultError.self) { try await found(in: rekeyed) }
     }
 
     /// The stored file has the listed version, length and hash; but the delegator now names another key.

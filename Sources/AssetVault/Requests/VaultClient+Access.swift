@@ -28,6 +28,21 @@ extension VaultClient {
             return access
         }
         try await storeAccess.recovery.recover()
+        do throws(VaultError) {
+            return try await newestAccess(to: tags, in: batch, reportingTo: downloads)
+        } catch {
+            // A host that fails closes nothing that is loaded.
+            guard error.isHostFailure || error.category == .untrusted, !Task.isCancelled,
+                let access = try await localAccess(to: tags)
+            else { throw error }
+            return access
+        }
+    }
+
+    private func newestAccess(
+        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads
+    ) async throws(VaultError) -> ResourceAccess {
+        let limit = configuration.policy.accessedSize
         return try await byNewestListing(for: tags.sorted().joined(separator: ", ")) {
             listing, isNew throws(VaultError) in
             let selected = try await select(tags, in: listing)

@@ -12,21 +12,27 @@ extension VaultStore {
     package func access(
         to tags: Set<String>, for device: DeviceTraits?, within limit: UInt64? = nil
     ) async throws(VaultError) -> ResourceAccess? {
-        guard let stored = try await storedPacks(with: tags, for: device) else { return nil }
-        try TaggedPacks.requireKnown(stored.unknownTags, among: stored.listedTags)
-        return try await grant(stored.packs, tags, within: limit)
+        guard let listing = try await storedListing() else { return nil }
+        if let stored = try await listing.packs(with: tags, for: device) {
+            try TaggedPacks.requireKnown(stored.unknownTags, among: stored.listedTags)
+            return try await grant(stored.packs, tags, within: limit)
+        }
+        // What earlier roles do not know may be in later ones.
+        guard let earlier = try await listing.acceptingEarlierRoles().packs(with: tags, for: device),
+            earlier.unknownTags.isEmpty
+        else { return nil }
+        return try await grant(earlier.packs, tags, within: limit)
     }
 
-    /// By the metadata that were verified last. Nil where there are none, or what they say of these tags is not stored. That a tag
-    /// is unknown is said only where the whole listing is known.
+    /// By the metadata that were verified last. Nil where there are none, or what they say of these tags is not stored.
     func storedPacks(
         with tags: Set<String>, for device: DeviceTraits?
     ) async throws(VaultError) -> TaggedPacks? {
-        let listing = try await StoredListing(kept: storeAccess, trusting: trustedRoot, choosing: choice)
-        guard let listing, let listed = try await listing.packs(with: tags) else { return nil }
-        let packs = TaggedPacks(tags, among: listed, for: device)
-        guard !packs.unknownTags.isEmpty else { return packs }
-        return try await listing.allPacks().map { TaggedPacks(tags, among: $0, for: device) }
+        try await storedListing()?.packs(with: tags, for: device)
+    }
+
+    private func storedListing() async throws(VaultError) -> StoredListing? {
+        try await StoredListing(kept: storeAccess, trusting: trustedRoot, choosing: choice)
     }
 
     /// Throws `.accessLimit` where the packs would exceed what may be in access.
@@ -55,6 +61,18 @@ extension VaultStore {
             return try notes.post(note)
         }
         return ResourceAccess(leases, of: self, note: posted)
+    }
+}
+
+extension StoredListing {
+    /// Nil where what it says of these tags is not stored. That a tag is unknown is said only where the whole listing is known.
+    fileprivate func packs(
+        with tags: Set<String>, for device: DeviceTraits?
+    ) async throws(VaultError) -> TaggedPacks? {
+        guard let listed = try await packs(with: tags) else { return nil }
+        let packs = TaggedPacks(tags, among: listed, for: device)
+        guard !packs.unknownTags.isEmpty else { return packs }
+        return try await allPacks().map { TaggedPacks(tags, among: $0, for: device) }
     }
 }
 

@@ -3,8 +3,7 @@ import UpdateFramework
 import VaultErrors
 import VaultSite
 
-/// Packs by their tags, as far as the stored metadata say: of a listing in bins only those that were asked for are stored, and
-/// a refresh replaces them.
+/// Packs by their tags, as far as the stored metadata say: of a listing in bins only those that were asked for are stored.
 extension StoredListing {
     /// All packs with any of these tags that are listed for this app. Nil where a role is not stored that may list one.
     /// Throws `.corrupt` where only a newer release can read one of them.
@@ -54,7 +53,7 @@ extension StoredListing {
 
     /// Nil where a role is not stored.
     private func records(of chain: TrustChain) async throws(VaultError) -> [TargetRecord]? {
-        let tree = try await trust.tree(of: chain, from: source, now: .earliest)
+        let tree = try await trust.tree(of: chain, from: source, now: .earliest, accepting: acceptedRoles)
         return tree.refusals.isEmpty ? tree.records : nil
     }
 
@@ -73,20 +72,31 @@ extension StoredListing {
             var paths: Set<String> = []
             for tag in tags {
                 let roles = try await trust.rolesVisited(
-                    for: TagIndex.path(of: tag), in: chain, from: source, now: .earliest)
+                    for: TagIndex.path(of: tag), in: chain, from: source, now: .earliest,
+                    accepting: acceptedRoles)
                 guard let found = TagIndex.paths(of: tag, in: roles) else { return .noIndex }
                 paths.formUnion(found)
             }
             var records: [TargetRecord] = []
             for path in paths.sorted() {
-                guard let record = try await trust.target(at: path, in: chain, from: source, now: .earliest)
-                else { return .incomplete }
-                records.append(record)
+                let record = try await trust.target(
+                    at: path, in: chain, from: source, now: .earliest, accepting: acceptedRoles)
+                if let record {
+                    records.append(record)
+                } else {
+                    guard try await isListedNoMore(path) else { return .incomplete }
+                }
             }
             return .complete(records)
         } catch {
             guard error.meansIncompleteMetadata else { throw error }
             return .incomplete
         }
+    }
+
+    /// Whether it was an earlier index that lists it, and the present version of the role that would list it is stored.
+    private func isListedNoMore(_ path: String) async throws(VaultError) -> Bool {
+        guard acceptedRoles == .lastVerified else { return false }
+        return try await trust.target(at: path, in: chain, from: source, now: .earliest) == nil
     }
 }

@@ -14,6 +14,7 @@ struct StoredListing: Sendable {
     let source: StoredMetadata
     let appVersion: AppVersion?
     let names: PackNames?
+    private(set) var acceptedRoles = AcceptedRoles.listed
 
     /// The app's listing; where a waiting pack is not in it, also the metadata that a downloader refreshed since. Nil where no
     /// stored metadata pass verification, or the store was never refreshed.
@@ -68,6 +69,14 @@ struct StoredListing: Sendable {
             return nil
         }
         names = chain.hasQuietNames ? try StoredNames(of: store)?.names : nil
+    }
+
+    /// The same, also by delegated roles of which a refresh named later versions that were not read since: so a refresh for
+    /// one tag closes no loaded pack of another.
+    func acceptingEarlierRoles() -> Self {
+        var listing = self
+        listing.acceptedRoles = .lastVerified
+        return listing
     }
 
     /// The version of a pack that is listed for this app; nil where there is none.

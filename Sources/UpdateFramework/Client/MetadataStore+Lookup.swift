@@ -7,24 +7,31 @@ extension MetadataStore {
     /// - Returns: nil if no role authorised for the path lists it.
     /// - Throws: `untrusted` when a role on the way fails verification, `unavailable`, `busy`, `io`.
     public func target(
-        at path: String, in chain: TrustChain, from source: any MetadataSource, now: UTCTime
+        at path: String, in chain: TrustChain, from source: any MetadataSource, now: UTCTime,
+        accepting roles: AcceptedRoles = .listed
     ) async throws(VaultError) -> TargetRecord? {
-        try await TrustWorkflow(source: source, storage: self, now: now).search(for: path, in: chain).found
+        try await TrustWorkflow(source: source, storage: self, now: now, acceptedRoles: roles).search(
+            for: path, in: chain
+        ).found
     }
 
     /// The roles that the look-up of a path visits, in order. Throws as ``target(at:in:from:now:)`` does.
     public func rolesVisited(
-        for path: String, in chain: TrustChain, from source: any MetadataSource, now: UTCTime
+        for path: String, in chain: TrustChain, from source: any MetadataSource, now: UTCTime,
+        accepting roles: AcceptedRoles = .listed
     ) async throws(VaultError) -> [VerifiedTargets] {
-        try await TrustWorkflow(source: source, storage: self, now: now).search(for: path, in: chain).visited
+        try await TrustWorkflow(source: source, storage: self, now: now, acceptedRoles: roles).search(
+            for: path, in: chain
+        ).visited
     }
 
     /// Reads all delegated roles of a site.
     ///
     /// - Throws: `untrusted` when there are too many roles; refusals of single roles are recorded in the tree.
     public func tree(
-        of chain: TrustChain, from source: any MetadataSource, now: UTCTime
+        of chain: TrustChain, from source: any MetadataSource, now: UTCTime,
+        accepting roles: AcceptedRoles = .listed
     ) async throws(VaultError) -> TargetTree {
-        try await TrustWorkflow(source: source, storage: self, now: now).tree(of: chain)
+        try await TrustWorkflow(source: source, storage: self, now: now, acceptedRoles: roles).tree(of: chain)
     }
 }

@@ -111,8 +111,8 @@ extension MetadataStore: TrustStorage {
     ) async throws(VaultError) -> Bool {
         try await locked { () throws(VaultError) in
             guard try stored(.root) == root.bytes, try stored(new.document.role) == old else { return false }
-            // The first file that a refresh replaces, after roots.
-            if new.document.role == .timestamp, old != nil { try? previous.keep(self, under: root) }
+            // The first file that a refresh replaces, after roots. Where the earlier ones can't be kept, nothing is replaced.
+            if new.document.role == .timestamp, old != nil { try previous.keep(self, under: root) }
             try write(new)
             return true
         }

@@ -9,6 +9,7 @@ struct TrustWorkflow {
     let source: any MetadataSource
     let storage: any TrustStorage
     let now: UTCTime
+    var acceptedRoles = AcceptedRoles.listed
 
     /// Follows the known roots to the newest (TUF section 5.3). Nil when the storage changed meanwhile.
     func newestRoot(after known: RootChain) async throws(VaultError) -> RootChain? {
@@ -69,7 +70,8 @@ struct TrustWorkflow {
         let old: [UInt8]?
     }
 
-    /// A delegated role (TUF section 5.6.7): the stored file is used only if it matches the present delegation.
+    /// A delegated role (TUF section 5.6.7): the stored file is used only if it matches the present delegation, and the snapshot as
+    /// far as ``acceptedRoles`` demands.
     @concurrent
     func delegated(
         _ step: DelegationStep, of chain: TrustChain
@@ -77,11 +79,19 @@ struct TrustWorkflow {
         let role = step.delegation.role
         let reference = try chain.reference(to: role)
         let old = try storage.stored(role)
-        if let kept = parsed(old, role), let targets = try? chain.delegated(kept, at: step, now: now) {
+        let kept = parsed(old, role)
+        if let kept, let targets = try? chain.delegated(kept, at: step, now: now) {
             return DelegatedRole(targets: targets, old: old)
         }
-        let metadata = try await metadata(role, reference, under: chain.root)
-        return DelegatedRole(targets: try chain.delegated(metadata, at: step, now: now), old: old)
+        do throws(VaultError) {
+            let metadata = try await metadata(role, reference, under: chain.root)
+            return DelegatedRole(targets: try chain.delegated(metadata, at: step, now: now), old: old)
+        } catch {
+            guard acceptedRoles == .lastVerified, let kept,
+                let targets = try? chain.earlierDelegated(kept, at: step)
+            else { throw error }
+            return DelegatedRole(targets: targets, old: old)
+        }
     }
 
     /// Stores a delegated role. If that fails, or another process was faster, the verified role is still valid in this

@@ -22,10 +22,13 @@ enum Sandbox {
         mounting("{ mount --bind '\(folder)' '\(folder)' && mount -o remount,ro,bind '\(folder)'; }")
     }
 
-    /// Injects a fault into the `number`th call of one system call: `error=EIO` or `signal=KILL`.
-    static func injecting(_ fault: String, into call: String, number: Int) -> [String] {
+    /// Injects a fault, such as `error=EIO` or `signal=KILL`, into the `number`th call that each thread makes of one
+    /// system call. The calls go to `log`, with `(INJECTED)` at the end where it was injected.
+    static func injecting(
+        _ fault: String, into call: String, number: Int, log: String = "/dev/null"
+    ) -> [String] {
         [
-            "strace", "-f", "-qq", "-o", "/dev/null", "-e", "trace=\(call)", "-e",
+            "strace", "-f", "-qq", "-o", log, "-e", "trace=\(call)", "-e",
             "inject=\(call):\(fault):when=\(number)",
         ]
     }

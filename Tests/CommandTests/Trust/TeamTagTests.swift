@@ -165,6 +165,22 @@ import Testing
         }
     }
 
+    /// A refresh for a tag of the studio reads no team's metadata: what is loaded of the team's tags stays open.
+    @Test(arguments: [nil, 16] as [Int64?]) func aRefreshForAnotherTag(bins: Int64?) async throws {
+        _ = try await publish(granting: ["theirs"], bins: bins)
+        #expect(try await fetched("--tag", "theirs", into: folder["store"]) == ["dlc1/one"])
+        try folder.write("one/file", "newer")
+        _ = try await publish(granting: ["theirs"], bins: bins)
+        #expect(try await fetched("--tag", "both", into: folder["store"]) == ["dlc1/one", "level"])
+        for (isOnline, text) in [(false, "the team's"), (true, "newer"), (false, "newer")] {
+            let result = try await access("theirs", in: folder["store"], isOnline: isOnline)
+            #expect(result.text == text, "\(result.errorText)")
+        }
+        // Without an earlier one nothing is known of them.
+        _ = try await fetched("--tag", "both", into: folder["other"])
+        #expect(try await access("theirs", in: folder["other"], isOnline: false).exitCode == 66)
+    }
+
     /// Variants stay apart by the tags that count for nothing.
     @Test func variantsOfATeam() async throws {
         for name in ["a1", "a2", "b1", "b2"] { try folder.write("tree/\(name)", name) }
