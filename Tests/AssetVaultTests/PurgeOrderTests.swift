@@ -13,11 +13,7 @@ import Testing
         let client = try await game.fetched(.opened)
         let ids = try ["a", "b", "c", "d"].map { text in try PackID(text) }
         func order() throws -> [String] {
-            let layout = game.place.layout
-            return try DiskSpace(store: StoreAccess(layout: layout, role: .app)).purgeablePacks(
-                by: PreservationPriorities(of: layout), besides: PackID("none"), on: layout.permanent
-            )
-            .map(\.id.description)
+            try game.place.layout.purgeablePacks().map(\.id.description)
         }
         for id in ids.dropLast() { try await client.store.declarePurgeable(id) }
         #expect(try order() == ["a", "b", "c"])

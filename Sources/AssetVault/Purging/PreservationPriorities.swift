@@ -110,6 +110,20 @@ extension VaultStore {
         return Double(listed ?? PackOffer.standardPreservation) / 100
     }
 
+    /// The priorities of all tags that the site lists, as far as its metadata are stored.
+    package func preservationPriorities() async throws(VaultError) -> [String: Double] {
+        let set = try PreservationPriorities(of: layout)
+        guard let listing = try await StoredListing(kept: storeAccess, choosing: choice) else { return [:] }
+        var priorities: [String: Double] = [:]
+        for pack in try await listing.packs {
+            for tag in pack.tags {
+                let listed = min(priorities[tag] ?? 1, pack.listedPreservation)
+                priorities[tag] = set[tag] ?? listed
+            }
+        }
+        return priorities
+    }
+
     /// Files of the store that can't be read, and count as empty: the next change replaces them.
     package func damagedFiles() throws(VaultError) -> [VaultError] {
         try [PreservationPriorities(of: layout).damage].compactMap(\.self)

@@ -48,14 +48,7 @@ private struct TakenPaths {
 extension ResourceAccess {
     /// Throws `.usage` for a pack that is kept sealed: programs can't read its files by their names.
     package func makeFolder() async throws(VaultError) -> ResourceFolder {
-        if let sealed = leases.first(where: { $0.form == .sealed }) {
-            throw VaultError(
-                .usage, "the pack is kept sealed, and programs can't read its files by their names",
-                at: sealed.id.description,
-                remedy:
-                    "open it with 'assetvault unlock \(sealed.id) --opened', or read it with 'assetvault cat'"
-            )
-        }
+        if let sealed = leases.first(where: { $0.form == .sealed }) { throw store.keptSealed(sealed.id) }
         let access = store.layout.access
         let scratch = try ScratchFolder(
             in: FilePath(URL(filePath: access.string).absoluteURL.path(percentEncoded: false)))

@@ -3,22 +3,26 @@ package import VaultErrors
 
 /// What resource requests ask of their client.
 extension VaultClient {
-    /// The same for a caller who waits for nothing else.
-    package func access(to tags: Set<String>) async throws(VaultError) -> ResourceAccess {
-        try await access(to: tags, in: work.makeBatch(.urgent), reportingTo: RequestDownloads())
+    /// The same for a caller who waits for nothing else, and links the files: nothing is downloaded where a
+    /// pack is kept sealed.
+    package func linkableAccess(to tags: Set<String>) async throws(VaultError) -> ResourceAccess {
+        try await access(
+            to: tags, in: work.makeBatch(.urgent), reportingTo: RequestDownloads(), isForLinks: true)
     }
 
     /// Access to all packs of some tags; what is missing is downloaded.
     func access(
-        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads
+        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads,
+        isForLinks: Bool = false
     ) async throws(VaultError) -> ResourceAccess {
         try await batch.whileWanted(at: tags.sorted().joined(separator: ", ")) { () throws(VaultError) in
-            try await self.wantedAccess(to: tags, in: batch, reportingTo: downloads)
+            try await self.wantedAccess(to: tags, in: batch, reportingTo: downloads, isForLinks)
         }
     }
 
     private func wantedAccess(
-        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads
+        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads,
+        _ isForLinks: Bool
     ) async throws(VaultError) -> ResourceAccess {
         let limit = configuration.policy.accessedSize
         let stored = try await storedPacks(with: tags)
@@ -52,6 +56,7 @@ extension VaultClient {
             if let unreadable = selected.unreadable { throw unreadable }
             try selected.requireKnownTags()
             // Before anything is downloaded for it.
+            if isForLinks { try store.requireOpened(selected.offers.map(\.pack.id)) }
             try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
             let missingKeys = try await stage(selected, listedBy: listing, in: batch, reportingTo: downloads)
             if let missingKey = missingKeys.first { throw missingKey }

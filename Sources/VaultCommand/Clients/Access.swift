@@ -15,7 +15,7 @@ struct Access: AsyncParsableCommand {
             child that has inherited its open files; a program that closes files which it did not open ends the access. Its \
             environment names a folder of links to all their files: ASSETVAULT_RESOURCES. The program takes the place of this one, \
             with its number and exit code. Packs that are missing are downloaded where --site names a site; without \
-            it they must be loaded.
+            it they must be loaded. Packs that are kept sealed are refused, before anything is downloaded.
 
             EXAMPLE
               assetvault access level2 music --store ~/.game -- ./game --level 2
@@ -91,7 +91,7 @@ struct Access: AsyncParsableCommand {
         configuration.policy.accessedSize = inUse?.bytes
         network.apply(to: &configuration)
         return try await FetchProgress().whileShowing(configuration) { client throws(VaultError) in
-            try await client.access(to: Set(tags))
+            try await client.linkableAccess(to: Set(tags))
         }
     }
 }

@@ -25,7 +25,26 @@ struct Preserve: AsyncParsableCommand {
     func run() async throws {
         let store = VaultStore(try store.existingLayout())
         for file in try store.damagedFiles() { Console.warn(ofDamaged: file) }
-        if let priority { return try await store.setPreservationPriority(priority, forTags: Set(tags)) }
+        if let priority {
+            try await store.setPreservationPriority(priority, forTags: Set(tags))
+            return explain(try await store.preservationPriorities())
+        }
         for tag in tags { Console.answer("\(try await store.preservationPriority(forTag: tag))  \(tag)") }
+    }
+
+    /// What was set counts, and may not be what was meant.
+    ///
+    /// - Parameter known: the priorities of all tags that are known here.
+    private func explain(_ known: [String: Double]) {
+        guard !known.isEmpty else { return }
+        for tag in Set(tags).subtracting(known.keys).sorted() {
+            Console.note(
+                "no pack that is known here has the tag '\(tag)' yet"
+                    + Suggestion.question(for: tag, among: known.keys.sorted()))
+        }
+        if known.values.allSatisfy({ $0 == 1 }) {
+            Console.note(
+                "warning: all tags have the priority 1: which packs go first is left to their last use")
+        }
     }
 }

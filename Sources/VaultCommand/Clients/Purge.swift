@@ -38,7 +38,8 @@ struct Purge: AsyncParsableCommand {
             : try await store.purge(until: free?.bytes)
         for file in try store.damagedFiles() { Console.warn(ofDamaged: file) }
         let report = PurgeReport(
-            packs: packs, store: store, isDryRun: dryRun, freeSize: try store.freeSize())
+            packs: packs, store: store, isDryRun: dryRun, freeSize: try store.freeSize(),
+            wantedSize: free?.bytes)
         report.answer(asJSON: json)
         if !json { Console.note(report.summary) }
         guard let wanted = free?.bytes, report.freeSizeAfter < wanted else { return }

@@ -8,6 +8,8 @@ struct PurgeReport: Report {
     let isDryRun: Bool
     /// Bytes that are free on the disk now.
     let freeSize: UInt64
+    /// Bytes that are to be free; nil where all go.
+    let wantedSize: UInt64?
 
     private var size: UInt64 { packs.reduce(0) { $0 + min($1.size, .max - $0) } }
 
@@ -15,7 +17,11 @@ struct PurgeReport: Report {
     var freeSizeAfter: UInt64 { isDryRun ? freeSize + min(size, .max - freeSize) : freeSize }
 
     var summary: String {
-        if packs.isEmpty { return "nothing goes; \(freeSize) bytes are free" }
+        if packs.isEmpty {
+            let isEnough = wantedSize.map { freeSize >= $0 } ?? false
+            return isEnough
+                ? "enough is free: \(freeSize) bytes" : "nothing may go; \(freeSize) bytes are free"
+        }
         return
             "\(packs.count.counting("pack")), \(size) bytes; \(freeSizeAfter) bytes \(isDryRun ? "would be" : "are") free then"
     }

@@ -24,6 +24,7 @@ struct UsageReport: Report {
                 "initial install and prefetched", installedSize, limits.initialAndPrefetched,
                 "leave more on demand"
             ),
+            ("packs that come with the app", initialSize, limits.app, "tag less as \"initial\""),
             ("in access", accessedSize, limits.inUse, "end the access to what is not needed now"),
         ]
         return sizes.compactMap { name, size, limit, remedy in

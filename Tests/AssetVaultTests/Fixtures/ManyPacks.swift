@@ -56,12 +56,13 @@ final class ManyPacks: Sendable {
         }
     }
 
-    func client(packsAtOnce: Int) throws -> VaultClient {
+    func client(packsAtOnce: Int, meteredAllowance: UInt64? = nil) throws -> VaultClient {
         var configuration = VaultConfiguration(
             site: try SiteLocation(server.url), store: game.place.layout,
             trustedRoot: try DurableFile.read(game.place.vault.trustedRoot, limit: 1 << 20),
             keys: game.place.keys)
         configuration.packsAtOnce = packsAtOnce
+        configuration.policy.meteredAllowance = meteredAllowance
         configuration.retries.firstBackoff = .milliseconds(10)
         return try VaultClient(configuration)
     }

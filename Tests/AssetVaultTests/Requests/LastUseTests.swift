@@ -18,14 +18,8 @@ import VaultFileSystem
         client = try game.client()
     }
 
-    private func purgeable() throws -> [PurgeablePack] {
-        let store = StoreAccess(layout: layout, role: .app)
-        return try DiskSpace(store: store).purgeablePacks(
-            by: PreservationPriorities(of: layout), on: layout.permanent)
-    }
-
     private func order() throws -> [String] {
-        try purgeable().map { String($0.id.description.dropFirst("game/".count)) }
+        try layout.purgeablePacks().map { String($0.id.description.dropFirst("game/".count)) }
     }
 
     /// Packs look as if they were used last at that time.
@@ -109,10 +103,10 @@ import VaultFileSystem
         #expect(await leaving.ask("end", "r").isOK)
         try setLastUse("level4", "level3", "level2.level3", to: 1000)
         #expect(try order() == ["level2.level3", "level3", "level4"])
-        #expect(try purgeable().allSatisfy(\.isOfRunningProcess))
+        #expect(try layout.purgeablePacks().allSatisfy(\.isOfRunningProcess))
         await leaving.quit()
         #expect(try order() == ["level4", "level2.level3", "level3"])
-        #expect(try purgeable().map(\.isOfRunningProcess) == [false, true, true])
+        #expect(try layout.purgeablePacks().map(\.isOfRunningProcess) == [false, true, true])
         // When it was used last does not change by that.
         #expect(try lastUse("level4") == 1000)
         await playing.kill()

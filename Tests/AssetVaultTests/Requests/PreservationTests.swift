@@ -21,9 +21,7 @@ import Testing
     private var store: StoreAccess { StoreAccess(layout: game.game.place.layout, role: .app) }
 
     private func order() throws -> [String] {
-        try DiskSpace(store: store).purgeablePacks(
-            by: PreservationPriorities(of: store.layout), on: store.layout.permanent
-        ).map { String($0.id.description.dropFirst("game/".count)) }
+        try store.layout.purgeablePacks().map { String($0.id.description.dropFirst("game/".count)) }
     }
 
     @Test func lowPrioritiesGoFirst() async throws {

@@ -24,11 +24,7 @@ import Testing
 
     /// The packs that could be removed now.
     private func purgeable() throws -> [String] {
-        let store = StoreAccess(layout: game.game.place.layout, role: .app)
-        return try DiskSpace(store: store).purgeablePacks(
-            by: PreservationPriorities(of: store.layout), on: store.layout.permanent
-        )
-        .map(\.id.description)
+        try game.game.place.layout.purgeablePacks().map(\.id.description)
     }
 
     @Test func beginDownloadsWhatIsMissing() async throws {

@@ -90,6 +90,13 @@ import Testing
         let result = try await site.access("level2", script: "echo started", isOnline: false)
         result.failed(64, naming: "assetvault unlock game/level2 --opened")
         #expect(result.text.isEmpty)
+        // Nothing is downloaded for it, not even what is missing beside it.
+        let server = try FaultServer(testSite.site)
+        let online = try await Command.run(
+            ["access", "level2", "level3", "--site", server.url, "--trust", testSite.root] + site.store
+                + testSite.keys + ["--", "sh", "-c", "echo started"])
+        online.failed(64, naming: "assetvault unlock game/level2 --opened")
+        #expect(server.packs.isEmpty)
         try await Command.run(
             ["unlock", "game/level2", "game/level2.level3", "--opened"] + site.store + testSite.keys
         )

@@ -28,8 +28,11 @@ import VaultCrypto
         let limits = try await Command.run(limited).succeeded().text
         #expect(limits.contains(/░+  initial install +5 B of 2 GB/), "\(limits)")
         let stated = try await Command.run(limited + ["--json"]).succeeded().json()["limits"]?.elements
-        #expect(stated?.map { $0["size"]?.number } == [5, 5, 0])
-        #expect(stated?.map { $0["limit"]?.number } == [2_000_000_000, 2_000_000_000, 2_000_000_000])
+        #expect(stated?.map { $0["size"]?.number } == [5, 5, 5, 0])
+        #expect(stated?.map { $0["limit"]?.number } == [Int64](repeating: 2_000_000_000, count: 4))
+        let television = ["usage", "--limits", "odr-2015-tvos"] + site.store
+        let ofTelevision = try await Command.run(television).succeeded().text
+        #expect(ofTelevision.contains(/packs that come with the app +5 B of 200 MB/), "\(ofTelevision)")
         try await Command.run(["usage", "--limits", "odr-2016"] + site.store).failed(64, naming: "odr-2015")
         try await Command.run(["usage", "--store", testSite.folder["nowhere"]]).failed(66)
     }
@@ -112,6 +115,20 @@ import VaultCrypto
         #expect(try await site.purge("--dry-run") == ["level3", "level2", "level2.level3"])
     }
 
+    /// What was set counts; what was probably meant is said.
+    @Test func priorities() async throws {
+        func preserve(_ priority: String, _ tags: String...) async throws -> String {
+            let arguments = ["preserve"] + tags + ["--priority", priority] + site.store
+            return try await Command.run(arguments).succeeded().errorText
+        }
+        #expect(try await preserve("1", "level1", "level2") == "")
+        let unknown = try await preserve("1", "levl3", "level2")
+        #expect(unknown.contains("has the tag 'levl3' yet; did you mean 'level"), "\(unknown)")
+        let all = try await preserve("1", "level3")
+        #expect(all.hasPrefix("warning: all tags have the priority 1"), "\(all)")
+        #expect(try await preserve("0.9", "level3") == "")
+    }
+
     /// It counts as empty, and the next change replaces it.
     @Test func aDamagedFileOfPriorities() async throws {
         for damage in ["", "{", #"{"level2": 3}"#] {
@@ -134,6 +151,8 @@ import VaultCrypto
         #expect(try await site.usage().count == 4)
         // Enough is free.
         #expect(try await site.purge("--until-free", "1") == [])
+        let enough = try await Command.run(["purge", "--until-free", "1"] + site.store).succeeded()
+        #expect(enough.errorText.hasPrefix("enough is free: "), "\(enough.errorText)")
         let tooMuch = ["purge", "--until-free", "1000TB"] + site.store
         let dryRun = try await Command.run(tooMuch + ["--dry-run"])
         #expect(dryRun.exitCode == 71)
@@ -146,7 +165,7 @@ import VaultCrypto
         #expect(gone.text.split(separator: "\n").count == 3)
         #expect(try await site.usage().keys.sorted() == ["level1"])
         let text = try await Command.run(["purge"] + site.store).succeeded()
-        #expect(text.errorText.contains("nothing goes; "))
+        #expect(text.errorText.hasPrefix("nothing may go; "), "\(text.errorText)")
         // It comes back when it is asked for, and not before.
         try await testSite.fetch().succeeded()
         #expect(try await site.usage().keys.sorted() == ["level1"])
