@@ -21,6 +21,8 @@ public struct ListedPack: Sendable {
     public private(set) var rank = 0
     /// See ``TargetRecord/signer``; nil for a listing that is not a client's.
     public private(set) var signer: MetadataRole?
+    /// Nil for a pack of the site's own.
+    public var team: MetadataRole? { rank == 0 ? nil : signer }
 
     fileprivate static let othersMember = "assetvaultOthers"
     fileprivate static let othersLimit = 64

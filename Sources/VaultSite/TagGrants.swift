@@ -34,6 +34,11 @@ public struct TagGrants: Sendable {
         patterns.isEmpty ? [:] : [member: .array(patterns.map(JSONValue.string))]
     }
 
+    /// Patterns of the tags that a delegation grants; nil for one to the site's own roles, which have all.
+    public static func patterns(ofTagsGrantedBy delegation: Delegation) -> [String]? {
+        OwnRoles.contains(delegation.role) ? nil : patterns(in: delegation.members)
+    }
+
     /// Anything but a list of texts grants nothing.
     private static func patterns(in members: JSONObject) -> [String] {
         guard case .array(let values)? = members[member] else { return [] }

@@ -12,6 +12,8 @@ public struct TrustSummary: Sendable {
         /// Whether less than a quarter of the role's period is left.
         public let isDue: Bool
         public let trust: RoleTrust
+        /// Patterns of the tags that a team's packs may have; nil for the site's own roles.
+        public let grantedTags: [String]?
 
         /// Nil while there is time.
         public var warning: String? {
@@ -28,12 +30,15 @@ public struct TrustSummary: Sendable {
 
     public init(of tree: TargetTree, lifetime: MetadataLifetime = MetadataLifetime(), now: UTCTime) {
         let chain = tree.chain
-        func role(_ metadata: some VerifiedMetadata, _ trust: RoleTrust) -> Role {
+        func role(
+            _ metadata: some VerifiedMetadata, _ trust: RoleTrust, grantedTags: [String]? = nil
+        ) -> Role {
             let role = metadata.document.role
             return Role(
                 role: role, version: metadata.version, expires: metadata.expires,
                 daysLeft: (metadata.expires.secondsSince1970 - now.secondsSince1970) / 86_400,
-                isDue: lifetime.isRenewalDue(of: role, expiring: metadata.expires, at: now), trust: trust)
+                isDue: lifetime.isRenewalDue(of: role, expiring: metadata.expires, at: now), trust: trust,
+                grantedTags: grantedTags)
         }
         var roles = [
             role(chain.root, chain.root.trust(in: .root)),
@@ -44,9 +49,9 @@ public struct TrustSummary: Sendable {
         let delegated = Dictionary(tree.delegatedRoles.map { ($0.document.role, $0) }) { first, _ in first }
         for parent in tree.targetsRoles {
             for delegation in parent.delegations?.all ?? [] {
-                if let metadata = delegated[delegation.role] {
-                    roles.append(role(metadata, delegation.trust))
-                }
+                guard let metadata = delegated[delegation.role] else { continue }
+                let tags = TagGrants.patterns(ofTagsGrantedBy: delegation)
+                roles.append(role(metadata, delegation.trust, grantedTags: tags))
             }
         }
         self.roles = roles

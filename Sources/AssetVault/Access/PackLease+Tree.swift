@@ -23,42 +23,32 @@ extension PackLease {
         return URL(filePath: root.appending(path.string).string, directoryHint: .notDirectory).absoluteURL
     }
 
-    /// Opens a file of the tree, folder by folder, so that no link is followed: an attacker may have put one
-    /// into the tree.
     func openFile(_ path: EntryPath, in tree: borrowing Folder) throws(VaultError) -> OpenFile {
-        try openFile(path.segments[...], of: path, in: tree)
-    }
-
-    private func openFile(
-        _ segments: ArraySlice<String>, of path: EntryPath, in folder: borrowing Folder
-    ) throws(VaultError) -> OpenFile {
-        guard let name = segments.first, let kind = try folder.status(of: name)?.kind else {
-            throw missingFileError(at: path)
+        let file = try follow(path.segments[...], in: tree) {
+            folder, name, isFile throws(VaultError) -> OpenFile? in isFile ? try folder.openFile(name) : nil
         }
-        let isLast = segments.count == 1
-        switch kind {
-        case .file where isLast: return try folder.openFile(name)
-        case .folder where !isLast:
-            return try openFile(segments.dropFirst(), of: path, in: try folder.openFolder(name))
-        case .file, .folder: throw missingFileError(at: path)
-        case .link, .pipe, .socket, .device: throw foreignFileError(at: folder.path.appending(name))
-        }
+        guard let file else { throw missingFileError(at: path) }
+        return file
     }
 
     /// What the tree has at a path; nil for nothing.
     func occupant(of path: EntryPath, in tree: borrowing Folder) throws(VaultError) -> PathOccupant? {
-        try occupant(of: path.segments[...], in: tree)
+        try follow(path.segments[...], in: tree) { _, _, isFile in isFile ? .file : .other }
     }
 
-    private func occupant(
-        of segments: ArraySlice<String>, in folder: borrowing Folder
-    ) throws(VaultError) -> PathOccupant? {
+    /// Follows a path folder by folder, and no link: an attacker may have put one into the tree. Nil where nothing is there.
+    ///
+    /// - Parameter end: is given the last folder, and the name in it at which the path ends, or a file stands in its way.
+    private func follow<Result: ~Copyable>(
+        _ segments: ArraySlice<String>, in folder: borrowing Folder,
+        to end: (_ folder: borrowing Folder, _ name: String, _ isFile: Bool) throws(VaultError) -> Result?
+    ) throws(VaultError) -> Result? {
         guard let name = segments.first, let kind = try folder.status(of: name)?.kind else { return nil }
         let isLast = segments.count == 1
         switch kind {
-        case .file: return isLast ? .file : .other
-        case .folder where isLast: return .other
-        case .folder: return try occupant(of: segments.dropFirst(), in: try folder.openFolder(name))
+        case .file: return try end(folder, name, isLast)
+        case .folder where isLast: return try end(folder, name, false)
+        case .folder: return try follow(segments.dropFirst(), in: try folder.openFolder(name), to: end)
         case .link, .pipe, .socket, .device: throw foreignFileError(at: folder.path.appending(name))
         }
     }

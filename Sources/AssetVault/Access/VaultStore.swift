@@ -60,7 +60,7 @@ public final class VaultStore: Sendable {
     /// The packs that the stored metadata list; none where they fail verification.
     private func listedIDs() async throws(VaultError) -> [PackID] {
         guard let listing = try await StoredListing(kept: storeAccess, choosing: choice) else { return [] }
-        return try await listing.packs.map(\.id)
+        return try await listing.packs.map(\.pack.id)
     }
 
     /// The state of one pack; `.absent` for an unknown one.

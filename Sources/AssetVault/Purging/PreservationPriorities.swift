@@ -8,7 +8,7 @@ import VaultFileSystem
 struct PreservationPriorities {
     private var chosen: [String: Double] = [:]
     /// What the site lists for the tags, read only where the app has set something.
-    private var listed: [String: Double] = [:]
+    private var listed = ListedPreservation()
     /// Why the file can't be read: then the app has set nothing, and what it sets next replaces the file.
     private(set) var damage: VaultError?
 
@@ -28,9 +28,7 @@ struct PreservationPriorities {
         guard !chosen.isEmpty, let listing = try await StoredListing(kept: store, choosing: choice) else {
             return
         }
-        for pack in try await listing.packs {
-            for tag in pack.tags { listed[tag] = min(listed[tag] ?? 1, pack.listedPreservation) }
-        }
+        listed = ListedPreservation(of: try await listing.packs)
     }
 
     private static func read(_ path: FilePath) throws(VaultError) -> [String: Double] {
@@ -73,11 +71,6 @@ struct PreservationPriorities {
     }
 }
 
-extension PackManifest {
-    /// From 0 to 1.
-    fileprivate var listedPreservation: Double { Double(offer.preservation) / 100 }
-}
-
 extension VaultStore {
     /// How long the packs of some tags stay when disk space is needed, from 0 to 1: those with less go first. It counts in this store
     /// from now on. Throws `.usage` for any other number.
@@ -105,23 +98,21 @@ extension VaultStore {
     /// What was set for a tag in this store; else what the site lists for its packs, and 0.5 for an unknown tag.
     public func preservationPriority(forTag tag: String) async throws(VaultError) -> Double {
         if let set = try PreservationPriorities(of: layout)[tag] { return set }
-        let listing = try await StoredListing(kept: storeAccess, choosing: choice)
-        let listed = try await listing?.packs.filter { $0.tags.contains(tag) }.map(\.offer.preservation).min()
-        return Double(listed ?? PackOffer.standardPreservation) / 100
+        return try await listedPreservation()[tag] ?? Double(PackOffer.standardPreservation) / 100
     }
 
     /// The priorities of all tags that the site lists, as far as its metadata are stored.
     package func preservationPriorities() async throws(VaultError) -> [String: Double] {
         let set = try PreservationPriorities(of: layout)
-        guard let listing = try await StoredListing(kept: storeAccess, choosing: choice) else { return [:] }
-        var priorities: [String: Double] = [:]
-        for pack in try await listing.packs {
-            for tag in pack.tags {
-                let listed = min(priorities[tag] ?? 1, pack.listedPreservation)
-                priorities[tag] = set[tag] ?? listed
-            }
+        let listed = try await listedPreservation()
+        return Dictionary(uniqueKeysWithValues: listed.tags.map { ($0, set[$0] ?? listed[$0] ?? 1) })
+    }
+
+    private func listedPreservation() async throws(VaultError) -> ListedPreservation {
+        guard let listing = try await StoredListing(kept: storeAccess, choosing: choice) else {
+            return ListedPreservation()
         }
-        return priorities
+        return ListedPreservation(of: try await listing.packs)
     }
 
     /// Files of the store that can't be read, and count as empty: the next change replaces them.

@@ -33,7 +33,7 @@ extension VaultClient {
         }
         try await storeAccess.recovery.recover()
         do throws(VaultError) {
-            return try await newestAccess(to: tags, in: batch, reportingTo: downloads)
+            return try await newestAccess(to: tags, in: batch, reportingTo: downloads, isForLinks)
         } catch {
             // A host that fails closes nothing that is loaded.
             guard error.isHostFailure || error.category == .untrusted, !Task.isCancelled,
@@ -44,7 +44,8 @@ extension VaultClient {
     }
 
     private func newestAccess(
-        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads
+        to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads,
+        _ isForLinks: Bool
     ) async throws(VaultError) -> ResourceAccess {
         let limit = configuration.policy.accessedSize
         return try await byNewestListing(for: tags.sorted().joined(separator: ", ")) {
@@ -55,7 +56,7 @@ extension VaultClient {
             skippedPacks = selected.skipped
             if let unreadable = selected.unreadable { throw unreadable }
             try selected.requireKnownTags()
-            // Before anything is downloaded for it.
+            // Before anything is downloaded.
             if isForLinks { try store.requireOpened(selected.offers.map(\.pack.id)) }
             try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
             let missingKeys = try await stage(selected, listedBy: listing, in: batch, reportingTo: downloads)

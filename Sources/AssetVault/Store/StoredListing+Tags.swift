@@ -43,14 +43,6 @@ extension StoredListing {
         }
     }
 
-    private func ranked(_ published: PublishedPacks) -> [RankedPack] {
-        published.packs.compactMap { listed in
-            listed.version(for: appVersion).map {
-                RankedPack(pack: names?.completing($0) ?? $0, rank: listed.rank)
-            }
-        }
-    }
-
     /// Nil where a role is not stored.
     private func records(of chain: TrustChain) async throws(VaultError) -> [TargetRecord]? {
         let tree = try await trust.tree(of: chain, from: source, now: .earliest, accepting: acceptedRoles)

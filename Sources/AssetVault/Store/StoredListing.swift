@@ -102,11 +102,16 @@ struct StoredListing: Sendable {
     }
 
     /// All packs that are listed for this app, in the order of their IDs.
-    var packs: [PackManifest] {
+    var packs: [RankedPack] {
         get async throws(VaultError) {
-            let tree = try await trust.tree(of: chain, from: source, now: .earliest)
-            return PublishedPacks(seenIn: tree).packs.compactMap { $0.version(for: appVersion) }.map {
-                names?.completing($0) ?? $0
+            ranked(PublishedPacks(seenIn: try await trust.tree(of: chain, from: source, now: .earliest)))
+        }
+    }
+
+    func ranked(_ published: PublishedPacks) -> [RankedPack] {
+        published.packs.compactMap { listed in
+            listed.version(for: appVersion).map {
+                RankedPack(pack: names?.completing($0) ?? $0, rank: listed.rank)
             }
         }
     }

@@ -45,6 +45,7 @@ public struct ContentPlan: Sendable {
     public private(set) var fullyPreserved: [PackID] = []
     /// Of the newest packs of teams.
     public private(set) var withheldTags: [WithheldTags] = []
+    public private(set) var teamPathOverlaps: [TeamPathOverlap] = []
 
     /// Whether published versions are unknown because no key opens the table of quiet names.
     public let isPublishedUnknown: Bool
@@ -88,6 +89,7 @@ public struct ContentPlan: Sendable {
             try? TeamDelivery(of: $0, to: vault, listed: nil, hosted: nil, now: .now)
         }
         withheldTags = deliveries.flatMap(\.listedPacks.withheldTags)
+        teamPathOverlaps = TeamPathOverlap.all(among: deliveries)
         let teams = try await TeamPathConflicts(of: deliveries, in: settings, of: vault, keys: keys)
         conflicts = (claims.conflicts + teams.conflicts).sorted { $0.path < $1.path }
     }

@@ -62,6 +62,7 @@ extension ContentPlan {
         }
         findings += PlanFinding.naming(conflicts)
         for tags in withheldTags { findings.append(.warning(tags.problem, tags.remedy)) }
+        for overlap in teamPathOverlaps { findings.append(.warning(overlap.problem, overlap.remedy)) }
         findings += variantFindings
         for place in unusedRules {
             findings.append(

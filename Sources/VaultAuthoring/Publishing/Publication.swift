@@ -89,6 +89,7 @@ public struct Publication: Sendable {
     /// What a publication says of the deliveries that it imports.
     private var teamWarnings: [Warning] {
         deliveries.flatMap { $0.warnings + $0.listedPacks.withheldTags.map { Warning($0) } }
+            + TeamPathOverlap.all(among: deliveries).map { Warning($0) }
     }
 
     private func run(

@@ -25,5 +25,6 @@ struct TeamImports {
             }
             warnings += delivery.warnings
         }
+        warnings += TeamPathOverlap.all(among: deliveries).map { Warning($0) }
     }
 }

@@ -20,6 +20,7 @@ struct SiteListing: Report {
                 let traits = JSONValue.object(pack.offer.traits).compact().dropLast()
                 line += "  traits: \(String(decoding: traits, as: UTF8.self))"
             }
+            if let team = listed.team { line += "  of the team \(team)" }
             if pack.offer.apps != .all { line += "  for apps \(pack.offer.apps)" }
             line += "  sealed for \(pack.slots.map(\.keyID.description).joined(separator: ", "))"
             return [line]
@@ -41,6 +42,8 @@ struct SiteListing: Report {
         ]
         if let name = names[listed: pack.id]?.name { json["name"] = .string(name.description) }
         json["family"] = pack.offer.family.map { .string($0.description) }
+        json["team"] = listed.team.map { "\($0)" }
+        if !pack.offer.withheldTags.isEmpty { json["withheldTags"] = .texts(pack.offer.withheldTags) }
         if pack.offer.apps != .all { json["apps"] = "\(pack.offer.apps)" }
         if !listed.otherVersions.isEmpty {
             json["others"] = .objects(listed.otherVersions) {

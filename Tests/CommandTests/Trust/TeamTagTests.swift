@@ -55,6 +55,12 @@ import Testing
             }
         }
         #expect(list.text.contains("tags: both") && !list.text.contains("theirs"))
+        let listed = try await Command.run("list", testSite.site, "--json").succeeded()
+        for part in ["\"team\": \"dlc1\"", "\"withheldTags\": ["] {
+            #expect(listed.text.components(separatedBy: part).count == 2, "\(listed.text)")
+        }
+        let trust = try await Command.run("trust", "show", testSite.vault).succeeded()
+        #expect(trust.text.contains("  tags: none"))
         #expect(try await fetched("--tag", "both", into: folder["tag"]) == ["level"])
         try await testSite.fetch(nil, "--tag", "theirs", into: folder["none"]).failed(67, naming: "theirs")
         // By ID it is there, and what the store says of it as well.
@@ -91,6 +97,9 @@ import Testing
         // Only the grant changes: the targets are signed again, once.
         let published = try await publish(granting: ["both", "their?", "dlc1-*"], bins: bins)
         #expect(!published.errorText.contains("count for nothing"))
+        let trust = try await Command.run("trust", "show", testSite.site, "--trust", testSite.root)
+            .succeeded()
+        #expect(trust.text.contains("  tags: both, their?, dlc1-*"), "\(trust.text)")
         #expect(try Tree("\(testSite.site)/metadata") != before)
         let after = try Tree("\(testSite.site)/metadata")
         try await testSite.publish()
@@ -133,7 +142,13 @@ import Testing
             ]
             $0["teams"] = .object(teams)
         }
-        try await testSite.publish()
+        let dry = try await testSite.publish("--dry-run")
+        let published = try await testSite.publish()
+        let plan = try await Command.run("plan", testSite.vault).succeeded()
+        for result in [dry, published, plan] {
+            let text = result.text + result.errorText
+            #expect(text.contains("1 pack of the team 'dlc2' at paths of the team 'dlc1'"), "\(text)")
+        }
         #expect(try await fetched("--tag", "theirs", into: folder["tag"]) == ["dlc2/one"])
         #expect(try await fetched("--all", into: folder["all"]) == ["dlc1/one", "dlc2/one", "level"])
         for isOnline in [true, false] {
@@ -143,6 +158,36 @@ import Testing
         let path = try await Command.run("path", "dlc1/one", "--store", folder["all"]).succeeded().text
         let file = "\(path.trimmingCharacters(in: .newlines))/file"
         #expect(try String(contentsOfFile: file, encoding: .utf8) == "the team's")
+    }
+
+    /// A team's pack does not lower the priority of a tag that the studio's packs have.
+    @Test func thePreservationOfATag() async throws {
+        func resources(_ folder: String, _ preservation: Int64, _ tags: [JSONValue]) -> JSONValue {
+            [
+                "source": .string(folder), "rules": [["paths": "*", "tags": .array(tags)]],
+                "preservation": .object(
+                    JSONObject(lastWins: tags.map { ($0.text ?? "", .integer(preservation)) })),
+            ]
+        }
+        var team: JSONObject = try folder.json("team/vault.json")
+        team["packs"] = [:]
+        team["resources"] = ["dlc1/game": resources(folder["one"], 10, ["both", "theirs"])]
+        try folder.write("team/vault.json", JSONValue.object(team).pretty())
+        try await studio.publishTeam()
+        try testSite.settings {
+            $0["packs"] = [:]
+            $0["resources"] = ["game": resources(folder["level"], 80, ["both"])]
+            $0["teams"] = [
+                "dlc1": [
+                    "paths": ["packs/dlc1/*/*"], "keys": ["../team/dlc1.pub.pem"], "site": "../team/site",
+                ]
+            ]
+        }
+        try studio.grant(["both", "theirs"])
+        try await testSite.publish()
+        try await testSite.fetch().succeeded()
+        let priorities = try await Command.run("preserve", "both", "theirs", "--store", testSite.store)
+        #expect(priorities.text == "0.8  both\n0.1  theirs\n", "\(priorities.errorText)")
     }
 
     /// What a team fails to publish closes no tag that it may not have.
