@@ -11,40 +11,9 @@ import Testing
     /// Both packs have a file `file`, and the tag `both`; the team's claims to be the first, and has a second tag.
     init() async throws { studio = try await Studio() }
 
-    private func publish(
-        granting tags: [JSONValue]? = nil, bins: Int64? = nil, for audiences: [JSONValue] = []
-    ) async throws -> CommandResult {
-        var pack: JSONObject = ["tags": ["both", "theirs"], "order": -100]
-        if !audiences.isEmpty { pack["for"] = .array(audiences) }
-        try studio.declareTeam(["dlc1/one": pack])
-        try await studio.publishTeam()
-        try testSite.settings {
-            $0["packs"] = ["level": ["source": .string(folder["level"]), "tags": ["both"], "order": 100]]
-            $0["bins"] = bins.map { .integer($0) }
-        }
-        try studio.grant(tags)
-        return try await testSite.publish()
-    }
-
-    private func fetched(_ arguments: String..., into store: String) async throws -> [String] {
-        try await Command.run(
-            ["fetch", testSite.site, "--store", store, "--trust", testSite.root] + arguments + testSite.keys
-        ).succeeded()
-        return try await testSite.status(of: store).filter { $0.value.version != nil }.keys.sorted()
-    }
-
-    private func access(
-        _ tag: String, in store: String, isOnline: Bool = true, keys: [String]? = nil
-    ) async throws -> CommandResult {
-        try await Command.run(
-            ["access", tag, "--store", store] + (keys ?? testSite.keys)
-                + (isOnline ? ["--site", testSite.site, "--trust", testSite.root] : [])
-                + ["--", "sh", "-c", "cat \"$ASSETVAULT_RESOURCES/file\""])
-    }
-
     @Test(arguments: [nil, 16] as [Int64?]) func aTagWithoutAGrantCountsForNothing(bins: Int64?) async throws
     {
-        let published = try await publish(bins: bins)
+        let published = try await studio.publish(bins: bins)
         let plan = try await Command.run("plan", testSite.vault).succeeded()
         let dry = try await testSite.publish("--dry-run")
         let list = try await Command.run("list", testSite.site).succeeded()
@@ -61,41 +30,42 @@ import Testing
         }
         let trust = try await Command.run("trust", "show", testSite.vault).succeeded()
         #expect(trust.text.contains("  tags: none"))
-        #expect(try await fetched("--tag", "both", into: folder["tag"]) == ["level"])
+        #expect(try await studio.fetched("--tag", "both", into: folder["tag"]) == ["level"])
         try await testSite.fetch(nil, "--tag", "theirs", into: folder["none"]).failed(67, naming: "theirs")
         // By ID it is there, and what the store says of it as well.
-        #expect(try await fetched("dlc1/one", into: folder["id"]) == ["dlc1/one"])
-        #expect(try await fetched("--all", into: folder["all"]) == ["dlc1/one", "level"])
+        #expect(try await studio.fetched("dlc1/one", into: folder["id"]) == ["dlc1/one"])
+        #expect(try await studio.fetched("--all", into: folder["all"]) == ["dlc1/one", "level"])
         let usage = try await Command.run("usage", "--store", folder["all"]).succeeded()
         #expect(!usage.text.contains("theirs"), "\(usage.text)")
         for isOnline in [true, false] {
-            let result = try await access("both", in: folder["all"], isOnline: isOnline)
+            let result = try await studio.access("both", in: folder["all"], isOnline: isOnline)
             #expect(result.text == "the studio's", "\(result.errorText)")
-            try await access("theirs", in: folder["all"], isOnline: isOnline).failed(67, naming: "theirs")
+            try await studio.access("theirs", in: folder["all"], isOnline: isOnline).failed(
+                67, naming: "theirs")
         }
     }
 
     /// A team's pack that only the team's key opens does not close the site's tag.
     @Test func anotherKeyClosesNoTag() async throws {
         let keys = try await studio.makeOwnKeys()
-        _ = try await publish(for: ["own"])
-        let result = try await access("both", in: testSite.store)
+        _ = try await studio.publish(for: ["own"])
+        let result = try await studio.access("both", in: testSite.store)
         #expect(result.text == "the studio's", "\(result.errorText)")
         // What is granted belongs to the tag: it needs its key, as a pack for another audience does.
-        _ = try await publish(granting: ["both"], for: ["own"])
-        let closed = try await access("both", in: folder["fresh"])
+        _ = try await studio.publish(granting: ["both"], for: ["own"])
+        let closed = try await studio.access("both", in: folder["fresh"])
         #expect(closed.exitCode == 77 && closed.text.isEmpty, "\(closed.errorText)")
         #expect(closed.errorText.contains("assetvault: dlc1/one: it is sealed for"), "\(closed.errorText)")
         let both = testSite.keys + ["--keys", "file:\(keys)"]
-        let opened = try await access("both", in: folder["fresh"], keys: both)
+        let opened = try await studio.access("both", in: folder["fresh"], keys: both)
         #expect(opened.text == "the studio's", "\(opened.errorText)")
     }
 
     @Test(arguments: [nil, 16] as [Int64?]) func aGrantedTag(bins: Int64?) async throws {
-        _ = try await publish(bins: bins)
+        _ = try await studio.publish(bins: bins)
         let before = try Tree("\(testSite.site)/metadata")
         // Only the grant changes: the targets are signed again, once.
-        let published = try await publish(granting: ["both", "their?", "dlc1-*"], bins: bins)
+        let published = try await studio.publish(granting: ["both", "their?", "dlc1-*"], bins: bins)
         #expect(!published.errorText.contains("count for nothing"))
         let trust = try await Command.run("trust", "show", testSite.site, "--trust", testSite.root)
             .succeeded()
@@ -104,11 +74,11 @@ import Testing
         let after = try Tree("\(testSite.site)/metadata")
         try await testSite.publish()
         #expect(try Tree("\(testSite.site)/metadata") == after)
-        #expect(try await fetched("--tag", "both", into: folder["tag"]) == ["dlc1/one", "level"])
-        #expect(try await fetched("--tag", "theirs", into: folder["theirs"]) == ["dlc1/one"])
+        #expect(try await studio.fetched("--tag", "both", into: folder["tag"]) == ["dlc1/one", "level"])
+        #expect(try await studio.fetched("--tag", "theirs", into: folder["theirs"]) == ["dlc1/one"])
         // The site's own file counts, whatever the orders say; after a restart, without the site too.
         for isOnline in [true, false] {
-            let result = try await access("both", in: folder["tag"], isOnline: isOnline)
+            let result = try await studio.access("both", in: folder["tag"], isOnline: isOnline)
             #expect(result.text == "the studio's", "\(result.errorText)")
         }
         // Other TUF clients ignore the member.
@@ -116,48 +86,10 @@ import Testing
             testSite.site, root: testSite.root, target: "packs/dlc1/one.avpack", into: folder["judged"]
         ).succeeded()
         // What is granted no more counts for nothing from the next refresh on.
-        _ = try await publish(granting: [], bins: bins)
-        #expect(try await fetched("--tag", "both", into: folder["tag"]).contains("level"))
-        let result = try await access("theirs", in: folder["tag"])
+        _ = try await studio.publish(granting: [], bins: bins)
+        #expect(try await studio.fetched("--tag", "both", into: folder["tag"]).contains("level"))
+        let result = try await studio.access("theirs", in: folder["tag"])
         result.failed(67, naming: "theirs")
-    }
-
-    /// What a pack is by its ID it is by a tag: paths that an earlier team has are no later one's.
-    @Test(arguments: [nil, 16] as [Int64?]) func anotherTeamsPack(bins: Int64?) async throws {
-        _ = try await publish(bins: bins)
-        let other = folder["other"]
-        try folder.write("theirs/file", "the other team's")
-        try await Command.run("init", other, "--team", "dlc2").succeeded()
-        try await Tool.run("cp", folder["vault/keys/vault.jwks"], folder["other/keys/vault.jwks"])
-        var settings: JSONObject = try folder.json("other/vault.json")
-        let pack: JSONValue = ["source": .string(folder["theirs"]), "tags": ["theirs"]]
-        settings["packs"] = ["dlc1/one": pack, "dlc2/one": pack]
-        try folder.write("other/vault.json", JSONValue.object(settings).pretty())
-        try await Command.run("publish", other).succeeded()
-        try testSite.settings {
-            var teams = $0["teams"]?.members ?? [:]
-            teams["dlc2"] = [
-                "paths": ["packs/*/*"], "keys": ["../other/dlc2.pub.pem"], "site": "../other/site",
-                "tags": ["theirs"],
-            ]
-            $0["teams"] = .object(teams)
-        }
-        let dry = try await testSite.publish("--dry-run")
-        let published = try await testSite.publish()
-        let plan = try await Command.run("plan", testSite.vault).succeeded()
-        for result in [dry, published, plan] {
-            let text = result.text + result.errorText
-            #expect(text.contains("1 pack of the team 'dlc2' at paths of the team 'dlc1'"), "\(text)")
-        }
-        #expect(try await fetched("--tag", "theirs", into: folder["tag"]) == ["dlc2/one"])
-        #expect(try await fetched("--all", into: folder["all"]) == ["dlc1/one", "dlc2/one", "level"])
-        for isOnline in [true, false] {
-            let result = try await access("theirs", in: folder["all"], isOnline: isOnline)
-            #expect(result.text == "the other team's", "\(result.errorText)")
-        }
-        let path = try await Command.run("path", "dlc1/one", "--store", folder["all"]).succeeded().text
-        let file = "\(path.trimmingCharacters(in: .newlines))/file"
-        #expect(try String(contentsOfFile: file, encoding: .utf8) == "the team's")
     }
 
     /// A team's pack does not lower the priority of a tag that the studio's packs have.
@@ -190,42 +122,6 @@ import Testing
         #expect(priorities.text == "0.8  both\n0.1  theirs\n", "\(priorities.errorText)")
     }
 
-    /// What a team fails to publish closes no tag that it may not have.
-    @Test(arguments: [nil, 16] as [Int64?]) func brokenMetadataOfATeam(bins: Int64?) async throws {
-        for (tags, exitCode) in [([], 0), (["both"], 76)] as [([JSONValue], Int32)] {
-            _ = try await publish(granting: tags, bins: bins)
-            let name = try #require(
-                try folder.names(in: "vault/site/metadata").filter { $0.hasSuffix(".dlc1.json") }
-                    .max { $0.localizedStandardCompare($1) == .orderedAscending })
-            let path = "vault/site/metadata/\(name)"
-            let sound = try folder.bytes(path)
-            try folder.write(path, "{}")
-            let store = folder["store-\(exitCode)"]
-            let result = try await access("both", in: store)
-            #expect(result.exitCode == exitCode, "\(result.errorText)")
-            if exitCode == 0 {
-                #expect(try await access("both", in: store, isOnline: false).text == "the studio's")
-            }
-            try folder.write(path, sound)
-        }
-    }
-
-    /// A refresh for a tag of the studio reads no team's metadata: what is loaded of the team's tags stays open.
-    @Test(arguments: [nil, 16] as [Int64?]) func aRefreshForAnotherTag(bins: Int64?) async throws {
-        _ = try await publish(granting: ["theirs"], bins: bins)
-        #expect(try await fetched("--tag", "theirs", into: folder["store"]) == ["dlc1/one"])
-        try folder.write("one/file", "newer")
-        _ = try await publish(granting: ["theirs"], bins: bins)
-        #expect(try await fetched("--tag", "both", into: folder["store"]) == ["dlc1/one", "level"])
-        for (isOnline, text) in [(false, "the team's"), (true, "newer"), (false, "newer")] {
-            let result = try await access("theirs", in: folder["store"], isOnline: isOnline)
-            #expect(result.text == text, "\(result.errorText)")
-        }
-        // Without an earlier one nothing is known of them.
-        _ = try await fetched("--tag", "both", into: folder["other"])
-        #expect(try await access("theirs", in: folder["other"], isOnline: false).exitCode == 66)
-    }
-
     /// Variants stay apart by the tags that count for nothing.
     @Test func variantsOfATeam() async throws {
         for name in ["a1", "a2", "b1", "b2"] { try folder.write("tree/\(name)", name) }
@@ -249,7 +145,7 @@ import Testing
             ]
         }
         try await testSite.publish()
-        let ids = try await fetched("--all", "--device", "scale=2", into: testSite.store)
+        let ids = try await studio.fetched("--all", "--device", "scale=2", into: testSite.store)
         #expect(ids == ["dlc1/game/a/scale-2", "dlc1/game/b/scale-2", "level"])
     }
 
@@ -268,36 +164,5 @@ import Testing
             let result = try await Command.run("publish", testSite.vault)
             #expect(result.exitCode != 0 && result.errorText.contains(part), "\(result.errorText)")
         }
-    }
-
-    /// Paths that a request shows once are named, as far as the studio's key opens the team's packs.
-    @Test func pathsOfTwoPacks() async throws {
-        let problem = "'file' has other content in 'level' than in 'dlc1/one'"
-        try folder.write("one/file", "the studi0's")  // of one length
-        func texts() async throws -> [String] {
-            [
-                try await testSite.publish().errorText, try await testSite.publish("--dry-run").errorText,
-                try await Command.run("plan", testSite.vault).succeeded().errorText,
-            ]
-        }
-        _ = try await publish(granting: ["both"])
-        for text in try await texts() { #expect(text.contains(problem), "\(text)") }
-        // Equal files are no conflict.
-        try folder.write("one/file", "the studio's")
-        _ = try await publish(granting: ["both"])
-        for text in try await texts() { #expect(!text.contains("has other content"), "\(text)") }
-        try folder.write("one/file", "longer than the studio's")
-        _ = try await publish(granting: ["both"])
-        for text in try await texts() { #expect(text.contains(problem), "\(text)") }
-        // Without a grant no request shows them together.
-        _ = try await publish()
-        for text in try await texts() { #expect(!text.contains("has other content"), "\(text)") }
-    }
-
-    @Test func pathsOfAPackThatNoKeyOpens() async throws {
-        _ = try await studio.makeOwnKeys()
-        let result = try await publish(granting: ["both"], for: ["own"])
-        #expect(!result.errorText.contains("has other content"), "\(result.errorText)")
-        try await Command.run("plan", testSite.vault).succeeded()
     }
 }
