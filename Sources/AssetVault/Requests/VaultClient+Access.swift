@@ -59,11 +59,23 @@ extension VaultClient {
             // Before anything is downloaded.
             if isForLinks { try store.requireOpened(selected.offers.map(\.pack.id)) }
             try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
-            let missingKeys = try await stage(selected, listedBy: listing, in: batch, reportingTo: downloads)
-            if let missingKey = missingKeys.first { throw missingKey }
+            do throws(VaultError) {
+                let missingKeys = try await stage(
+                    selected, listedBy: listing, in: batch, reportingTo: downloads)
+                if let missingKey = missingKeys.first { throw missingKey }
+            } catch {
+                // Another process removed or purged one while it was staged. Here it is still wanted.
+                guard error.category == .missing, selected.offers.contains(where: { isRemoved($0.pack.id) })
+                else { throw error }
+                return nil
+            }
             try await requireNoneAwaitsKey(of: selected.offers.map(\.pack.id))
             return try await store.grant(selected.offers.map(\.pack), tags, within: limit)
         }
+    }
+
+    private func isRemoved(_ id: PackID) -> Bool {
+        (try? storeAccess.records.record(of: id).isRemoved) ?? false
     }
 
     /// By the metadata that were verified last. Where this release can't read them all, newer ones are asked for.
