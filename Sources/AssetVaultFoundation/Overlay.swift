@@ -9,7 +9,9 @@ extension VaultError: LocalizedError {
 }
 
 extension VaultConfiguration {
-    /// - Parameter trustedRoot: the bytes of `trusted-root.json`, which came with the app.
+    /// The configuration for a site, with all three storage areas in one folder.
+    ///
+    /// - Parameter trustedRoot: the bytes of `trusted-root.json`, which came with the app; nil where the store has a root already.
     public init(site: URL, store: URL, trustedRoot: Data?, keys: (any KeyProvider)? = nil) throws(VaultError)
     {
         self.init(
@@ -30,7 +32,7 @@ extension SiteLocation {
 }
 
 extension StoreLayout {
-    /// The three areas as folders of one, by its file URL.
+    /// Puts the three areas into one folder, given by its file URL.
     public init(root: URL) { self.init(root: FilePath(root.path(percentEncoded: false))) }
 }
 

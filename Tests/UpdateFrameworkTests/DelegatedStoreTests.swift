@@ -46,7 +46,9 @@ import VaultFileSystem
         try repository.publish("team", .snapshot, .timestamp)
         let store = client.store
         let chain = try await store.refresh(from: repository.source, now: Repository.now)
-        func found(_ roles: AcceptedRoles, from source: MemorySource? = nil) async throws -> TargetRecord? {
+        func found(_ roles: AcceptedRoleVersion, from source: MemorySource? = nil) async throws
+            -> TargetRecord?
+        {
             let source: any MetadataSource = source ?? store.asSource
             return try await store.target(
                 at: "levels/one", in: chain, from: source, now: .earliest, accepting: roles)

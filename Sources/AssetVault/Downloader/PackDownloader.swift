@@ -28,7 +28,7 @@ public struct PackDownloader: Sendable {
     /// - Parameters:
     ///   - onUpdate: told what happens, from any task.
     /// - Returns: the outcome of each pack. Failures are recorded; packs without enough time resume in the next run.
-    /// - Throws: errors of the metadata, which concern no single pack; `.busy` where the time is up before that.
+    /// - Throws: errors of the metadata, which concern no single pack; `.busy` if the time is up before the metadata are read.
     public func run(
         _ request: ContentRequest, within budget: DownloaderBudget = DownloaderBudget(), now: UTCTime = .now,
         onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
@@ -59,7 +59,7 @@ public struct PackDownloader: Sendable {
         let run = StagingRun(
             stager: stager, batch: WorkQueue(width: width, network: configuration.network).makeBatch())
         var outcomes = try await run.run(plan, selected.offers, on: .downloader(request))
-        try await retryEssentials(of: plan, &outcomes, selected.offers, run)
+        try await retryEssentials(of: plan, updating: &outcomes, offers: selected.offers, in: run)
         do throws(VaultError) { try await store.removal.removeUnneededDownloads() } catch {
             guard Task.isCancelled else { throw error }
         }
@@ -70,7 +70,8 @@ public struct PackDownloader: Sendable {
 
     /// Essential packs that failed are tried again after all others.
     private func retryEssentials(
-        of plan: Plan, _ outcomes: inout [StagingRun.Outcome], _ offers: [LocatedPack], _ run: StagingRun
+        of plan: Plan, updating outcomes: inout [StagingRun.Outcome], offers: [LocatedPack],
+        in run: StagingRun
     ) async throws(VaultError) {
         let essential = Set(plan.downloads.filter(\.isEssential).map(\.pack.id))
         let failed = outcomes.filter { outcome in
@@ -86,29 +87,5 @@ public struct PackDownloader: Sendable {
         }
         outcomes.removeAll { again.contains($0.id) }
         outcomes += try await run.run(tasks)
-    }
-}
-
-/// Limits of a downloader's run.
-public struct DownloaderBudget: Sendable {
-    /// How long it may run; nil for no limit. Partial downloads stay for the next run.
-    public var time: Duration?
-    /// Bytes of memory that the process may take; nil sets no limit. It decides how many packs are downloaded at a time:
-    /// one at least.
-    public var memory: UInt64?
-
-    public init(time: Duration? = nil, memory: UInt64? = nil) {
-        self.time = time
-        self.memory = memory
-    }
-
-    /// Memory of the process without packs, nearly all of it the pages of its program, and of each pack.
-    private static let base: UInt64 = 31 << 20
-    private static let each: UInt64 = 1 << 20
-
-    func packsAtOnce(upTo most: Int) -> Int {
-        guard let memory else { return most }
-        guard memory > Self.base else { return 1 }
-        return max(1, min(most, Int(clamping: (memory - Self.base) / Self.each)))
     }
 }

@@ -1,6 +1,6 @@
 import SealedPack
 
-/// How long the packs of each tag stay by what the site lists. The site's own packs decide, if any has the tag; else those of the
+/// How long the packs of each tag stay according to the site. The site's own packs decide, if any has the tag; else those of the
 /// first team that has it. Of these the lowest counts: the tag as a whole should not outlast what its publisher keeps least.
 struct ListedPreservation {
     private var byTag: [String: (rank: Int, priority: Double)] = [:]
@@ -10,11 +10,12 @@ struct ListedPreservation {
     init(of packs: [RankedPack]) {
         for ranked in packs {
             for tag in ranked.pack.tags {
-                let new = (rank: ranked.rank, priority: ranked.pack.listedPreservation)
-                let known = byTag[tag] ?? new
-                byTag[tag] =
-                    known.rank == new.rank
-                    ? (known.rank, min(known.priority, new.priority)) : known.rank < new.rank ? known : new
+                var (rank, priority) = (ranked.rank, ranked.pack.listedPreservation)
+                if let known = byTag[tag] {
+                    guard rank <= known.rank else { continue }
+                    if rank == known.rank { priority = min(priority, known.priority) }
+                }
+                byTag[tag] = (rank, priority)
             }
         }
     }

@@ -3,7 +3,7 @@ package import VaultErrors
 
 /// What resource requests ask of their client.
 extension VaultClient {
-    /// The same for a caller who waits for nothing else, and links the files: nothing is downloaded where a
+    /// Access to all packs of some tags for a caller who waits for nothing else, and links the files: nothing is downloaded where a
     /// pack is kept sealed.
     package func linkableAccess(to tags: Set<String>) async throws(VaultError) -> ResourceAccess {
         try await access(
@@ -16,13 +16,14 @@ extension VaultClient {
         isForLinks: Bool = false
     ) async throws(VaultError) -> ResourceAccess {
         try await batch.whileWanted(at: tags.sorted().joined(separator: ", ")) { () throws(VaultError) in
-            try await self.wantedAccess(to: tags, in: batch, reportingTo: downloads, isForLinks)
+            try await self.accessWhileWanted(
+                to: tags, in: batch, reportingTo: downloads, isForLinks: isForLinks)
         }
     }
 
-    private func wantedAccess(
+    private func accessWhileWanted(
         to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads,
-        _ isForLinks: Bool
+        isForLinks: Bool
     ) async throws(VaultError) -> ResourceAccess {
         let limit = configuration.policy.accessedSize
         let stored = try await storedPacks(with: tags)
@@ -33,7 +34,8 @@ extension VaultClient {
         }
         try await storeAccess.recovery.recover()
         do throws(VaultError) {
-            return try await newestAccess(to: tags, in: batch, reportingTo: downloads, isForLinks)
+            return try await accessByNewestListing(
+                to: tags, in: batch, reportingTo: downloads, isForLinks: isForLinks)
         } catch {
             // A host that fails closes nothing that is loaded.
             guard error.isHostFailure || error.category == .untrusted, !Task.isCancelled,
@@ -43,9 +45,9 @@ extension VaultClient {
         }
     }
 
-    private func newestAccess(
+    private func accessByNewestListing(
         to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads,
-        _ isForLinks: Bool
+        isForLinks: Bool
     ) async throws(VaultError) -> ResourceAccess {
         let limit = configuration.policy.accessedSize
         return try await byNewestListing(for: tags.sorted().joined(separator: ", ")) {
@@ -78,7 +80,7 @@ extension VaultClient {
         (try? storeAccess.records.record(of: id).isRemoved) ?? false
     }
 
-    /// By the metadata that were verified last. Where this release can't read them all, newer ones are asked for.
+    /// The packs of the tags according to the metadata that were verified last. Where this release can't read them all, newer ones are asked for.
     private func storedPacks(with tags: Set<String>) async throws(VaultError) -> TaggedPacks? {
         do throws(VaultError) {
             return try await store.storedPacks(with: tags, for: configuration.device)

@@ -45,7 +45,8 @@ extension StoredListing {
 
     /// Nil where a role is not stored.
     private func records(of chain: TrustChain) async throws(VaultError) -> [TargetRecord]? {
-        let tree = try await trust.tree(of: chain, from: source, now: .earliest, accepting: acceptedRoles)
+        let tree = try await trust.tree(
+            of: chain, from: source, now: .earliest, accepting: acceptedRoleVersion)
         return tree.refusals.isEmpty ? tree.records : nil
     }
 
@@ -65,14 +66,14 @@ extension StoredListing {
             for tag in tags {
                 let roles = try await trust.rolesVisited(
                     for: TagIndex.path(of: tag), in: chain, from: source, now: .earliest,
-                    accepting: acceptedRoles)
+                    accepting: acceptedRoleVersion)
                 guard let found = TagIndex.paths(of: tag, in: roles) else { return .noIndex }
                 paths.formUnion(found)
             }
             var records: [TargetRecord] = []
             for path in paths.sorted() {
                 let record = try await trust.target(
-                    at: path, in: chain, from: source, now: .earliest, accepting: acceptedRoles)
+                    at: path, in: chain, from: source, now: .earliest, accepting: acceptedRoleVersion)
                 if let record {
                     records.append(record)
                 } else {
@@ -88,7 +89,7 @@ extension StoredListing {
 
     /// Whether it was an earlier index that lists it, and the present version of the role that would list it is stored.
     private func isListedNoMore(_ path: String) async throws(VaultError) -> Bool {
-        guard acceptedRoles == .lastVerified else { return false }
+        guard acceptedRoleVersion == .lastVerified else { return false }
         return try await trust.target(at: path, in: chain, from: source, now: .earliest) == nil
     }
 }

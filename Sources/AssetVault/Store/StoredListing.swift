@@ -14,7 +14,7 @@ struct StoredListing: Sendable {
     let source: StoredMetadata
     let appVersion: AppVersion?
     let names: PackNames?
-    private(set) var acceptedRoles = AcceptedRoles.listed
+    private(set) var acceptedRoleVersion = AcceptedRoleVersion.listed
 
     /// The app's listing; where a waiting pack is not in it, also the metadata that a downloader refreshed since. Nil where no
     /// stored metadata pass verification, or the store was never refreshed.
@@ -75,7 +75,7 @@ struct StoredListing: Sendable {
     /// one tag closes no loaded pack of another.
     func acceptingEarlierRoles() -> Self {
         var listing = self
-        listing.acceptedRoles = .lastVerified
+        listing.acceptedRoleVersion = .lastVerified
         return listing
     }
 

@@ -8,9 +8,9 @@ extension MetadataStore {
     /// - Throws: `untrusted` when a role on the way fails verification, `unavailable`, `busy`, `io`.
     public func target(
         at path: String, in chain: TrustChain, from source: any MetadataSource, now: UTCTime,
-        accepting roles: AcceptedRoles = .listed
+        accepting version: AcceptedRoleVersion = .listed
     ) async throws(VaultError) -> TargetRecord? {
-        try await TrustWorkflow(source: source, storage: self, now: now, acceptedRoles: roles).search(
+        try await TrustWorkflow(source: source, storage: self, now: now, acceptedRoleVersion: version).search(
             for: path, in: chain
         ).found
     }
@@ -18,9 +18,9 @@ extension MetadataStore {
     /// The roles that the look-up of a path visits, in order. Throws as ``target(at:in:from:now:)`` does.
     public func rolesVisited(
         for path: String, in chain: TrustChain, from source: any MetadataSource, now: UTCTime,
-        accepting roles: AcceptedRoles = .listed
+        accepting version: AcceptedRoleVersion = .listed
     ) async throws(VaultError) -> [VerifiedTargets] {
-        try await TrustWorkflow(source: source, storage: self, now: now, acceptedRoles: roles).search(
+        try await TrustWorkflow(source: source, storage: self, now: now, acceptedRoleVersion: version).search(
             for: path, in: chain
         ).visited
     }
@@ -30,8 +30,9 @@ extension MetadataStore {
     /// - Throws: `untrusted` when there are too many roles; refusals of single roles are recorded in the tree.
     public func tree(
         of chain: TrustChain, from source: any MetadataSource, now: UTCTime,
-        accepting roles: AcceptedRoles = .listed
+        accepting version: AcceptedRoleVersion = .listed
     ) async throws(VaultError) -> TargetTree {
-        try await TrustWorkflow(source: source, storage: self, now: now, acceptedRoles: roles).tree(of: chain)
+        try await TrustWorkflow(source: source, storage: self, now: now, acceptedRoleVersion: version).tree(
+            of: chain)
     }
 }

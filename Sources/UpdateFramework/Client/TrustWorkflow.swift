@@ -9,7 +9,7 @@ struct TrustWorkflow {
     let source: any MetadataSource
     let storage: any TrustStorage
     let now: UTCTime
-    var acceptedRoles = AcceptedRoles.listed
+    var acceptedRoleVersion = AcceptedRoleVersion.listed
 
     /// Follows the known roots to the newest (TUF section 5.3). Nil when the storage changed meanwhile.
     func newestRoot(after known: RootChain) async throws(VaultError) -> RootChain? {
@@ -71,7 +71,7 @@ struct TrustWorkflow {
     }
 
     /// A delegated role (TUF section 5.6.7): the stored file is used only if it matches the present delegation, and the snapshot as
-    /// far as ``acceptedRoles`` demands.
+    /// far as ``acceptedRoleVersion`` demands.
     @concurrent
     func delegated(
         _ step: DelegationStep, of chain: TrustChain
@@ -87,7 +87,7 @@ struct TrustWorkflow {
             let metadata = try await metadata(role, reference, under: chain.root)
             return DelegatedRole(targets: try chain.delegated(metadata, at: step, now: now), old: old)
         } catch {
-            guard acceptedRoles == .lastVerified, let kept,
+            guard acceptedRoleVersion == .lastVerified, let kept,
                 let targets = try? chain.earlierDelegated(kept, at: step)
             else { throw error }
             return DelegatedRole(targets: targets, old: old)

@@ -44,7 +44,7 @@ public struct MetadataRole: Sendable, CustomStringConvertible {
     /// The name of the role's file in a client's store, and at a host without consistent snapshots.
     public var fileName: String { "\(encodedName).json" }
 
-    /// Roles with the same caseless name share a file on case-insensitive disks.
+    /// ``fileName`` as case-insensitive disks compare it: roles for which it is equal share a file there.
     var caselessFileName: String { fileName.lowercased() }
 
     /// The name of one version's file at a host with consistent snapshots, such as `7.snapshot.json`; the timestamp has

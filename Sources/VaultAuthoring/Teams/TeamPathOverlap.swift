@@ -1,13 +1,13 @@
 public import UpdateFramework
 import VaultErrors
 
-/// Packs of a team at paths that a team before it may list, too. By their IDs they are the earlier team's, listed or not at the
+/// Packs of a team at paths that are also assigned to an earlier team. By their IDs they are the earlier team's, listed or not at the
 /// time (TUF section 5.6.7: the first role that lists a path decides).
 public struct TeamPathOverlap: Sendable {
     public let earlier: MetadataRole
     public let later: MetadataRole
     public let count: Int
-    /// Of the first pack.
+    /// The path of the first such pack.
     public let path: String
 
     public var problem: String {
@@ -18,7 +18,7 @@ public struct TeamPathOverlap: Sendable {
 }
 
 extension TeamPathOverlap {
-    /// Of all pairs of teams, in the order of the settings.
+    /// The overlaps of all pairs of teams, in the order of the settings.
     static func all(among deliveries: [TeamDelivery]) -> [TeamPathOverlap] {
         deliveries.enumerated().flatMap { number, later in
             deliveries.prefix(number).compactMap { earlier in

@@ -25,7 +25,7 @@ extension Transport {
     ///
     /// - Parameters:
     ///   - meter: shared by all requests of one transfer.
-    ///   - retries: when; nil for never.
+    ///   - retries: when a failing host is asked again; nil for never.
     /// - Throws: `.corrupt` when it has more than `limit` bytes, and what ``get(_:)`` throws.
     public func bytes(
         at location: SiteLocation, limit: Int, meter: ThroughputMeter = ThroughputMeter(),

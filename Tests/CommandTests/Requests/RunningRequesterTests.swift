@@ -3,7 +3,7 @@ import StrictJSON
 import SystemPackage
 import Testing
 
-/// Of packs that are as dispensable, those that a running program has requested go last (ODR-10).
+/// Of packs that are equally dispensable, those that a running program has requested go last.
 @Suite(.timeLimit(.minutes(5))) struct RunningRequesterTests {
     let site: RequestSite
     private var testSite: TestSite { site.testSite }
@@ -14,7 +14,7 @@ import Testing
         try await Command.run(["preserve", "level2", "level3", "--priority", "0.5"] + site.store).succeeded()
     }
 
-    /// What would go, in order, and whether a running program has requested it.
+    /// What would go, and whether a running program has requested it.
     private func wouldGo() async throws -> [String: Bool] {
         let answer = try await Command.run(["purge", "--dry-run", "--json"] + site.store).succeeded().json()
         let packs = try #require(answer["packs"]?.elements)
@@ -33,7 +33,7 @@ import Testing
             "\(testSite.store)/permanent/game/\($0)/current"
         }
         try await Tool.run(["touch", "-h", "-d", "@1000"] + links).succeeded()
-        // The texture is of both programs: one of them runs.
+        // The texture belongs to both programs: one of them runs.
         #expect(try await wouldGo() == ["level3": false, "level2": true, "level2.level3": true])
         #expect(try await site.purge("--dry-run") == ["level3", "level2", "level2.level3"])
         let text = try await Command.run(["purge", "--dry-run"] + site.store).succeeded().text
