@@ -57,10 +57,18 @@ extension Folder {
 
     /// Creates a hard link in the same folder. Throws `.unwritable` when the name exists.
     public func link(_ name: some FileName, as newName: some FileName) throws(VaultError) {
+        try link(name, into: self, as: newName)
+    }
+
+    /// Creates a hard link in another folder of the same file system. Throws `.unwritable` when the name exists.
+    public func link(
+        _ name: some FileName, into folder: borrowing Folder, as newName: some FileName
+    ) throws(VaultError) {
         let old = try CheckedName(name, in: self)
-        let new = try CheckedName(newName, in: self)
-        let result = unsafe vault_link(descriptor, old.characters, descriptor, new.characters)
-        try check(result, .creating, "link", new.path(in: path))
+        let new = try CheckedName(newName, in: folder)
+        let result = unsafe vault_link(
+            descriptor, old.characters, folder.descriptor, new.characters)
+        try check(result, .creating, "link", new.path(in: folder.path))
     }
 
     /// Creates a symbolic link; the target is not checked. Throws `.unwritable` when the name exists.

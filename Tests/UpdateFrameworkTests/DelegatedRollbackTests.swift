@@ -83,8 +83,8 @@ import VaultErrors
         let newest = repository.source
         #expect(try await client.target(at: "levels/two", in: newest) != nil)
         // The older chain is unchanged, without newer roles.
-        let record = try await client.store.target(
-            at: "levels/two", in: chain, from: old, now: Repository.now)
+        let record = try await client.store.lookup(from: old, now: Repository.now).target(
+            at: "levels/two", in: chain)
         #expect(record == nil)
         #expect(try await client.target(at: "levels/two", in: newest)?.author == "team")
     }

@@ -3,7 +3,6 @@ import SystemPackage
 import Testing
 import UpdateFramework
 import VaultErrors
-import VaultFileSystem
 
 /// Stored delegated roles, and when they are still trusted.
 @Suite struct DelegatedStoreTests {
@@ -37,61 +36,6 @@ import VaultFileSystem
         #expect(source.requests.filter { $0.contains("team") || $0.contains("cart") } == ["2.team.json"])
     }
 
-    /// Offline an earlier version of a role that this store verified counts, until the listed one is read; a host can't offer it.
-    @Test func theLastVerifiedRole() async throws {
-        var repository = try Repository.withTeam()
-        let client = try await TestClient.trusting(repository)
-        _ = try await client.target(at: "levels/one", in: repository.source)
-        let first = repository.files["1.team.json"]
-        try repository.publish("team", .snapshot, .timestamp)
-        let store = client.store
-        let chain = try await store.refresh(from: repository.source, now: Repository.now)
-        func found(_ roles: AcceptedRoleVersion, from source: MemorySource? = nil) async throws
-            -> TargetRecord?
-        {
-            let source: any MetadataSource = source ?? store.asSource
-            return try await store.target(
-                at: "levels/one", in: chain, from: source, now: .earliest, accepting: roles)
-        }
-        await #expect(throws: VaultError.self) { try await found(.listed) }
-        #expect(try await found(.lastVerified)?.author == "team")
-        #expect(
-            try await store.tree(of: chain, from: store.asSource, now: .earliest, accepting: .lastVerified)
-                .refusals.isEmpty)
-        #expect(client.bytes("team.json") == first)
-        // A store without it takes it from nobody.
-        try FileSystem.removeFile(store.folder.appending("team.json"))
-        var old = repository.files
-        old["2.team.json"] = first
-        await #expect(throws: VaultError.self) { try await found(.lastVerified, from: MemorySource(old)) }
-        // The listed one comes first.
-        #expect(try await found(.lastVerified, from: repository.source)?.author == "team")
-        #expect(client.bytes("team.json") == repository.files["2.team.json"])
-    }
-
-    /// What a key signed that the delegation names no more does not count, and neither does a later version than the listed one.
-    @Test func whatIsNoLastVerifiedRole() async throws {
-        var repository = try Repository.withTeam()
-        let client = try await TestClient.trusting(repository)
-        _ = try await client.target(at: "levels/one", in: repository.source)
-        let before = try await client.store.refresh(from: repository.source, now: Repository.now)
-        func found(in chain: TrustChain) async throws -> TargetRecord? {
-            try await client.store.target(
-                at: "levels/one", in: chain, from: client.store.asSource, now: .earliest,
-                accepting: .lastVerified)
-        }
-        #expect(try await found(in: before) != nil)
-        let first = try #require(client.bytes("team.json"))
-        try repository.publish("team", .snapshot, .timestamp)
-        _ = try await client.target(at: "levels/one", in: repository.source)
-        await #expect(throws: VaultError.self) { try await found(in: before) }
-        try client.write(first, to: "team.json")
-        repository.keys[.team] = [SigningKey()]
-        try repository.publish("team", .targets, .snapshot, .timestamp)
-        let rekeyed = try await client.store.refresh(from: repository.source, now: Repository.now)
-        await #expect(throws: VaultError.self) { try await found(in: rekeyed) }
-    }
-
     /// The stored file has the listed version, length and hash; but the delegator now names another key.
     @Test(arguments: [false, true])
     func storedRoleIsVerifiedAgainstThePresentDelegation(_ isAnotherProcess: Bool) async throws {
@@ -109,10 +53,10 @@ import VaultFileSystem
         let source = repository.source
         let chain = try await store.refresh(from: source, now: Repository.now)
         let error = await #expect(throws: VaultError.self) {
-            try await store.target(at: "levels/one", in: chain, from: source, now: Repository.now)
+            try await store.lookup(from: source, now: Repository.now).target(at: "levels/one", in: chain)
         }
         #expect(error?.problem.contains("0 valid signatures of the team keys in the role targets") == true)
-        let tree = try await store.tree(of: chain, from: source, now: Repository.now)
+        let tree = try await store.lookup(from: source, now: Repository.now).tree(of: chain)
         #expect(tree.refusals.map(\.role) == [.team])
         #expect(tree.records.map(\.path) == ["packs/a.avpack"])
         // The old key again, or a file signed by the new key: accepted at once.
@@ -148,7 +92,8 @@ import VaultFileSystem
         let now = Repository.now.adding(days: 1)
         let chain = try await client.refresh(repository.source, now: now)
         let error = await #expect(throws: VaultError.self) {
-            try await client.store.target(at: "levels/one", in: chain, from: repository.source, now: now)
+            try await client.store.lookup(from: repository.source, now: now).target(
+                at: "levels/one", in: chain)
         }
         #expect(error?.problem.contains("expired at") == true)
     }
@@ -177,7 +122,7 @@ import VaultFileSystem
                 group.addTask {
                     let store = MetadataStore(folder: client.store.folder)
                     let chain = try await store.refresh(from: source, now: Repository.now)
-                    return try await store.tree(of: chain, from: source, now: Repository.now)
+                    return try await store.lookup(from: source, now: Repository.now).tree(of: chain)
                 }
             }
             for try await tree in group {

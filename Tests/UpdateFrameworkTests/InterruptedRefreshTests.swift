@@ -33,7 +33,7 @@ import VaultFileSystem
 
         try await client.refresh(repository.source)
         #expect(try await client.store.storedChain().versions[.targets] == 2)
-        #expect(!client.fileNames.contains("previous"))
+        #expect(!client.fileNames.contains("earlier"))
     }
 
     /// The first of several keeps what all of them can't replace.
@@ -72,7 +72,7 @@ import VaultFileSystem
     @Test mutating func damage() async throws {
         try repository.release("packs/b.avpack")
         try await refresh(failingAt: "2.snapshot.json")
-        try client.write(Array("{".utf8), to: "previous/snapshot.json")
+        try client.write(Array("{".utf8), to: "earlier/1/snapshot.json")
         await #expect(throws: VaultError.self) { try await client.store.storedChain() }
         try await client.refresh(repository.source)
         #expect(try await client.store.storedChain().versions[.targets] == 2)
@@ -86,8 +86,8 @@ import VaultFileSystem
         }
         try repository.release("packs/b.avpack")
         try await client.refresh(repository.source)
-        try FileSystem.createFolders(client.store.folder.appending("previous"), permissions: 0o755)
-        for (name, bytes) in left { try client.write(bytes, to: "previous/\(name)") }
+        try FileSystem.createFolders(client.store.folder.pushing("earlier/1"), permissions: 0o755)
+        for (name, bytes) in left { try client.write(bytes, to: "earlier/1/\(name)") }
         try repository.release("packs/c.avpack")
         try await refresh(failingAt: "3.targets.json")
         #expect(try await client.store.storedChain().versions[.targets] == 2)
@@ -98,9 +98,9 @@ import VaultFileSystem
         let elsewhere = client.store.folder.appending("elsewhere")
         try FileSystem.createFolders(elsewhere, permissions: 0o755)
         if isLink {
-            try Folder(opening: client.store.folder).symlink("previous", target: elsewhere)
+            try Folder(opening: client.store.folder).symlink("earlier", target: elsewhere)
         } else {
-            try client.write([], to: "previous")
+            try client.write([], to: "earlier")
         }
         try repository.release("packs/b.avpack")
         try await refresh(failingAt: "2.snapshot.json")

@@ -70,14 +70,14 @@ import VaultErrors
         let root = try #require(FileManager.default.contents(atPath: "\(source.path)/1.root.json"))
         let client = TestClient()
         let chain = try await client.store.refresh(from: source, trusting: Array(root), now: now)
-        let tree = try await client.store.tree(of: chain, from: source, now: now)
+        let tree = try await client.store.lookup(from: source, now: now).tree(of: chain)
         #expect(tree.refusals.isEmpty, "\(tree.refusals)")
         let found = tree.records.map { ($0.path, JSONValue.string($0.author ?? "")) }
         let listed = try expected.object("found", at: kind)
         #expect(found.map(\.0) == listed.keys)
         for (path, author) in found {
             #expect(listed[path] == author)
-            let record = try await client.store.target(at: path, in: chain, from: source, now: now)
+            let record = try await client.store.lookup(from: source, now: now).target(at: path, in: chain)
             #expect(record != nil)
             let name = try #require(record.map { chain.hostedPath(of: $0) })
             let content = try #require(FileManager.default.contents(atPath: "\(folder)/targets/\(name)"))
@@ -85,7 +85,7 @@ import VaultErrors
         }
         for path in try expected.array("missing", at: kind) {
             let path = try path.asString(at: kind)
-            #expect(try await client.store.target(at: path, in: chain, from: source, now: now) == nil)
+            #expect(try await client.store.lookup(from: source, now: now).target(at: path, in: chain) == nil)
         }
         // Every signature scheme is used.
         let trusts = TopLevelRole.allCases.map { chain.root.trust(in: $0) }

@@ -52,7 +52,8 @@ import VaultErrors
         let client = try await TestClient.trusting(repository)
         let chain = try await client.refresh(repository.source)
         let source = repository.source
-        let record = try await client.store.target(at: "f", in: chain, from: source, now: Repository.now)
+        let record = try await client.store.lookup(from: source, now: Repository.now).target(
+            at: "f", in: chain)
         #expect(record?.author == (graph.found == "T" ? "targets" : graph.found))
         #expect(source.requests == graph.visits.map { "1.\($0).json" })
         // The complete tree gives the same result.

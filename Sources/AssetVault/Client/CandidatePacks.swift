@@ -39,7 +39,7 @@ struct CandidatePacks {
     private static func tree(
         of chain: TrustChain, _ access: SiteAccess, _ listing: SiteAccess.Listing
     ) async throws(VaultError) -> TargetTree {
-        try await access.trust.tree(of: chain, from: listing.site, now: listing.now)
+        try await access.lookup(in: listing).tree(of: chain)
     }
 
     /// Nil where the site has no index, or one of the tags is not in it: all packs are looked at then.
@@ -50,8 +50,8 @@ struct CandidatePacks {
         for tag in tags.sorted() {
             let roles: [VerifiedTargets]
             do throws(VaultError) {
-                roles = try await access.trust.rolesVisited(
-                    for: TagIndex.path(of: tag), in: listing.chain, from: listing.site, now: listing.now)
+                roles = try await access.lookup(in: listing).rolesVisited(
+                    for: TagIndex.path(of: tag), in: listing.chain)
             } catch {
                 guard error.category == .untrusted else { throw error }
                 return nil
@@ -67,8 +67,8 @@ struct CandidatePacks {
     ) async throws(VaultError) {
         for path in paths.sorted() {
             do throws(VaultError) {
-                let record = try await access.trust.target(
-                    at: path, in: listing.chain, from: listing.site, now: listing.now)
+                let record = try await access.lookup(in: listing).target(
+                    at: path, in: listing.chain)
                 if let record {
                     add([record], isIndexed: true, in: listing)
                 } else {

@@ -81,13 +81,15 @@ struct SiteAccess: Sendable {
         return listing
     }
 
+    /// Of the delegated roles, at the mirror that sent the metadata.
+    func lookup(in listing: Listing) -> TargetLookup { trust.lookup(from: listing.site, now: listing.now) }
+
     /// One pack. Of a large site only the delegated metadata that may list it are read. Throws `.missing` for a pack that the
     /// site does not list.
     func offer(of id: PackID, in listing: Listing) async throws(VaultError) -> LocatedPack {
         let listedID = listing.names?.listedID(of: id) ?? id
         let id = listing.names?[listed: listedID]?.name ?? id
-        let record = try await trust.target(
-            at: listedID.targetPath, in: listing.chain, from: listing.site, now: listing.now)
+        let record = try await lookup(in: listing).target(at: listedID.targetPath, in: listing.chain)
         if let record {
             let listed = try ListedPack.readable(in: record, granting: TagGrants(in: listing.chain))
             if let offer = try offer(listed, in: listing) { return offer }
@@ -96,7 +98,7 @@ struct SiteAccess: Sendable {
                 "version \(listing.appVersion ?? .first) of the app is too old or too new for what the site lists",
                 at: id.description, remedy: "use another version of the app; what is loaded stays")
         }
-        let tree = try await trust.tree(of: listing.chain, from: listing.site, now: listing.now)
+        let tree = try await lookup(in: listing).tree(of: listing.chain)
         throw VaultError(
             .missing, "the site lists no pack '\(id)'", at: id.description,
             remedy: Self.choice(among: tree.records, listing.names))
@@ -106,8 +108,7 @@ struct SiteAccess: Sendable {
     func namesOffer(in listing: Listing) async throws(VaultError) -> LocatedPack? {
         guard listing.chain.hasQuietNames else { return nil }
         let id = try PackID(PackNames.packID)
-        let record = try await trust.target(
-            at: id.targetPath, in: listing.chain, from: listing.site, now: listing.now)
+        let record = try await lookup(in: listing).target(at: id.targetPath, in: listing.chain)
         return try record.flatMap { record throws(VaultError) in
             try offer(ListedPack.readable(in: record, granting: TagGrants(in: listing.chain)), in: listing)
         }

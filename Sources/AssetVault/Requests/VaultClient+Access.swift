@@ -37,9 +37,9 @@ extension VaultClient {
             return try await accessByNewestListing(
                 to: tags, in: batch, reportingTo: downloads, isForLinks: isForLinks)
         } catch {
-            // A host that fails closes nothing that is loaded.
-            guard error.isHostFailure || error.category == .untrusted, !Task.isCancelled,
-                let access = try await localAccess(to: tags)
+            // Without the host what is loaded stays open.
+            guard error.isHostFailure, !Task.isCancelled,
+                let access = try? await localAccess(to: tags)
             else { throw error }
             return access
         }

@@ -17,11 +17,13 @@ extension VaultStore {
             try TaggedPacks.requireKnown(stored.unknownTags, among: stored.listedTags)
             return try await grant(stored.packs, tags, within: limit)
         }
-        // What earlier roles do not know may be in later ones.
-        guard let earlier = try await listing.acceptingEarlierRoles().packs(with: tags, for: device),
-            earlier.unknownTags.isEmpty
-        else { return nil }
-        return try await grant(earlier.packs, tags, within: limit)
+        for earlier in try await listing.earlier {
+            // A tag that it does not know may be in what was not read since.
+            guard let stored = try await earlier.packs(with: tags, for: device), stored.unknownTags.isEmpty
+            else { continue }
+            return try await grant(stored.packs, tags, within: limit)
+        }
+        return nil
     }
 
     /// By the metadata that were verified last. Nil where there are none, or what they say of these tags is not stored.

@@ -45,8 +45,7 @@ extension StoredListing {
 
     /// Nil where a role is not stored.
     private func records(of chain: TrustChain) async throws(VaultError) -> [TargetRecord]? {
-        let tree = try await trust.tree(
-            of: chain, from: source, now: .earliest, accepting: acceptedRoleVersion)
+        let tree = try await lookup.tree(of: chain)
         return tree.refusals.isEmpty ? tree.records : nil
     }
 
@@ -64,32 +63,19 @@ extension StoredListing {
         do throws(VaultError) {
             var paths: Set<String> = []
             for tag in tags {
-                let roles = try await trust.rolesVisited(
-                    for: TagIndex.path(of: tag), in: chain, from: source, now: .earliest,
-                    accepting: acceptedRoleVersion)
+                let roles = try await lookup.rolesVisited(for: TagIndex.path(of: tag), in: chain)
                 guard let found = TagIndex.paths(of: tag, in: roles) else { return .noIndex }
                 paths.formUnion(found)
             }
             var records: [TargetRecord] = []
             for path in paths.sorted() {
-                let record = try await trust.target(
-                    at: path, in: chain, from: source, now: .earliest, accepting: acceptedRoleVersion)
-                if let record {
-                    records.append(record)
-                } else {
-                    guard try await isListedNoMore(path) else { return .incomplete }
-                }
+                guard let record = try await lookup.target(at: path, in: chain) else { return .incomplete }
+                records.append(record)
             }
             return .complete(records)
         } catch {
             guard error.meansIncompleteMetadata else { throw error }
             return .incomplete
         }
-    }
-
-    /// Whether it was an earlier index that lists it, and the present version of the role that would list it is stored.
-    private func isListedNoMore(_ path: String) async throws(VaultError) -> Bool {
-        guard acceptedRoleVersion == .lastVerified else { return false }
-        return try await trust.target(at: path, in: chain, from: source, now: .earliest) == nil
     }
 }

@@ -10,11 +10,13 @@ import VaultSite
 /// such as an older version of a pack, is never opened just because it is there.
 struct StoredListing: Sendable {
     let trust: MetadataStore
-    let chain: TrustChain
-    let source: StoredMetadata
+    private(set) var chain: TrustChain
+    private(set) var lookup: TargetLookup
     let appVersion: AppVersion?
     let names: PackNames?
-    private(set) var acceptedRoleVersion = AcceptedRoleVersion.listed
+    /// Of the pack with the table of the names.
+    let namesDigest: SHA256Digest?
+    let channel: Channel
 
     /// The app's listing; where a waiting pack is not in it, also the metadata that a downloader refreshed since. Nil where no
     /// stored metadata pass verification, or the store was never refreshed.
@@ -54,7 +56,8 @@ struct StoredListing: Sendable {
     ) async throws(VaultError) {
         trust = store.metadata
         // Delegated roles that were adopted are read where they are, and count as the app's snapshot lists them.
-        source = store.metadata(of: .downloader).asSource
+        let source = store.metadata(of: .downloader).asSource
+        lookup = trust.lookup(from: source, now: .earliest)
         guard try trust.pinDigest() != nil else { return nil }
         if let trustedRoot {
             try await trust.requireStoredRoot(agreeingWith: trustedRoot, from: source)
@@ -62,27 +65,26 @@ struct StoredListing: Sendable {
         let choice =
             choice.isComplete ? choice : choice.completed(by: try StoredListingChoice(of: store).choice())
         appVersion = choice.appVersion
+        channel = choice.channel ?? .live
         do throws(VaultError) {
-            chain = try await trust.storedChain().following(choice.channel ?? .live)
+            chain = try await trust.storedChain().following(channel)
         } catch {
             guard error.meansIncompleteMetadata else { throw error }
             return nil
         }
-        names = chain.hasQuietNames ? try StoredNames(of: store)?.names : nil
+        let stored = chain.hasQuietNames ? try StoredNames(of: store) : nil
+        (names, namesDigest) = (stored?.names, stored?.digest)
     }
 
-    /// The same, also by delegated roles of which a refresh named later versions that were not read since: so a refresh for
-    /// one tag closes no loaded pack of another.
-    func acceptingEarlierRoles() -> Self {
-        var listing = self
-        listing.acceptedRoleVersion = .lastVerified
-        return listing
+    /// What was listed before; see ``earlier``.
+    init(_ present: Self, before chain: TrustChain, _ lookup: TargetLookup) {
+        self = present
+        (self.chain, self.lookup) = (chain, lookup)
     }
 
     /// The version of a pack that is listed for this app; nil where there is none.
     func offer(of id: PackID) async throws(VaultError) -> LocatedPack? {
-        let record = try await trust.target(
-            at: id.targetPath, in: chain, from: source, now: .earliest)
+        let record = try await lookup.target(at: id.targetPath, in: chain)
         guard let record,
             let listed = try Optional(
                 ListedPack.readable(in: record, granting: TagGrants(in: chain))),
@@ -104,7 +106,7 @@ struct StoredListing: Sendable {
     /// All packs that are listed for this app, in the order of their IDs.
     var packs: [RankedPack] {
         get async throws(VaultError) {
-            ranked(PublishedPacks(seenIn: try await trust.tree(of: chain, from: source, now: .earliest)))
+            ranked(PublishedPacks(seenIn: try await lookup.tree(of: chain)))
         }
     }
 

@@ -26,7 +26,7 @@ extension MetadataStore {
             else { continue }
             if let given { try await require(roots, toFollowFrom: given, source) }
             guard let chain = try await workflow.chain(under: roots.newest) else { continue }
-            await removePrevious(supersededBy: chain)
+            await removeEarlier(supersededBy: chain)
             return chain
         }
         throw .overtaken(at: folder.string)

@@ -6,7 +6,7 @@ import VaultFileSystem
 /// A folder with the metadata that a client trusts: `root.json`, `timestamp.json`, `snapshot.json`, `targets.json` and
 /// delegated roles under their percent-encoded names, all as received, and every root ever trusted here, as
 /// `root_history/VERSION.root.json`: the lowest version is the pin. `adopting/` exists while metadata of another store
-/// are adopted (``adopt(_:trusting:)``), `previous/` from the first to the last file that a refresh replaces.
+/// are adopted (``adopt(_:trusting:)``); `earlier/` holds the states before refreshes whose delegated roles were not read again since.
 ///
 /// Files are replaced one by one, each atomically and durably, under a lock, and only after verification against
 /// exactly what is stored. So any number of processes may use one store. Stored files are verified again when they are
@@ -62,7 +62,7 @@ public struct MetadataStore: Sendable {
         return try storedRoots.versions().count > 1
     }
 
-    var previous: PreviousMetadata { PreviousMetadata(below: folder, permissions: permissions) }
+    var earlier: EarlierMetadata { EarlierMetadata(below: folder, permissions: permissions) }
 
     var storedRoots: StoredRoots { StoredRoots(below: folder, permissions: permissions) }
 
@@ -112,7 +112,7 @@ extension MetadataStore: TrustStorage {
         try await locked { () throws(VaultError) in
             guard try stored(.root) == root.bytes, try stored(new.document.role) == old else { return false }
             // The first file that a refresh replaces, after roots. Where the earlier ones can't be kept, nothing is replaced.
-            if new.document.role == .timestamp, old != nil { try previous.keep(self, under: root) }
+            if new.document.role == .timestamp, old != nil { try earlier.keep(self, under: root) }
             try write(new)
             return true
         }

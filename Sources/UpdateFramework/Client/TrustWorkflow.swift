@@ -9,7 +9,6 @@ struct TrustWorkflow {
     let source: any MetadataSource
     let storage: any TrustStorage
     let now: UTCTime
-    var acceptedRoleVersion = AcceptedRoleVersion.listed
 
     /// Follows the known roots to the newest (TUF section 5.3). Nil when the storage changed meanwhile.
     func newestRoot(after known: RootChain) async throws(VaultError) -> RootChain? {
@@ -70,8 +69,7 @@ struct TrustWorkflow {
         let old: [UInt8]?
     }
 
-    /// A delegated role (TUF section 5.6.7): the stored file is used only if it matches the present delegation, and the snapshot as
-    /// far as ``acceptedRoleVersion`` demands.
+    /// A delegated role (TUF section 5.6.7): the stored file is used only if it matches the present delegation.
     @concurrent
     func delegated(
         _ step: DelegationStep, of chain: TrustChain
@@ -79,19 +77,11 @@ struct TrustWorkflow {
         let role = step.delegation.role
         let reference = try chain.reference(to: role)
         let old = try storage.stored(role)
-        let kept = parsed(old, role)
-        if let kept, let targets = try? chain.delegated(kept, at: step, now: now) {
+        if let kept = parsed(old, role), let targets = try? chain.delegated(kept, at: step, now: now) {
             return DelegatedRole(targets: targets, old: old)
         }
-        do throws(VaultError) {
-            let metadata = try await metadata(role, reference, under: chain.root)
-            return DelegatedRole(targets: try chain.delegated(metadata, at: step, now: now), old: old)
-        } catch {
-            guard acceptedRoleVersion == .lastVerified, let kept,
-                let targets = try? chain.earlierDelegated(kept, at: step)
-            else { throw error }
-            return DelegatedRole(targets: targets, old: old)
-        }
+        let metadata = try await metadata(role, reference, under: chain.root)
+        return DelegatedRole(targets: try chain.delegated(metadata, at: step, now: now), old: old)
     }
 
     /// Stores a delegated role. If that fails, or another process was faster, the verified role is still valid in this

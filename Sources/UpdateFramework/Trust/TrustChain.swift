@@ -30,20 +30,6 @@ public struct TrustChain: Sendable {
         return targets
     }
 
-    /// An earlier version of a delegated role than the snapshot lists, signed by keys that the delegation still names.
-    func earlierDelegated(
-        _ metadata: UnverifiedMetadata, at step: DelegationStep
-    ) throws(VaultError) -> VerifiedTargets {
-        let listed = try reference(to: step.delegation.role).version
-        let targets = try VerifiedTargets(verifying: metadata, as: step.delegation, by: step.delegator)
-        guard targets.version < listed else {
-            throw .inconsistentMetadata(
-                "its version is \(targets.version), not earlier than the listed version \(listed)",
-                at: metadata.document.place)
-        }
-        return targets
-    }
-
     func reference(to role: MetadataRole) throws(VaultError) -> MetadataReference {
         guard let reference = snapshot[role] else {
             throw .malformedMetadata(

@@ -49,6 +49,16 @@ public struct VerifiedSnapshot: VerifiedMetadata {
         }
     }
 
+    /// All delegated roles that it lists.
+    var delegatedRoles: [MetadataRole] {
+        references.keys.compactMap { name in
+            guard name.hasSuffix(".json"), let plain = PercentEncoding.decode(name.dropLast(5).utf8) else {
+                return nil
+            }
+            return MetadataRole(delegated: String(decoding: plain, as: UTF8.self))
+        }
+    }
+
     /// The entry of a role; nil when it is not listed, and therefore not trusted.
     public subscript(role: MetadataRole) -> MetadataReference? { references[role.fileName] }
 }

@@ -136,7 +136,7 @@ import VaultSite
         return nil
     }
 
-    /// What an earlier index lists and a later bin does not is gone, and closes nothing.
+    /// States of the site are never mixed: what was withdrawn since is among the packs of a tag until its index is read.
     @Test func aWithdrawnPack() async throws {
         try declare(Array(0..<40), bins: 16)
         try await testSite.publish()
@@ -145,6 +145,8 @@ import VaultSite
         try declare((0..<40).filter { $0 != withdrawn }, bins: 16, suffix: ", newer")
         try await testSite.publish()
         try await testSite.fetch(nil, "p\(other)").succeeded()
+        try expectFiles(20, in: try await access("even"))
+        try expectFiles(19, in: try await access("even", from: testSite.site))
         try expectFiles(19, in: try await access("even"))
     }
 

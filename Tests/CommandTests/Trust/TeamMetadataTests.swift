@@ -45,4 +45,65 @@ import Testing
         _ = try await studio.fetched("--tag", "both", into: folder["other"])
         #expect(try await studio.access("theirs", in: folder["other"], isOnline: false).exitCode == 66)
     }
+
+    /// Two states of the site are never mixed: newer metadata of a team do not decide beside earlier ones of the studio.
+    @Test(arguments: [nil, 16] as [Int64?]) func aRefreshForTheTeamsPack(bins: Int64?) async throws {
+        try studio.declareTeam(["dlc1/one": ["tags": ["theirs"]]])
+        try await studio.publishTeam()
+        try testSite.settings {
+            $0["packs"] = ["level": ["source": .string(folder["level"]), "tags": ["own"]]]
+            $0["bins"] = bins.map { .integer($0) }
+            $0["channels"] = bins == nil ? ["beta", "live"] : nil
+        }
+        try studio.grant(["both", "theirs"])
+        try await testSite.publish()
+        try await promote(isNeeded: bins == nil)
+        #expect(try await studio.fetched("--all", into: folder["store"]) == ["dlc1/one", "level"])
+        // Both packs get the tag.
+        _ = try await studio.publish(granting: ["both", "theirs"], bins: bins)
+        try await promote(isNeeded: bins == nil)
+        _ = try await studio.fetched("dlc1/one", into: folder["store"])
+        let offline = try await studio.access("both", in: folder["store"], isOnline: false)
+        #expect(offline.exitCode == 66 && offline.text.isEmpty, "\(offline.text)")
+        #expect(try await studio.access("own", in: folder["store"], isOnline: false).text == "the studio's")
+        let online = try await studio.access("both", in: folder["store"])
+        #expect(online.text == "the studio's", "\(online.errorText)")
+    }
+
+    private func promote(isNeeded: Bool) async throws {
+        guard isNeeded else { return }
+        try await Command.run("promote", testSite.vault, "--all", "--from", "beta", "--to", "live")
+            .succeeded()
+    }
+
+    /// With another number of bins their names mean other packs.
+    @Test func anotherNumberOfBins() async throws {
+        for number in 0..<8 { try folder.write("\(number)/file\(number)", "\(number)") }
+        func publish(bins: Int64) async throws {
+            try testSite.settings {
+                $0["packs"] = .object(
+                    JSONObject(
+                        lastWins: (0..<8).map {
+                            ("p\($0)", ["source": .string(folder["\($0)"]), "tags": ["both"]])
+                        }))
+                $0["bins"] = .integer(bins)
+            }
+            try await testSite.publish()
+        }
+        try studio.declareTeam(["dlc1/one": ["tags": ["both"]]])
+        try await studio.publishTeam()
+        try studio.grant(["both"])
+        try await publish(bins: 16)
+        _ = try await studio.fetched("--all", into: folder["store"])
+        try await publish(bins: 8)
+        for number in 0..<8 {
+            let store = folder["store-\(number)"]
+            try await Tool.run("cp", "-a", folder["store"], store)
+            _ = try await studio.fetched("p\(number)", into: store)
+            let result = try await Command.run(
+                ["access", "both", "--store", store] + testSite.keys
+                    + ["--", "sh", "-c", "ls \"$ASSETVAULT_RESOURCES\" | wc -l"])
+            #expect(result.text.filter(\.isNumber) == "9", "\(number): \(result.errorText)")
+        }
+    }
 }

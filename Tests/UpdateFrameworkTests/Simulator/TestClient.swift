@@ -38,13 +38,13 @@ final class TestClient: Sendable {
     /// Refreshes, then looks a path up.
     func target(at path: String, in source: MemorySource) async throws -> TargetRecord? {
         let chain = try await refresh(source)
-        return try await store.target(at: path, in: chain, from: source, now: Repository.now)
+        return try await store.lookup(from: source, now: Repository.now).target(at: path, in: chain)
     }
 
     /// Refreshes, then reads all roles.
     func tree(_ source: MemorySource) async throws -> TargetTree {
         let chain = try await refresh(source)
-        return try await store.tree(of: chain, from: source, now: Repository.now)
+        return try await store.lookup(from: source, now: Repository.now).tree(of: chain)
     }
 
     /// The tree that a client without a store reads.

@@ -44,7 +44,8 @@ struct ConformanceClient: AsyncParsableCommand {
     private func download(
         _ name: String, _ chain: TrustChain, _ store: MetadataStore, _ repository: Repository
     ) async throws {
-        guard let record = try await store.target(at: name, in: chain, from: repository, now: .now) else {
+        guard let record = try await store.lookup(from: repository, now: .now).target(at: name, in: chain)
+        else {
             throw VaultError(.missing, "no such target", at: name, remedy: "check the name")
         }
         // A name of its own for every path, and none that leads out of the folder.

@@ -1,0 +1,145 @@
+import SystemPackage
+import VaultErrors
+import VaultFileSystem
+
+/// The metadata before a refresh: the top-level files, and the delegated roles that were read under them. A refresh replaces one
+/// file after the other, and reads only the delegated roles that it needs; what it has not read yet can be looked up in these.
+///
+/// Each set is what the site published at one time, so that no two states are ever mixed. It is verified under the newest root
+/// when it is read: what a revoked key signed does not count.
+struct EarlierMetadata {
+    private let folder: FilePath
+    private let permissions: UInt16
+
+    private static let limit = 8
+    /// The last one makes the set count.
+    private static let topLevel: [MetadataRole] = [.targets, .snapshot, .timestamp]
+
+    init(below store: FilePath, permissions: UInt16) {
+        folder = store.appending("earlier")
+        self.permissions = permissions
+    }
+
+    /// The newest first.
+    var sets: [StoredMetadata] {
+        get throws(VaultError) { try completeSets().reversed().map { StoredMetadata(folder: path(of: $0)) } }
+    }
+
+    /// Keeps what a store holds, unless an earlier refresh left it incomplete. The caller has the store's lock.
+    func keep(_ store: MetadataStore, under root: VerifiedRoot) throws(VaultError) {
+        var files: [MetadataRole: [UInt8]] = [:]
+        for role in Self.topLevel { files[role] = try store.stored(role) }
+        guard let chain = Self.chain(of: files, under: root) else { return }
+        try removeForeignEntries()
+        let known = try completeSets()
+        let set = path(of: (known.last ?? 0) + 1)
+        // What is left of a process that died in it.
+        try FileSystem.removeTree(set)
+        try FileSystem.createFolders(set, permissions: permissions)
+        let roles = try link(chain.snapshot.delegatedRoles, of: store, listedIn: chain, into: set)
+        for role in Self.topLevel {
+            guard let bytes = files[role] else { return }
+            // Not durable: after a power failure they fail verification at worst.
+            try CachedFile.write(
+                bytes.span, to: set.appending(role.fileName), permissions: permissions & 0o644)
+        }
+        try removeSuperseded(among: known, by: roles)
+    }
+
+    private static func chain(of files: [MetadataRole: [UInt8]], under root: VerifiedRoot) -> TrustChain? {
+        func parsed(_ role: MetadataRole) -> UnverifiedMetadata? {
+            files[role].flatMap { try? UnverifiedMetadata(parsing: $0, as: role, place: role.fileName) }
+        }
+        guard let timestamp = parsed(.timestamp), let snapshot = parsed(.snapshot),
+            let targets = parsed(.targets), let chain = try? TrustChain.AtRoot(root, now: .earliest)
+        else { return nil }
+        return try? chain.timestamp(timestamp, after: nil).snapshot(snapshot, after: nil).targets(targets)
+    }
+
+    /// Links the stored roles that the snapshot lists as they are: unchanged ones take no space. Returns their names.
+    private func link(
+        _ roles: [MetadataRole], of store: MetadataStore, listedIn chain: TrustChain, into set: FilePath
+    ) throws(VaultError) -> Set<String> {
+        guard !roles.isEmpty else { return [] }
+        let from = try Folder(opening: store.folder)
+        let to = try Folder(opening: set)
+        var linked: Set<String> = []
+        for role in roles {
+            guard let bytes = try store.stored(role), chain.lists(bytes, as: role) else { continue }
+            do throws(VaultError) { try from.link(role.fileName, into: to, as: role.fileName) } catch {
+                // Not every file system has hard links.
+                try CachedFile.write(
+                    bytes.span, to: set.appending(role.fileName), permissions: permissions & 0o644)
+            }
+            linked.insert(role.fileName)
+        }
+        return linked
+    }
+
+    /// Removes the sets all of whose delegated roles a newer one has, and those with the fewest roles beyond the limit.
+    private func removeSuperseded(among sets: [Int], by newest: Set<String>) throws(VaultError) {
+        let topLevel = Set(Self.topLevel.map(\.fileName))
+        var kept: [(set: Int, count: Int)] = []
+        for set in sets {
+            let names = Set(try names(in: path(of: set))).subtracting(topLevel)
+            if names.isSubset(of: newest) { try remove(set) } else { kept.append((set, names.count)) }
+        }
+        kept.sort { ($0.count, $0.set) < ($1.count, $1.set) }
+        for (set, _) in kept.dropLast(Self.limit - 1) { try remove(set) }
+    }
+
+    /// The caller has the store's lock.
+    func removeAll() throws(VaultError) {
+        guard try FileSystem.exists(folder) else { return }
+        for set in try completeSets() { try remove(set) }
+        try FileSystem.removeTree(folder)
+    }
+
+    private func remove(_ set: Int) throws(VaultError) {
+        try FileSystem.removeFile(path(of: set).appending(MetadataRole.timestamp.fileName))
+        try FileSystem.removeTree(path(of: set))
+    }
+
+    /// What is no folder, such as a link that another user made, and sets that processes died in.
+    private func removeForeignEntries() throws(VaultError) {
+        if let kind = try FileSystem.status(of: folder)?.kind, kind != .folder {
+            try FileSystem.removeTree(folder)
+        }
+        try FileSystem.createFolders(folder, permissions: permissions)
+        let complete = Set(try completeSets().map { "\($0)" })
+        for name in try names(in: folder) where !complete.contains(name) {
+            try FileSystem.removeTree(folder.appending(name))
+        }
+    }
+
+    /// Their numbers, in ascending order.
+    private func completeSets() throws(VaultError) -> [Int] {
+        guard try FileSystem.status(of: folder)?.kind == .folder else { return [] }
+        var sets: [Int] = []
+        for name in try names(in: folder) {
+            guard let number = Int(name), "\(number)" == name, number > 0, number < .max,
+                try FileSystem.status(of: path(of: number))?.kind == .folder,
+                try FileSystem.exists(path(of: number).appending(MetadataRole.timestamp.fileName))
+            else { continue }
+            sets.append(number)
+        }
+        return sets.sorted()
+    }
+
+    private func names(in folder: FilePath) throws(VaultError) -> [String] {
+        try Folder(opening: folder).names().map { String(decoding: $0, as: UTF8.self) }
+    }
+
+    private func path(of set: Int) -> FilePath { folder.appending("\(set)") }
+}
+
+extension TrustChain {
+    /// Whether these are the bytes of a delegated role as the snapshot lists it.
+    fileprivate func lists(_ bytes: [UInt8], as role: MetadataRole) -> Bool {
+        guard let reference = try? reference(to: role),
+            (try? reference.check(bytes, at: role.fileName)) != nil
+        else { return false }
+        let parsed = try? UnverifiedMetadata(parsing: bytes, as: role, place: role.fileName)
+        return parsed?.document.version == reference.version
+    }
+}
