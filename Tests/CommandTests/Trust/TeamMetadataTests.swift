@@ -46,6 +46,23 @@ import Testing
         #expect(try await studio.access("theirs", in: folder["other"], isOnline: false).exitCode == 66)
     }
 
+    /// What the site grants no more does not count by an earlier state either, nor does a team that it removed.
+    @Test(arguments: [true, false]) func aWithdrawnGrant(isTeamKept: Bool) async throws {
+        _ = try await studio.publish(granting: ["theirs"], bins: 16)
+        #expect(try await studio.fetched("--tag", "theirs", into: folder["store"]) == ["dlc1/one"])
+        if isTeamKept { try studio.grant([]) } else { try testSite.settings { $0["teams"] = nil } }
+        // The index of the tag changes, too, and is not read.
+        try testSite.settings {
+            var packs = $0["packs"]?.members ?? [:]
+            packs["third"] = ["source": .string(folder["level"]), "tags": ["theirs"]]
+            $0["packs"] = .object(packs)
+        }
+        try await testSite.publish()
+        _ = try await studio.fetched("level", into: folder["store"])
+        let result = try await studio.access("theirs", in: folder["store"], isOnline: false)
+        #expect(result.exitCode == 66 && result.text.isEmpty, "\(result.text)")
+    }
+
     /// Two states of the site are never mixed: newer metadata of a team do not decide beside earlier ones of the studio.
     @Test(arguments: [nil, 16] as [Int64?]) func aRefreshForTheTeamsPack(bins: Int64?) async throws {
         try studio.declareTeam(["dlc1/one": ["tags": ["theirs"]]])
