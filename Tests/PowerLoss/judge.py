@@ -49,7 +49,7 @@ class Judge:
         """Everything that has a final name. A version is one thing, whatever it holds."""
         for name in sorted(os.listdir(area / prefix)):
             path = os.path.join(prefix, name)
-            isGroup = name in ("@state", "@trust", "@work", "root_history", "previous") or not name.startswith("@")
+            isGroup = name in ("@state", "@trust", "@work", "root_history", "earlier") or not name.startswith("@")
             if SCRATCH.fullmatch(name):
                 self.scratch.append(f"{area.name}/{path}")
             elif isGroup and (area / path).is_dir() and not (area / path).is_symlink():
@@ -103,7 +103,7 @@ class Judge:
         if match := ADOPTED.fullmatch(name):
             return self._adopted(*match.groups(), content)
         # Delegated metadata, and those before a refresh, may be anything: readers verify them, or fetch them again.
-        if DELEGATED.fullmatch(name) or name.startswith("previous/"):
+        if DELEGATED.fullmatch(name) or name.startswith("earlier/"):
             return None
         known = self.game.metadata
         if name == "root_history/1.root.json":
