@@ -13,6 +13,8 @@ struct StoredListing: Sendable {
     let chain: TrustChain
     let source: StoredMetadata
     let appVersion: AppVersion?
+    /// Chooses among variants; nil takes all.
+    let device: DeviceTraits?
     let names: PackNames?
     private(set) var acceptedRoles = AcceptedRoles.listed
 
@@ -61,7 +63,7 @@ struct StoredListing: Sendable {
         }
         let choice =
             choice.isComplete ? choice : choice.completed(by: try StoredListingChoice(of: store).choice())
-        appVersion = choice.appVersion
+        (appVersion, device) = (choice.appVersion, choice.device)
         do throws(VaultError) {
             chain = try await trust.storedChain().following(choice.channel ?? .live)
         } catch {
