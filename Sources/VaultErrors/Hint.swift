@@ -25,6 +25,12 @@ public enum Hint: Sendable, Hashable {
     case makingVaultKey
     case publishing
     case makingVault
+    /// The limit of what all programs may have in access at a time.
+    case accessLimit
+    /// The key of a pack, which waits for it.
+    case givingKey
+    /// Opening packs that a store keeps sealed.
+    case openingPacks([String], store: [String])
     /// The passphrase of a signing key.
     case passphrase
 }

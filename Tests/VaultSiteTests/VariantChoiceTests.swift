@@ -37,6 +37,12 @@ import VaultSite
         #expect(chosen(packs, stated.map { ["scale": [$0]] } ?? [:]) == [expected])
     }
 
+    @Test func allVariants() throws {
+        let packs = try [1, 2, 4].map { try pack("s\($0)", ["scale": .integer($0)], Self.scale) }
+        let choice = VariantChoice(among: packs, for: .allVariants)
+        #expect(packs.allSatisfy { choice.takes($0.id) } && choice.replaced.isEmpty)
+    }
+
     @Test(arguments: [
         (["de-AT"], "de-at"), (["de-CH"], "de"), (["DE"], "de"), (["pt"], "pt-br"), (["pt-PT"], "pt-br"),
         (["fr-CA", "pt-PT"], "pt-br"), (["pt-PT", "de"], "pt-br"), (["zh-Hans"], "zh-hant"),

@@ -26,16 +26,16 @@ public final class VaultStore: Sendable {
     ///   - keys: for sealed packs.
     ///   - trustedRoot: the site's root file, for a store that only a downloader of another user has used: it verifies what
     ///     that one brought.
-    ///   - channel: the same for the channel that it follows, and `appVersion` for the version of the app; nil for the
-    ///     store's.
+    ///   - channel: the same for the channel that it follows, `appVersion` for the version of the app, and `device` for what
+    ///     chooses among variants; nil for the store's.
     public init(
         _ layout: StoreLayout, keys: (any KeyProvider)? = nil, trustedRoot: [UInt8]? = nil,
-        channel: Channel? = nil, appVersion: AppVersion? = nil
+        channel: Channel? = nil, appVersion: AppVersion? = nil, device: DeviceTraits? = nil
     ) {
         self.layout = layout
         self.keys = keys
         self.trustedRoot = trustedRoot
-        choice = ListingChoice(channel: channel, appVersion: appVersion)
+        choice = ListingChoice(channel: channel, appVersion: appVersion, device: device)
     }
 
     /// All packs that were ever staged here, and those that the site listed when it was last asked, in order of their IDs.

@@ -16,7 +16,7 @@ struct SelectedPacks {
     /// The selection; tags are replaced by the IDs of the packs that they chose.
     let selection: PackSelection
 
-    /// Which variants the device gets; nil for `.only`, or where no device is given.
+    /// Which variants the device gets; nil for `.only`, or where no device was ever named.
     let variants: VariantChoice?
 
     /// The packs that the variants were chosen among; empty for `.only`.

@@ -27,6 +27,8 @@ struct SiteAccess: Sendable {
         let site: Site
         /// Of the app; see ``VaultConfiguration/appVersion``.
         let appVersion: AppVersion?
+        /// Chooses among variants; nil takes all. See ``VaultConfiguration/device``.
+        let device: DeviceTraits?
         /// Real pack IDs of a site that lists them as keyed digests (quiet names); nil until the table was read.
         var names: PackNames?
         let now: UTCTime
@@ -69,14 +71,16 @@ struct SiteAccess: Sendable {
         throw firstError ?? VaultError(.usage, "no site was named", at: "site", remedy: "name one")
     }
 
-    /// What clients of the channel see. Records the choice of channel and app version, which the store follows from now on.
+    /// What clients of the channel see. Records the choice of channel, app version and device, which the
+    /// store follows from now on.
     private func adoptListing(of chain: TrustChain, at site: Site, now: UTCTime) throws(VaultError) -> Listing
     {
         let stored = StoredListingChoice(of: store)
         let choice = choice.isComplete ? choice : choice.completed(by: try stored.choice())
         let listing = Listing(
             chain: try chain.following(choice.channel ?? .live), site: site, appVersion: choice.appVersion,
-            names: chain.hasQuietNames ? try StoredNames(of: store)?.names : nil, now: now)
+            device: choice.device, names: chain.hasQuietNames ? try StoredNames(of: store)?.names : nil,
+            now: now)
         try stored.record(choice)
         return listing
     }

@@ -33,8 +33,8 @@ extension VaultClient {
         -> [DownloadCost]
     {
         try await refresh(now: now)
-        let selected = try await SelectedPacks(
-            selection, for: configuration.device, of: access, in: currentListing())
+        let listing = try await currentListing()
+        let selected = try await SelectedPacks(selection, for: listing.device, of: access, in: listing)
         skippedPacks = selected.skipped
         try selected.requireKnownTags()
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)

@@ -65,7 +65,7 @@ extension VaultClient {
     private static func awaitingKey(_ id: PackID) -> VaultError {
         VaultError(
             .key, "the pack is verified and waits for its key", at: id.description,
-            remedy: "unlock it when the key is there")
+            remedy: "unlock it when the key is there", hint: .givingKey)
     }
 
     /// Opens preloaded packs. The others are fetched from the site, which may list them for other keys by now.

@@ -38,7 +38,8 @@ public actor VaultClient {
         access = SiteAccess(configuration, in: storeAccess, over: networkAccess)
         store = VaultStore(
             configuration.store, keys: configuration.keys, trustedRoot: configuration.trustedRoot,
-            channel: configuration.channel, appVersion: configuration.appVersion)
+            channel: configuration.channel, appVersion: configuration.appVersion,
+            device: configuration.device)
     }
 
     /// Updates of all packs, from now on.
@@ -114,8 +115,7 @@ public actor VaultClient {
         -> [VaultError]
     {
         guard let listing else { return [] }
-        let selected = try await SelectedPacks(
-            selection, for: configuration.device, of: access, in: listing)
+        let selected = try await SelectedPacks(selection, for: listing.device, of: access, in: listing)
         skippedPacks = selected.skipped
         try selected.requireKnownTags()
         return try await stage(selected, listedBy: listing, in: batch)

@@ -24,7 +24,7 @@ public struct VaultConfiguration: Sendable {
     /// versions only are not fetched. Nil goes on with the store's; without any the newest is taken.
     public var appVersion: AppVersion?
     /// What the device states of itself: of packs that are variants of each other only the one that fits it is fetched, unless
-    /// others are named. Nil fetches all variants.
+    /// others are named. Nil goes on with the store's; without any all variants are fetched, as for ``DeviceTraits/allVariants``.
     public var device: DeviceTraits?
     /// How much may be downloaded and installed, and from where.
     public var policy = PlanningPolicy()
@@ -49,7 +49,9 @@ public struct VaultConfiguration: Sendable {
         self.transport = transport
     }
 
-    var listingChoice: ListingChoice { ListingChoice(channel: channel, appVersion: appVersion) }
+    var listingChoice: ListingChoice {
+        ListingChoice(channel: channel, appVersion: appVersion, device: device)
+    }
 
     /// The transport, restricted to the hosts that the policy allows.
     var effectiveTransport: any Transport {

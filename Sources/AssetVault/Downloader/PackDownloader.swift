@@ -46,8 +46,7 @@ public struct PackDownloader: Sendable {
     ) async throws(VaultError) -> DownloaderReport {
         try await store.recovery.recover()
         let listing = try await access.refresh(now: now)
-        let selected = try await SelectedPacks(
-            .all, for: configuration.device, of: access, in: listing)
+        let selected = try await SelectedPacks(.all, for: listing.device, of: access, in: listing)
         let stored = try await store.inventory.storedPacks(
             for: selected.offers, as: nil, listedBy: listing.version)
         let plan = Plan(

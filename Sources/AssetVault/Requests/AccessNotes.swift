@@ -149,10 +149,15 @@ extension AccessNotes {
         guard wanted > limit else { return }
         let holders = present.sorted { $0.size > $1.size }.map(\.description)
         let shown = holders.prefix(Self.shownHolders) + (holders.count > Self.shownHolders ? ["others"] : [])
+        let now = holders.isEmpty ? "" : "; \(used) are now: \(shown.joined(separator: ", "))"
+        // The end of other access would not be enough.
+        let isTooLargeAlone = note.size > limit
         throw VaultError(
-            .accessLimit,
-            "\(wanted) bytes would be in access, and \(limit) may be; \(used) are now: \(shown.joined(separator: ", "))",
-            at: note.tags.joined(separator: ", "), remedy: "end the access to what is not needed now",
-            missingBytes: wanted - limit)
+            .accessLimit, "\(wanted) bytes would be in access, and \(limit) may be\(now)",
+            at: note.tags.joined(separator: ", "),
+            remedy: isTooLargeAlone
+                ? "raise the limit, or ask for fewer tags at a time"
+                : "end the access to what is not needed now",
+            hint: isTooLargeAlone ? .accessLimit : nil, missingBytes: wanted - limit)
     }
 }

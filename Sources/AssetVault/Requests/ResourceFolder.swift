@@ -48,7 +48,7 @@ private struct TakenPaths {
 extension ResourceAccess {
     /// Throws `.usage` for a pack that is kept sealed: programs can't read its files by their names.
     package func makeFolder() async throws(VaultError) -> ResourceFolder {
-        if let sealed = leases.first(where: { $0.form == .sealed }) { throw store.keptSealed(sealed.id) }
+        try store.refuse(sealed: leases.filter { $0.form == .sealed }.map(\.id))
         let access = store.layout.access
         let scratch = try ScratchFolder(
             in: FilePath(URL(filePath: access.string).absoluteURL.path(percentEncoded: false)))

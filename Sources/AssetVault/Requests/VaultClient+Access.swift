@@ -83,7 +83,7 @@ extension VaultClient {
     /// The packs of the tags according to the metadata that were verified last. Where this release can't read them all, newer ones are asked for.
     private func storedPacks(with tags: Set<String>) async throws(VaultError) -> TaggedPacks? {
         do throws(VaultError) {
-            return try await store.storedPacks(with: tags, for: configuration.device)
+            return try await store.storedPacks(with: tags)
         } catch {
             guard error.needsNewerRelease else { throw error }
             try await storeAccess.recovery.recover()
@@ -96,14 +96,13 @@ extension VaultClient {
 
     /// Access to the packs of some tags, if all are loaded.
     func localAccess(to tags: Set<String>) async throws(VaultError) -> ResourceAccess? {
-        try await store.access(
-            to: tags, for: configuration.device, within: configuration.policy.accessedSize)
+        try await store.access(to: tags, within: configuration.policy.accessedSize)
     }
 
     private func select(
         _ tags: Set<String>, in listing: SiteAccess.Listing
     ) async throws(VaultError) -> SelectedPacks {
-        try await SelectedPacks(.tagged(tags), for: configuration.device, of: access, in: listing)
+        try await SelectedPacks(.tagged(tags), for: listing.device, of: access, in: listing)
     }
 
     private func stage(

@@ -1,25 +1,22 @@
 import SealedPack
 import VaultErrors
-package import VaultSite
 
 /// Access to packs that are loaded: no site is asked.
 extension VaultStore {
     /// Access to the packs of some tags; nil where one of them is not loaded, or nothing is known of the site.
     ///
-    /// - Parameters:
-    ///   - device: chooses among variants; nil takes all.
-    ///   - limit: of all packs in access, in bytes once opened.
+    /// - Parameter limit: of all packs in access, in bytes once opened.
     package func access(
-        to tags: Set<String>, for device: DeviceTraits?, within limit: UInt64? = nil
+        to tags: Set<String>, within limit: UInt64? = nil
     ) async throws(VaultError) -> ResourceAccess? {
         guard let listing = try await storedListing() else { return nil }
-        if let stored = try await listing.packs(with: tags, for: device) {
+        if let stored = try await listing.taggedPacks(with: tags) {
             try TaggedPacks.requireKnown(stored.unknownTags, among: stored.listedTags)
             return try await grant(stored.packs, tags, within: limit)
         }
         for earlier in try await listing.earlier {
             // A tag that it does not know may be in what was not read since.
-            guard let stored = try await earlier.packs(with: tags, for: device), stored.unknownTags.isEmpty
+            guard let stored = try await earlier.taggedPacks(with: tags), stored.unknownTags.isEmpty
             else { continue }
             return try await grant(stored.packs, tags, within: limit)
         }
@@ -27,10 +24,24 @@ extension VaultStore {
     }
 
     /// By the metadata that were verified last. Nil where there are none, or what they say of these tags is not stored.
-    func storedPacks(
-        with tags: Set<String>, for device: DeviceTraits?
-    ) async throws(VaultError) -> TaggedPacks? {
-        try await storedListing()?.packs(with: tags, for: device)
+    func storedPacks(with tags: Set<String>) async throws(VaultError) -> TaggedPacks? {
+        try await storedListing()?.taggedPacks(with: tags)
+    }
+
+    /// The packs of some tags of which no version is loaded, and those of them that only wait for their key. Nil where nothing is
+    /// known of the tags.
+    package func unloadedPacks(
+        with tags: Set<String>
+    ) async throws(VaultError) -> (ids: [PackID], waiting: [PackID])? {
+        guard let listing = try await storedListing() else { return nil }
+        var found = try await listing.taggedPacks(with: tags)
+        if found == nil { found = try await listing.acceptingEarlierRoles().taggedPacks(with: tags) }
+        guard
+            let ids = try found.map({ found throws(VaultError) in try notLoaded(of: found.packs.map(\.id)) })
+        else { return nil }
+        var waiting: [PackID] = []
+        for id in ids where try await status(of: id).waitingVersion != nil { waiting.append(id) }
+        return (ids, waiting)
     }
 
     private func storedListing() async throws(VaultError) -> StoredListing? {
@@ -68,9 +79,7 @@ extension VaultStore {
 
 extension StoredListing {
     /// Nil where what it says of these tags is not stored. That a tag is unknown is said only where the whole listing is known.
-    fileprivate func packs(
-        with tags: Set<String>, for device: DeviceTraits?
-    ) async throws(VaultError) -> TaggedPacks? {
+    fileprivate func taggedPacks(with tags: Set<String>) async throws(VaultError) -> TaggedPacks? {
         guard let listed = try await packs(with: tags) else { return nil }
         let packs = TaggedPacks(tags, among: listed, for: device)
         guard !packs.unknownTags.isEmpty else { return packs }

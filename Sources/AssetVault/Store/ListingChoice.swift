@@ -5,18 +5,22 @@ import VaultErrors
 import VaultFileSystem
 import VaultSite
 
-/// Which list of a site a client follows, and for which version of the app. Nil goes on with what the store has.
+/// Which list of a site a client follows, for which version of the app and for which device. Nil goes on with what the store has.
 struct ListingChoice: Sendable, Equatable {
     var channel: Channel?
     var appVersion: AppVersion?
+    /// Chooses among variants; where the store has none either, all of them are taken.
+    var device: DeviceTraits?
 
     /// What is seen of a site without any choice.
     static let none = ListingChoice()
 
-    var isComplete: Bool { channel != nil && appVersion != nil }
+    var isComplete: Bool { channel != nil && appVersion != nil && device != nil }
 
     func completed(by other: ListingChoice) -> ListingChoice {
-        ListingChoice(channel: channel ?? other.channel, appVersion: appVersion ?? other.appVersion)
+        ListingChoice(
+            channel: channel ?? other.channel, appVersion: appVersion ?? other.appVersion,
+            device: device ?? other.device)
     }
 }
 
@@ -24,7 +28,7 @@ struct ListingChoice: Sendable, Equatable {
 struct StoredListingChoice {
     private let path: FilePath
     private let role: StoreRole
-    private static let limit = 1024
+    private static let limit = 64 << 10
 
     init(of store: StoreAccess) { (path, role) = (store.layout.listingChoice, store.role) }
 
@@ -49,23 +53,33 @@ struct StoredListingChoice {
                 appVersion: try json.optionalString("appVersion", at: path.string).map {
                     text throws(VaultError) in
                     try AppVersion(text)
+                },
+                device: try json["device"].map { traits throws(VaultError) in
+                    try DeviceTraits(parsing: traits, place: path.string)
                 })
         } catch {
             throw VaultError(
-                .corrupt, "the choice of a channel and an app version is damaged", at: path.string,
+                .corrupt, "the choice of a channel, an app version and a device is damaged", at: path.string,
                 remedy: "remove it, and name them again")
         }
     }
 
+    /// Throws `.usage` for traits that could not be read again.
     func record(_ choice: ListingChoice) throws(VaultError) {
         guard role == .app, (try? recorded()) != choice else { return }
         var json = JSONObject()
         json["channel"] = choice.channel.map { .string($0.name) }
         json["appVersion"] = choice.appVersion.map { .string($0.description) }
+        json["device"] = choice.device?.json
+        // Escaped: values of traits may contain any character.
+        let bytes = JSONValue.object(json).compact()
+        guard bytes.count <= Self.limit else {
+            throw VaultError(
+                .usage, "the traits of the device have more than \(Self.limit) bytes", at: "device",
+                remedy: "state fewer values")
+        }
         let permissions = AreaPermissions.permanent
         try FileSystem.createFolders(path.removingLastComponent(), permissions: permissions.folders)
-        try DurableFile.write(
-            JSONValue.object(json).canonical().span, to: path, permissions: permissions.files, replacing: true
-        )
+        try DurableFile.write(bytes.span, to: path, permissions: permissions.files, replacing: true)
     }
 }

@@ -13,7 +13,7 @@ import VaultCrypto
 ///                 @traffic/DATE                    what was received on a day
 ///     permanent/  @lock @trust/ @state/ @work/     of apps: the same; they alone decide what is in use
 ///                 @traffic/DATE                    what was received on a day
-///                 @choice                          the channel that is followed, the version of the app
+///                 @choice                          the channel that is followed, the version of the app, the traits of the device
 ///                 @names                           the names of packs whose site hides them
 ///                 @access/                         notes of what requests have in access, locked by their processes
 ///                 @preservation                    how long packs stay, by tag, where the app changed it

@@ -13,6 +13,8 @@ struct StoredListing: Sendable {
     private(set) var chain: TrustChain
     private(set) var lookup: TargetLookup
     let appVersion: AppVersion?
+    /// Chooses among variants; nil takes all.
+    let device: DeviceTraits?
     let names: PackNames?
     /// Of the pack with the table of the names.
     let namesDigest: SHA256Digest?
@@ -64,7 +66,7 @@ struct StoredListing: Sendable {
         }
         let choice =
             choice.isComplete ? choice : choice.completed(by: try StoredListingChoice(of: store).choice())
-        appVersion = choice.appVersion
+        (appVersion, device) = (choice.appVersion, choice.device)
         channel = choice.channel ?? .live
         do throws(VaultError) {
             chain = try await trust.storedChain().following(channel)

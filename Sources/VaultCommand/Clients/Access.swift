@@ -15,7 +15,7 @@ struct Access: AsyncParsableCommand {
             child that has inherited its open files; a program that closes files which it did not open ends the access. Its \
             environment names a folder of links to all their files: ASSETVAULT_RESOURCES. The program takes the place of this one, \
             with its number and exit code. Packs that are missing are downloaded where --site names a site; without \
-            it they must be loaded. Packs that are kept sealed are refused, before anything is downloaded.
+            it they must be loaded, or wait for a key that --keys gives. Packs that are kept sealed are refused, before anything is downloaded.
 
             EXAMPLE
               assetvault access level2 music --store ~/.game -- ./game --level 2
@@ -48,7 +48,7 @@ struct Access: AsyncParsableCommand {
 
     @OptionGroup var connection: TransportOptions
 
-    private var tags: [String] { words.dropLast(GivenCommand.program.count) }
+    var tags: [String] { words.dropLast(GivenCommand.program.count) }
 
     func run() async throws {
         let command = GivenCommand.program
@@ -70,17 +70,7 @@ struct Access: AsyncParsableCommand {
 
     private func access() async throws(VaultError) -> ResourceAccess {
         let layout = store.layout
-        guard let site else {
-            let store = VaultStore(
-                try store.existingLayout(), keys: try keys.cachedProvider(), trustedRoot: try trust.root(),
-                channel: try listing.channel.channel, appVersion: try listing.version)
-            if let access = try await store.access(to: Set(tags), for: device.traits, within: inUse?.bytes) {
-                return access
-            }
-            throw VaultError(
-                .missing, "not all packs of the tags are loaded", at: tags.joined(separator: ", "),
-                remedy: "name the site with --site, or fetch them")
-        }
+        guard let site else { return try await storedAccess() }
         var configuration = VaultConfiguration(
             site: try SiteLocation(site), store: layout, trustedRoot: try trust.root(),
             keys: try keys.cachedProvider(), transport: try connection.transport())

@@ -25,7 +25,12 @@ struct ContentPlanCommand: AsyncParsableCommand {
     @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
     var vault: String
 
-    @OptionGroup var device: DeviceOption
+    @Option(
+        name: .customLong("device"),
+        help: ArgumentHelp(
+            "Show only what this device gets, such as one that states scale=2 or language=de-AT,en; repeatable. 'all' stands for one that takes all variants.",
+            valueName: "trait=value"))
+    private var deviceTexts: [String] = []
 
     @Option(
         help: ArgumentHelp(
@@ -46,7 +51,8 @@ struct ContentPlanCommand: AsyncParsableCommand {
         let named = try limits.map { name throws(VaultError) in try SizeLimits(named: name) }
         let keys = try keys.cachedProvider() ?? FileKeyProvider(path: folder.vaultKeys)
         let plan = try await ContentPlan(of: folder, keys: keys)
-        let devices = try device.traits.map { [$0] } ?? plan.devices
+        let device = try deviceTexts.isEmpty ? nil : DeviceTraits(parsing: deviceTexts)
+        let devices = device.map { [$0] } ?? plan.devices
         let contents = devices.map { DeviceContent(of: plan, for: $0) }
         let findings = plan.findings(for: contents, within: named ?? plan.limits ?? SizeLimits())
         var report = ContentPlanReport(plan: plan, contents: contents, findings: findings)
@@ -61,20 +67,5 @@ struct ContentPlanCommand: AsyncParsableCommand {
         if let first = findings.first(where: { $0.severity == .error }) {
             throw VaultError(.limit, first.problem, at: vault, remedy: first.remedy)
         }
-    }
-}
-
-/// What the device states of itself.
-struct DeviceOption: ParsableArguments {
-    @Option(
-        name: .customLong("device"),
-        help: ArgumentHelp(
-            "What the device states, such as scale=2 or language=de-AT,en: of packs that are variants of each other only the one that fits counts; repeatable. Without it all do.",
-            valueName: "trait=value"))
-    private var texts: [String] = []
-
-    /// Nil without the option.
-    var traits: DeviceTraits? {
-        get throws(VaultError) { texts.isEmpty ? nil : try DeviceTraits(parsing: texts) }
     }
 }

@@ -14,7 +14,12 @@ enum GivenCommand {
         for word in dropped {
             if let index = words.lastIndex(of: word) { words.remove(at: index) }
         }
-        return (["assetvault"] + (words + added).map(quoted)).joined(separator: " ")
+        return line(of: words + added)
+    }
+
+    /// A line to try, quoted for a shell.
+    static func line(of words: [String]) -> String {
+        (["assetvault"] + words.map(quoted)).joined(separator: " ")
     }
 
     /// What stands behind `--`: a program and its arguments.

@@ -19,6 +19,10 @@ extension Hint {
         case .publishing: "assetvault publish"
         case .makingVaultKey: "assetvault keygen"
         case .makingVault: "assetvault init VAULT"
+        case .accessLimit: "--in-use BYTES"
+        case .givingKey: "give its key with --keys SPEC"
+        case .openingPacks(let packs, let store):
+            GivenCommand.line(of: ["unlock"] + packs + store + ["--keys", "SPEC", "--opened"])
         case .passphrase: "--passphrase env:NAME"
         }
     }

@@ -4,27 +4,56 @@ public import VaultErrors
 
 /// What a device states of itself: for each trait its values, the preferred one first.
 public struct DeviceTraits: Sendable, Hashable {
-    private var values: [String: [String]]
+    private(set) var values: [String: [String]]
+    /// Whether no trait decides: all packs that are variants of each other are taken.
+    public let takesAllVariants: Bool
 
     public init(_ values: [String: [String]] = [:]) {
-        self.values = values
+        (self.values, takesAllVariants) = (values, false)
     }
 
-    /// Texts such as `scale=2` and `language=de-AT,en`. Throws `.usage`.
+    private init(takingAllVariants: Void) { (values, takesAllVariants) = ([:], true) }
+
+    /// Takes all variants, also where a store remembers traits.
+    public static let allVariants = Self(takingAllVariants: ())
+    static let allVariantsText = "all"
+
+    /// Texts such as `scale=2` and `language=de-AT,en`, or `all` alone for ``allVariants``. Throws `.usage`.
     public init(parsing texts: [String]) throws(VaultError) {
-        values = [:]
+        if texts == [Self.allVariantsText] {
+            self = .allVariants
+            return
+        }
+        guard !texts.contains(Self.allVariantsText) else {
+            throw Self.refusal(
+                "'\(Self.allVariantsText)' takes all variants, and other values choose one of them",
+                "give either '\(Self.allVariantsText)' or traits")
+        }
+        self.init()
         for text in texts {
             let parts = text.split(separator: "=", maxSplits: 1, omittingEmptySubsequences: false)
             let words = parts.last?.split(separator: ",").map(String.init) ?? []
-            guard parts.count == 2, let name = parts.first.map(String.init), !name.isEmpty, !words.isEmpty,
-                values.updateValue(words, forKey: name) == nil
+            guard parts.count == 2, let name = parts.first.map(String.init), !name.isEmpty, !words.isEmpty
             else {
-                throw VaultError(
-                    .usage, "'\(text)' states no trait, or one a second time", at: "device",
-                    remedy: "use NAME=VALUE, and several values as NAME=VALUE,VALUE")
+                throw Self.refusal(
+                    "'\(text.excerpt)' is no trait with a value",
+                    "write NAME=VALUE, several values as NAME=VALUE,VALUE, or '\(Self.allVariantsText)' for all variants"
+                )
+            }
+            guard values.updateValue(words, forKey: name) == nil else {
+                throw Self.refusal(
+                    "the trait '\(name.excerpt)' is stated twice",
+                    "state it once, with several values as NAME=VALUE,VALUE, the preferred one first")
             }
         }
     }
+
+    private static func refusal(_ problem: String, _ remedy: String) -> VaultError {
+        VaultError(.usage, problem, at: "device", remedy: remedy)
+    }
+
+    /// Sorted by their bytes.
+    public var names: [String] { values.keys.sorted { $0.bytesPrecede($1) } }
 
     /// Empty where the device states nothing of it.
     public subscript(name: String) -> [String] { values[name] ?? [] }
@@ -33,8 +62,9 @@ public struct DeviceTraits: Sendable, Hashable {
 extension DeviceTraits: CustomStringConvertible {
     /// As it is parsed, sorted by name.
     public var description: String {
-        values.sorted { $0.key.bytesPrecede($1.key) }
-            .map { "\($0.key)=\($0.value.joined(separator: ","))" }.joined(separator: " ")
+        takesAllVariants
+            ? Self.allVariantsText
+            : names.map { "\($0)=\(self[$0].joined(separator: ","))" }.joined(separator: " ")
     }
 }
 

@@ -45,7 +45,9 @@ public struct VariantChoice {
         -> (id: PackID, offer: PackOffer)?
     {
         var left = variants.sorted { $0.id < $1.id }
-        guard let offer = left.first?.offer, offer.family != nil, !offer.traits.isEmpty else { return nil }
+        guard !device.takesAllVariants, let offer = left.first?.offer, offer.family != nil,
+            !offer.traits.isEmpty
+        else { return nil }
         let traits = offer.traits.keys.map { (name: $0, matching: offer.matching[$0] ?? .word(fallback: [])) }
             .sorted { ($0.matching.rank, $0.name) < ($1.matching.rank, $1.name) }
         for trait in traits {

@@ -20,7 +20,7 @@ import Testing
         let again = try await site.access("level2", script: script, isOnline: false)
         #expect(again.text == result.text)
         let missing = try await site.access("level3", script: "echo started", isOnline: false)
-        missing.failed(66, naming: "not all packs")
+        missing.failed(66, naming: "not all packs", "missing is game/level3; name the site with --site")
         #expect(missing.text.isEmpty)
         let unknown = try await site.access("levl3", script: "echo started", isOnline: false)
         unknown.failed(67, naming: "did you mean 'level")
@@ -79,23 +79,30 @@ import Testing
                 guard code == 79 else { continue }
                 #expect(
                     result.errorText.contains("10 are now: 'level2' with 10 in sh (\(program.processID))"))
+                #expect(result.errorText.contains("; end the access to what is not needed now\n"))
             }
             program.send(SIGKILL)
         }
+        // Where nothing is in access, or too little, no end of another one helps.
+        let alone = try await Command.run(
+            ["access", "level3", "--in-use", "9"] + site.store + testSite.keys + ["--", "true"])
+        alone.failed(
+            79, naming: "10 bytes would be in access, and 9 may be; raise the limit", "(--in-use BYTES)")
     }
 
     /// A program reads files by their names.
     @Test func sealedPacksAreRefused() async throws {
         try await testSite.fetch(nil, "--tag", "level2", "--sealed").succeeded()
         let result = try await site.access("level2", script: "echo started", isOnline: false)
-        result.failed(64, naming: "assetvault unlock game/level2 --opened")
+        let packs = "game/level2 game/level2.level3"
+        result.failed(64, naming: "assetvault unlock \(packs) --store \(testSite.store) --keys SPEC --opened")
         #expect(result.text.isEmpty)
         // Nothing is downloaded for it, not even what is missing beside it.
         let server = try FaultServer(testSite.site)
         let online = try await Command.run(
             ["access", "level2", "level3", "--site", server.url, "--trust", testSite.root] + site.store
                 + testSite.keys + ["--", "sh", "-c", "echo started"])
-        online.failed(64, naming: "assetvault unlock game/level2 --opened")
+        online.failed(64, naming: "assetvault unlock \(packs) --store \(testSite.store) --keys SPEC --opened")
         #expect(server.packs.isEmpty)
         try await Command.run(
             ["unlock", "game/level2", "game/level2.level3", "--opened"] + site.store + testSite.keys
@@ -129,6 +136,16 @@ import Testing
         #expect(notes.count == 2 && Set(notes).count == 2, "\(result.errorText)")
         #expect(notes.allSatisfy { $0.hasSuffix(": it waits in shared storage for its key") })
         #expect(lines.last?.hasPrefix("assetvault: game/level2: the pack is verified") == true)
+        #expect(lines.last?.hasSuffix("(give its key with --keys SPEC)") == true, "\(result.errorText)")
+        let offline = ["access", "level2"] + site.store
+        try await Command.run(offline + ["--", "echo", "started"]).failed(
+            66, naming: "only a key is missing for game/level2, game/level2.level3; give --keys")
+        try await Command.run(["access", "level2", "level3"] + site.store + ["--", "true"]).failed(
+            66, naming: "missing is game/level3, and only a key is missing for game/level2",
+            "name the site with --site, or fetch them; for what waits give --keys")
+        // What waits needs no site.
+        let opened = try await Command.run(offline + testSite.keys + ["--", "echo", "started"])
+        #expect(opened.exitCode == 0 && opened.text == "started\n", "\(opened.errorText)")
         try await site.access("level2", script: "true").succeeded()
     }
 

@@ -225,7 +225,7 @@ import VaultCrypto
             #expect(result.exitCode == 0, "\(result.errorText)")
             #expect(try await testSite.status()["\(Self.shared)/scale-\(scale)"]?.version == 1)
         }
-        let all = try await Command.run(Array(arguments.dropLast(3)))
+        let all = try await Command.run(arguments.dropLast(3) + ["--device", "all"])
         #expect(all.exitCode == 78, "\(all.errorText)")
     }
 
