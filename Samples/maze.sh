@@ -99,8 +99,8 @@ arrived() {
 
 step "4. With the installation the essential level comes, and the secret one sealed. Level two comes on demand"
 run downloader "$site" --store player --trust game/trusted-root.json --request install
-state levels/one | grep '^toBeTransferred' || fail "level one was not preloaded"
-state secret/three | grep '^toBeTransferred' || fail "the secret level was not preloaded"
+state levels/one | grep '^waiting' || fail "level one was not preloaded"
+state secret/three | grep '^waiting' || fail "the secret level was not preloaded"
 state levels/two | grep '^absent' || fail "level two came although nobody asked"
 
 # The player has the game's key, and not that of the secret level.
@@ -151,7 +151,7 @@ first=$(sed -n 's/^fetching levels\/two .* from byte \([0-9]*\)$/\1/p' progress 
 echo "level two went on from byte $first"
 grep -q "the exit of levels/two" output || fail "level two was not played"
 if grep -q "== secret/three" output; then fail "the gate was not locked"; fi
-state secret/three | grep '^toBeTransferred' || fail "the secret level does not wait"
+state secret/three | grep '^waiting' || fail "the secret level does not wait"
 
 step "7. The host goes away; a key comes, and the waiting game goes on into the secret level"
 kill "$server"

@@ -14,13 +14,18 @@ public struct DevelopmentServer: Sendable {
     private let root: FilePath
     private let port: UInt16
     private let conditions: NetworkConditions
+    private let onFault: @Sendable (_ fault: String) -> Void
 
     /// - Parameters:
     ///   - root: The site's folder, possibly reached through a link.
     ///   - port: The port on 127.0.0.1; 0 lets the system choose a free one.
     ///   - conditions: a bad network to try.
-    public init(root: FilePath, port: UInt16 = 0, conditions: NetworkConditions = NetworkConditions()) {
-        (self.root, self.port, self.conditions) = (root, port, conditions)
+    ///   - onFault: called for each response that these conditions spoil, and when the network goes offline.
+    public init(
+        root: FilePath, port: UInt16 = 0, conditions: NetworkConditions = NetworkConditions(),
+        onFault: @escaping @Sendable (_ fault: String) -> Void = { _ in }
+    ) {
+        (self.root, self.port, self.conditions, self.onFault) = (root, port, conditions, onFault)
     }
 
     /// Serves until the task is cancelled, then closes every connection, in use or not. The same happens when its network goes
@@ -31,7 +36,7 @@ public struct DevelopmentServer: Sendable {
     ///   otherwise.
     public func run(whenReady: (_ url: String) -> Void) async throws(VaultError) {
         let site = StaticSite(try Folder(opening: root), conditions)
-        let network = SimulatedNetwork(conditions)
+        let network = SimulatedNetwork(conditions, onFault: onFault)
         // One thread: a connection accepted by one thread for another one that has ended is never closed.
         let threads = MultiThreadedEventLoopGroup(numberOfThreads: 1)
         do {
@@ -56,8 +61,15 @@ public struct DevelopmentServer: Sendable {
     /// Closes the listening socket when it is time.
     private func goOffline(_ channel: any Channel) async throws {
         guard let time = conditions.offlineAfter else { return }
-        guard time > .zero else { return try await channel.close() }
-        channel.eventLoop.scheduleTask(in: TimeAmount(time)) { channel.close(promise: nil) }
+        guard time > .zero else {
+            onFault("offline")
+            return try await channel.close()
+        }
+        let onFault = onFault
+        channel.eventLoop.scheduleTask(in: TimeAmount(time)) {
+            onFault("offline")
+            channel.close(promise: nil)
+        }
     }
 
     private func listen(

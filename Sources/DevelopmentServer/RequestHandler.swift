@@ -35,7 +35,9 @@ final class RequestHandler: ChannelInboundHandler {
     }
 
     private func respond(to request: HTTPRequestHead, _ context: ChannelHandlerContext) {
-        let response = network.failsNext() ? Response.unavailable : Response(to: request, from: site)
+        let fails = network.failsNext()
+        if fails { network.onFault("status 503 for \(request.uri)") }
+        let response = fails ? Response.unavailable : Response(to: request, from: site)
         var head = HTTPResponseHead(
             version: request.version, status: response.status, headers: response.headers)
         head.headers.add(name: "Connection", value: request.isKeepAlive ? "keep-alive" : "close")
@@ -46,6 +48,8 @@ final class RequestHandler: ChannelInboundHandler {
             finish(request, context)
         case .file(let file, let part) where request.method != .HEAD:
             let sent = network.sentLength(of: UInt64(part.count))
+            if let sent { network.onFault("ended after \(sent) of \(part.count) bytes of \(request.uri)") }
+            if file.isTruncated { network.onFault("without its last bytes \(request.uri)") }
             let end = sent.map { part.lowerBound + $0 }
             send(
                 part.lowerBound..<(end ?? part.upperBound), of: file, for: request, isCut: sent != nil,

@@ -11,10 +11,14 @@ final class SimulatedNetwork: Sendable {
     }
 
     let conditions: NetworkConditions
+    let onFault: @Sendable (_ fault: String) -> Void
     private let state: Mutex<State>
 
-    init(_ conditions: NetworkConditions) {
+    init(
+        _ conditions: NetworkConditions, onFault: @escaping @Sendable (_ fault: String) -> Void = { _ in }
+    ) {
         self.conditions = conditions
+        self.onFault = onFault
         state = Mutex(State(random: conditions.seed))
     }
 

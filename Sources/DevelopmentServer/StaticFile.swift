@@ -7,6 +7,8 @@ final class StaticFile: Sendable {
     private let name: [UInt8]
     /// Bytes.
     let size: UInt64
+    /// Whether bytes at its end are not served.
+    let isTruncated: Bool
     /// Strong: made of the inode, size and both times (in nanoseconds).
     let entityTag: String
 
@@ -16,6 +18,7 @@ final class StaticFile: Sendable {
         self.file = file
         self.name = name
         size = status.size - min(missing, status.size)
+        isTruncated = size < status.size
         let parts = [
             status.inode, status.size, UInt64(bitPattern: status.modified),
             UInt64(bitPattern: status.changed),

@@ -9,16 +9,22 @@ extension VaultStore {
     package func access(
         to tags: Set<String>, within limit: UInt64? = nil
     ) async throws(VaultError) -> ResourceAccess? {
+        guard let packs = try await knownPacks(with: tags) else { return nil }
+        return try await grant(packs, tags, within: limit)
+    }
+
+    /// By the latest state of the site in which all that may list them was read; nil where there is none.
+    private func knownPacks(with tags: Set<String>) async throws(VaultError) -> [PackManifest]? {
         guard let listing = try await storedListing() else { return nil }
-        if let stored = try await listing.taggedPacks(with: tags) {
-            try TaggedPacks.requireKnown(stored.unknownTags, among: stored.listedTags)
-            return try await grant(stored.packs, tags, within: limit)
+        if let present = try await listing.taggedPacks(with: tags) {
+            try TaggedPacks.requireKnown(present.unknownTags, among: present.listedTags)
+            return present.packs
         }
         for earlier in try await listing.earlier {
             // A tag that it does not know may be in what was not read since.
-            guard let stored = try await earlier.taggedPacks(with: tags), stored.unknownTags.isEmpty
-            else { continue }
-            return try await grant(stored.packs, tags, within: limit)
+            if let found = try await earlier.taggedPacks(with: tags), found.unknownTags.isEmpty {
+                return found.packs
+            }
         }
         return nil
     }
@@ -33,12 +39,8 @@ extension VaultStore {
     package func unloadedPacks(
         with tags: Set<String>
     ) async throws(VaultError) -> (ids: [PackID], waiting: [PackID])? {
-        guard let listing = try await storedListing() else { return nil }
-        var found = try await listing.taggedPacks(with: tags)
-        if found == nil { found = try await listing.acceptingEarlierRoles().taggedPacks(with: tags) }
-        guard
-            let ids = try found.map({ found throws(VaultError) in try notLoaded(of: found.packs.map(\.id)) })
-        else { return nil }
+        guard let packs = try await knownPacks(with: tags) else { return nil }
+        let ids = try notLoaded(of: packs.map(\.id))
         var waiting: [PackID] = []
         for id in ids where try await status(of: id).waitingVersion != nil { waiting.append(id) }
         return (ids, waiting)

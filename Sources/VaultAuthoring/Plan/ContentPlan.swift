@@ -46,6 +46,10 @@ public struct ContentPlan: Sendable {
     /// Of the newest packs of teams.
     public private(set) var withheldTags: [WithheldTags] = []
     public private(set) var teamPathOverlaps: [TeamPathOverlap] = []
+    public private(set) var teamKeyMismatches: [TeamKeyMismatch] = []
+    public private(set) var unreachableTargets: [UnreachableTargets] = []
+    /// Whether the site also has packs of teams, of which nothing is counted here.
+    public let hasTeams: Bool
 
     /// Whether published versions are unknown because no key opens the table of quiet names.
     public let isPublishedUnknown: Bool
@@ -56,6 +60,7 @@ public struct ContentPlan: Sendable {
     public init(of vault: VaultFolder, keys: any KeyProvider) async throws(VaultError) {
         let settings = try VaultSettings(reading: vault.settings)
         limits = settings.limits
+        hasTeams = !settings.structure.teams.isEmpty
         let published = try await PublishedVersions(
             of: vault, in: settings.structure.sourceChannel, keys: keys)
         isPublishedUnknown = published.areUnknown
@@ -90,6 +95,11 @@ public struct ContentPlan: Sendable {
         }
         withheldTags = deliveries.flatMap(\.listedPacks.withheldTags)
         teamPathOverlaps = TeamPathOverlap.all(among: deliveries)
+        unreachableTargets = deliveries.compactMap(\.unreachableTargets)
+        let own = await TagKeys(
+            of: packs, with: Set(deliveries.flatMap(\.listedPacks.packs).flatMap(\.pack.tags)),
+            for: settings.audiences, vaultKeys: keys)
+        teamKeyMismatches = TeamKeyMismatch.all(among: deliveries, beside: own)
         let teams = try await TeamPathConflicts(of: deliveries, in: settings, of: vault, keys: keys)
         conflicts = (claims.conflicts + teams.conflicts).sorted { $0.path < $1.path }
     }
@@ -104,7 +114,8 @@ public struct ContentPlan: Sendable {
             let entry = source.entries[position]
             size += min(entry.size, .max - size)
             guard case .file = entry.kind else { continue }
-            let claim = PathClaims.Claim(source: number, pack: id, traits: offer.traits, size: entry.size)
+            let claim = PathClaims.Claim(
+                source: number, pack: id, order: offer.order, traits: offer.traits, size: entry.size)
             try claims.add(entry.path, claim) { () throws(VaultError) in try reader.open(entry).sha256() }
             guard entry.size >= ExecutableFormat.minimumSize else { continue }
             if let format = try ExecutableFormat(of: reader.open(entry)) {

@@ -13,6 +13,7 @@ struct PathClaims {
         /// The position of the source among all.
         let source: Int
         let pack: PackID
+        let order: Int64
         let traits: JSONObject
         let size: UInt64
     }
@@ -21,7 +22,7 @@ struct PathClaims {
     struct Undecided {
         let path: EntryPath
         let first: Claim
-        let other: PackID
+        let other: Claim
         /// Of the other file.
         let digest: SHA256Digest
     }
@@ -46,9 +47,9 @@ struct PathClaims {
         }
         guard known.source != claim.source, !Self.areVariants(known.traits, claim.traits) else { return }
         if known.size != claim.size {
-            conflicts.append(ContentPlan.Conflict(path: path, first: known.pack, other: claim.pack))
+            note(path, known, claim)
         } else {
-            undecided.append(Undecided(path: path, first: known, other: claim.pack, digest: try digest()))
+            undecided.append(Undecided(path: path, first: known, other: claim, digest: try digest()))
         }
     }
 
@@ -66,12 +67,19 @@ struct PathClaims {
         guard known.source != claim.source, !Self.areVariants(known.traits, claim.traits),
             clashes.insert(path).inserted
         else { return }
-        conflicts.append(ContentPlan.Conflict(path: path, first: known.pack, other: claim.pack))
+        note(path, known, claim)
     }
 
     mutating func decide(_ claim: Undecided, digest: SHA256Digest) {
         guard digest != claim.digest else { return }
-        conflicts.append(ContentPlan.Conflict(path: claim.path, first: claim.first.pack, other: claim.other))
+        note(claim.path, claim.first, claim.other)
+    }
+
+    /// Of the packs of one site a request shows those of the lowest order first, then those of the first ID.
+    private mutating func note(_ path: EntryPath, _ one: Claim, _ other: Claim) {
+        let isInOrder = (one.order, one.pack) < (other.order, other.pack)
+        let (first, second) = isInOrder ? (one, other) : (other, one)
+        conflicts.append(ContentPlan.Conflict(path: path, first: first.pack, other: second.pack))
     }
 
     /// Whether an app uses only one of two packs: they have other values of a trait.
@@ -84,6 +92,7 @@ extension ContentPlan {
     /// A path that two packs have with different content, or that is a file in one and a folder in the other.
     public struct Conflict: Sendable {
         public let path: EntryPath
+        /// The one whose file counts, where a request shows both.
         public let first: PackID
         public let other: PackID
     }

@@ -57,18 +57,17 @@ extension ContentPlan {
                 PlanFinding(
                     severity: .warning,
                     problem:
-                        "\(paths.count.counting("file")) of '\(family)' in no pack; '\(first)' is the first",
+                        "\(paths.count.counting("file")) of '\(family)' \(paths.count == 1 ? "is" : "are") in no pack; '\(first)' is the first",
                     remedy: "give a tag, or exclude what is not needed"))
         }
         findings += PlanFinding.naming(conflicts)
         for tags in withheldTags { findings.append(.warning(tags.problem, tags.remedy)) }
         for overlap in teamPathOverlaps { findings.append(.warning(overlap.problem, overlap.remedy)) }
+        for keys in teamKeyMismatches { findings.append(.warning(keys.problem, keys.remedy)) }
+        for targets in unreachableTargets { findings.append(.warning(targets.problem, targets.remedy)) }
         findings += variantFindings
         for place in unusedRules {
-            findings.append(
-                PlanFinding(
-                    severity: .warning, problem: "the rule at \(place) matches no file",
-                    remedy: "correct its \"paths\""))
+            findings.append(.warning("no file matches the rule at \(place)", "correct its \"paths\""))
         }
         if isPublishedUnknown {
             findings.append(
@@ -134,7 +133,7 @@ extension PlanFinding {
             PlanFinding(
                 severity: .warning,
                 problem:
-                    "'\(conflict.path)' has other content in '\(conflict.first)' than in '\(conflict.other)'",
+                    "'\(conflict.path)' differs between '\(conflict.first)', which counts, and '\(conflict.other)'",
                 remedy: "rename one of them, if an app reads both packs as one tree")
         }
         if conflicts.count > conflictLimit {

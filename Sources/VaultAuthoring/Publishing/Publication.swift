@@ -88,7 +88,8 @@ public struct Publication: Sendable {
 
     /// What a publication says of the deliveries that it imports.
     private var teamWarnings: [Warning] {
-        deliveries.flatMap { $0.warnings + $0.listedPacks.withheldTags.map { Warning($0) } }
+        deliveries.compactMap(\.unreachableTargets).map { Warning($0) }
+            + deliveries.flatMap(\.listedPacks.withheldTags).map { Warning($0) }
             + TeamPathOverlap.all(among: deliveries).map { Warning($0) }
     }
 
@@ -117,7 +118,7 @@ public struct Publication: Sendable {
         }
         return PublicationReport(
             packs: proposal.packs, written: report.written, warnings: proposal.warnings + report.warnings,
-            uncountedUpdates: proposal.changed.uncounted)
+            isOfTeam: settings.structure.ownRole != nil, uncountedUpdates: proposal.changed.uncounted)
     }
 
     private func proposal(

@@ -66,7 +66,7 @@ struct PublicationProposal {
             try await keepPacks(of: tree, after: earlier, by: publisher)
             if let first = untagged.first {
                 warnings.append(
-                    "\(untagged.count.counting("file")) of '\(tree.family)' without any tag in no pack: '\(first)' is the first"
+                    "\(untagged.count.counting("file")) of '\(tree.family)' \(untagged.count == 1 ? "has no tag and is" : "have no tag and are") in no pack: '\(first)' is the first"
                 )
             }
         }
@@ -88,6 +88,8 @@ struct PublicationProposal {
             of: deliveries, in: settings, of: vault, keys: publisher.keys
         ).conflicts
         warnings += PlanFinding.naming(conflicts).map { Warning("\($0.problem); \($0.remedy)") }
+        let own = records.compactMap { try? ListedPack($0).pack }.map(names.names.completing)
+        warnings += TeamKeyMismatch.all(among: deliveries, beside: TagKeys(of: own)).map { Warning($0) }
     }
 
     private mutating func add(

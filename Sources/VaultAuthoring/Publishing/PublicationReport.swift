@@ -55,6 +55,8 @@ public struct PublicationReport: Sendable {
     /// The metadata files that were written.
     public let written: [String]
     public let warnings: [Warning]
+    /// Whether the vault is a team's, whose site another vault publishes.
+    public internal(set) var isOfTeam = false
     /// How many packs have other content, and no cost, since there are too many of them.
     public internal(set) var uncountedUpdates = 0
 }

@@ -10,8 +10,10 @@ struct ResourceRule: Sendable {
     let paths: SourceFilter
     let tags: [String]
     let traits: JSONObject
-    /// For errors: the rule's file, line and column.
+    /// For errors: the rule's file, line and column, and its tree.
     let place: String
+    /// The same without the tree.
+    let position: String
 
     /// `{"paths": "levels/1/**", "tags": ["level1"], "traits": {"scale": 2}}`; `paths` may be an array.
     init(parsing json: LocatedJSON, declaring declared: TraitDeclarations) throws(VaultError) {
@@ -24,7 +26,7 @@ struct ResourceRule: Sendable {
         paths = try patterns.map { () throws(VaultError) in try SourceFilter(include: texts, exclude: []) }
         tags = try PackOffer.tags(declaredIn: json)
         traits = try declared.traits(givenBy: json)
-        place = json.place
+        (place, position) = (json.place, json.labelled("").place)
         guard !tags.isEmpty || !traits.isEmpty else {
             throw json.error(
                 .usage, "a rule gives neither tags nor traits", remedy: "add \"tags\" or \"traits\"")
@@ -33,7 +35,7 @@ struct ResourceRule: Sendable {
 
     /// Applies to everything in one folder.
     init(tags: [String], traits: JSONObject, place: String) {
-        (paths, self.tags, self.traits, self.place) = (.all, tags, traits, place)
+        (paths, self.tags, self.traits, self.place, position) = (.all, tags, traits, place, place)
     }
 }
 

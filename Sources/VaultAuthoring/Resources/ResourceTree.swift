@@ -20,6 +20,8 @@ public struct ResourceTree: Sendable {
     private let categories: TagCategories
     private let traits: TraitDeclarations
     private let rules: [ResourceRule]
+    /// The tags that the settings of the tree say something of, as files are to have them.
+    private let namedTags: [NamedTag]
     let preservation: TagPreservation
     /// The versions of the app that its packs are for.
     let apps: AppVersionRange
@@ -40,6 +42,7 @@ public struct ResourceTree: Sendable {
         preservation = try TagPreservation(parsing: json["preservation"])
         apps = try AppVersionRange(parsing: json["apps"])
         categories = try TagCategories(parsing: json)
+        namedTags = try NamedTag.all(in: json)
         let traits = try TraitDeclarations(parsing: json["traits"])
         self.traits = traits
         rules = try (json["rules"]?.elements() ?? []).map { element throws(VaultError) in
@@ -64,8 +67,10 @@ public struct ResourceTree: Sendable {
         return packs
     }
 
-    /// Where the rules stand whose patterns match no file.
-    func places(ofRules numbers: Set<Int>) -> [String] { numbers.sorted().map { rules[$0].place } }
+    /// Where rules stand.
+    func places(ofRules numbers: Set<Int>) -> [String] {
+        numbers.sorted().map { "\(rules[$0].position) of '\(family)'" }
+    }
 
     /// The fallbacks of its traits that no file of these packs has.
     func unusedFallbacks(among packs: [ResourcePacks.Pack]) -> [UnusedFallback] {
@@ -84,15 +89,13 @@ public struct ResourceTree: Sendable {
     /// Throws `.usage` for a tag in the settings that no file has.
     private func requireUsedTags(_ packs: ResourcePacks) throws(VaultError) {
         let used = packs.tags
-        let named = categories.tags.union(preservation.tags)
-        guard let unused = named.subtracting(used).min() else { return }
-        throw VaultError(
+        guard let unused = namedTags.first(where: { !used.contains($0.tag) }) else { return }
+        throw unused.json.error(
             .usage,
-            "no file of '\(family)' has the tag '\(unused)', which is in \"initial\", \"prefetch\" or \"preservation\"",
-            at: "vault.json",
+            "no file of '\(family)' has the tag '\(unused.tag.excerpt)', which is in \"\(unused.member)\"",
             remedy: used.isEmpty
                 ? "give tags to files by \"rules\"" : "use one of \(used.sorted().joined(separator: ", "))"
-        ).suggesting(unused, among: used)
+        ).suggesting(unused.tag, among: used)
     }
 }
 

@@ -22,9 +22,6 @@ struct TagCategories: Sendable {
             uniqueKeysWithValues: prefetched.enumerated().map { ($0.element, Int64($0.offset)) })
     }
 
-    /// All tags that are named.
-    var tags: Set<String> { initial.union(prefetched.keys) }
-
     /// What a pack with these tags is: the strongest category counts, and of prefetched ones the first.
     func category(of tags: [String]) -> (policy: PackPolicy, order: Int64) {
         if tags.contains(where: initial.contains) { return (.essential, 0) }

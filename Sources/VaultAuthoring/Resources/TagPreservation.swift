@@ -20,8 +20,6 @@ struct TagPreservation: Sendable {
         self.priorities = priorities
     }
 
-    var tags: Set<String> { Set(priorities.keys) }
-
     /// Of a pack the highest of its tags.
     func priority(of tags: [String]) -> Int64 {
         tags.map { priorities[$0] ?? PackOffer.standardPreservation }.max() ?? PackOffer.standardPreservation

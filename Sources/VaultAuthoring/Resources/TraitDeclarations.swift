@@ -22,23 +22,20 @@ struct TraitDeclarations: Sendable {
         -> TraitMatching
     {
         try json.requireMembers(among: ["match", "fallback"])
-        if let match = try json["match"], case .string(let name) = match.value,
-            !TraitMatching.names.contains(name)
-        {
+        let match = try json.required("match")
+        let name = try match.string()
+        guard TraitMatching.names.contains(name) else {
             throw match.error(
                 .usage, "no trait is matched by '\(name.excerpt)'",
                 remedy: "use one of \(TraitMatching.names.joined(separator: ", "))"
             ).suggesting(name, among: TraitMatching.names)
         }
-        let matching = try json.map { () throws(VaultError) in
-            try TraitMatching(parsing: json.object(), place: "")
-        }
         for value in try json["fallback"]?.elements() ?? [] {
             let text = try value.string()
             try requireValue(text, of: trait, at: value)
-            if case .language = matching { try requireLanguage(text, of: trait, at: value) }
+            if name == "language" { try requireLanguage(text, of: trait, at: value) }
         }
-        return matching
+        return try json.map { () throws(VaultError) in try TraitMatching(parsing: json.object(), place: "") }
     }
 
     /// How devices choose among packs with these traits.

@@ -60,19 +60,6 @@ struct TeamDelivery {
         newest.flatMap { try? VerifiedTargets(verifying: $0, as: delegation, by: .targets) }
     }
 
-    /// Names targets outside of the team's paths, which no client finds.
-    var warnings: [Warning] {
-        guard let targets else { return [] }
-        let outside = targets.records.filter { !delegation.covers($0.path) }
-        guard let first = outside.first else { return [] }
-        return [
-            Warning(
-                "the team '\(team.role)' lists \(outside.count.counting("target")) outside of"
-                    + " \(team.paths.joined(separator: ", ")), which no client finds: \(first.path.excerpt)"
-            )
-        ]
-    }
-
     /// A pack of the team that clients find.
     func pack(_ id: PackID) -> PackManifest? {
         guard delegation.covers(id.targetPath), let record = targets?[id.targetPath] else { return nil }

@@ -23,7 +23,7 @@ struct TeamImports {
                         "the team '\(delivery.team.role)' stays at version \(listed.version): \(error.place):"
                             + " \(error.problem); \(error.remedy)", hint: error.hint))
             }
-            warnings += delivery.warnings
+            if let targets = delivery.unreachableTargets { warnings.append(Warning(targets)) }
         }
         warnings += TeamPathOverlap.all(among: deliveries).map { Warning($0) }
     }

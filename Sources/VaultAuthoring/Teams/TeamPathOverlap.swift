@@ -11,7 +11,7 @@ public struct TeamPathOverlap: Sendable {
     public let path: String
 
     public var problem: String {
-        "\(count.counting("pack")) of the team '\(later)' at paths of the team '\(earlier)', whose packs come first: \(path.excerpt)"
+        "\(count.counting("pack")) of the team '\(later)' \(count == 1 ? "is" : "are") at paths of the team '\(earlier)', whose packs come first: \(path.excerpt)"
     }
 
     public var remedy: String { "give the teams paths in vault.json that do not overlap" }

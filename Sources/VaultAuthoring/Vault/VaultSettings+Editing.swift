@@ -44,7 +44,7 @@ extension VaultSettings {
     ) throws(VaultError) {
         let id = id.description
         var wanted = try text.located.object()
-        var table = try text.located.required("packs").object()
+        var table = try text.located["packs"]?.object() ?? [:]
         var entry: JSONObject = [:]
         if case .object(let declared)? = table[id] { entry = declared }
         var edited = text

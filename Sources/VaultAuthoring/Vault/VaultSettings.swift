@@ -133,7 +133,7 @@ public struct VaultSettings: Sendable {
     }
 
     private static func packs(of json: LocatedJSON, _ audiences: Audiences) throws(VaultError) -> [Pack] {
-        try json.required("packs").members().map { member throws(VaultError) in
+        try (json["packs"]?.members() ?? []).map { member throws(VaultError) in
             let id = try member.key.labelled(String(member.name.prefix(64))).map {
                 () throws(VaultError) in try PackID(member.name)
             }

@@ -46,7 +46,7 @@ struct Purge: AsyncParsableCommand {
         let missing = wanted - report.freeSizeAfter
         throw VaultError(
             .diskFull,
-            "\(report.freeSizeAfter) bytes \(dryRun ? "would be" : "are") free, and \(wanted) are wanted: no other pack may go",
+            "\(Bar.size(report.freeSizeAfter)) \(dryRun ? "would be" : "are") free, \(Bar.size(missing)) less than wanted: no other pack may go",
             at: self.store.store, remedy: "remove packs, declare some purgeable, or free space elsewhere",
             missingBytes: missing)
     }

@@ -8,7 +8,8 @@ struct Remove: AsyncParsableCommand {
         commandName: "remove",
         abstract: "Remove packs from a store.",
         discussion: """
-            They come back only when 'fetch' names them, or with --all. A version that somebody reads goes away when it is free.
+            They come back only when 'fetch' names them, or with --all. A version that a program has in access, or reads, goes when \
+            that ends.
 
             EXAMPLE
               assetvault remove levels/one --store ~/.game
@@ -32,7 +33,9 @@ struct Remove: AsyncParsableCommand {
                     try await VaultStore(store.layout).remove(id)
                 }
                 removed.append(id)
-                Console.note("removed  \(id)")
+                // A damaged state does not make a removal fail.
+                let isHeld = (try? await VaultStore(store.layout).status(of: id))?.state == .removing
+                Console.note(isHeld ? "removing  \(id): it goes once its access has ended" : "removed  \(id)")
             } catch {
                 if let lastError { Console.error(lastError) }
                 lastError = error

@@ -20,7 +20,7 @@ struct ContentPlanReport: Report {
             line += "  \(pack.entryCount.counting("file")), opened \(pack.openedSize) bytes"
             line +=
                 pack.published.map { ", sealed \($0.length) as version \($0.version)" } ?? ", not published"
-            if let size = updates?[pack.id] { line += ", update \(size)" }
+            if let size = updates?[pack.id] { line += ", an update of \(size) bytes" }
             if !pack.offer.tags.isEmpty { line += "  tags: \(pack.offer.tags.joined(separator: ", "))" }
             if !pack.offer.traits.isEmpty { line += "  traits: \(pack.traitText)" }
             if !pack.audiences.isEmpty { line += ", for \(pack.audiences.joined(separator: ", "))" }
@@ -30,10 +30,10 @@ struct ContentPlanReport: Report {
                 let name = content.device.description
                 let sizes = Self.shares.map { "\($0.name) \(content.openedSize(of: [$0.policy]))" }
                 let sealed = content.sealedSize.map { "; all sealed \($0) bytes" } ?? ""
-                let update = updateSize(of: content).map { "; the update \($0) bytes" } ?? ""
+                let update = updateSize(of: content).map { "; an update of \($0) bytes" } ?? ""
                 return
                     "device \(name.isEmpty ? "of any kind" : name): \(sizes.joined(separator: ", ")) bytes\(sealed)\(update)"
-            }
+            } + (plan.hasTeams ? ["tags and devices are counted without the packs of teams"] : [])
     }
 
     private static let shares: [(name: String, policy: PackPolicy)] = [
@@ -67,7 +67,7 @@ struct ContentPlanReport: Report {
         let largest = tagSizes.map(\.size).max() ?? 0
         let sealed = sealedTagSizes
         return tagSizes.map {
-            let line = "\(Bar.text($0.size, of: largest)) tag \($0.tag): \($0.size) bytes on a device at most"
+            let line = "\(Bar.text($0.size, of: largest)) tag \($0.tag): at most \($0.size) bytes on a device"
             return sealed[$0.tag].map { "\(line), sealed \($0)" } ?? line
         }
     }

@@ -49,7 +49,7 @@ extension PublicationReport: Report {
                 Console.note("\(pack.name ?? pack.id) is no longer sealed for the vault key '\(key)'")
             }
         }
-        isDryRun ? Console.note("nothing was signed or written") : Console.wrote(written)
+        isDryRun ? Console.note("nothing was signed or written") : Console.wrote(written, isOfTeam: isOfTeam)
     }
 }
 

@@ -20,17 +20,17 @@ struct PurgeReport: Report {
         if packs.isEmpty {
             let isEnough = wantedSize.map { freeSize >= $0 } ?? false
             return isEnough
-                ? "enough is free: \(freeSize) bytes" : "nothing may go; \(freeSize) bytes are free"
+                ? "enough is free: \(Bar.size(freeSize))" : "nothing may go; \(Bar.size(freeSize)) are free"
         }
         return
-            "\(packs.count.counting("pack")), \(size) bytes; \(freeSizeAfter) bytes \(isDryRun ? "would be" : "are") free then"
+            "\(packs.count.counting("pack")), \(Bar.size(size)); \(Bar.size(freeSizeAfter)) \(isDryRun ? "would be free then" : "are free now")"
     }
 
     var lines: [String] {
         packs.map { pack in
             let use = pack.lastUse.map { "last read \($0)" } ?? "never read"
             return
-                "\(isDryRun ? "would remove" : "removed")  \(store.name(of: pack.id) ?? pack.id)  \(pack.size) bytes, \(pack.reason.words), preservation \(pack.preservation), \(use)\(pack.isOfRunningProcess ? ", a running program requested it" : "")"
+                "\(isDryRun ? "would remove" : "removed")  \(store.name(of: pack.id) ?? pack.id)  \(Bar.size(pack.size)), \(pack.reason.words), preservation \(pack.preservation), \(use)\(pack.isOfRunningProcess ? ", a running program requested it" : "")"
         }
     }
 

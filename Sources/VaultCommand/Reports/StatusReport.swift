@@ -23,7 +23,7 @@ struct StatusReport: Report {
             let waiting = pack.waitingVersion.map { ", version \($0) waits for its key" } ?? ""
             let purgeable = pack.isPurgeable ? ", purgeable" : ""
             return
-                "\(pack.state.name)  \(store.name(of: pack.id) ?? pack.id)  \(version)\(purgeable)\(waiting)\(pack.state.details)"
+                "\(pack.state.words)  \(store.name(of: pack.id) ?? pack.id)  \(version)\(purgeable)\(waiting)\(pack.state.details)"
         }
     }
 
@@ -62,6 +62,14 @@ extension PackStatus {
 }
 
 extension PackState {
+    /// For people.
+    fileprivate var words: String {
+        switch self {
+        case .toBeTransferred: "waiting"
+        default: name
+        }
+    }
+
     /// Details beside the name of the state.
     fileprivate var details: String {
         switch self {

@@ -52,8 +52,8 @@ struct UsageReport: Report {
         let rows = usage.packs.map { pack in
             [
                 Bar.text(pack.sizeOnDisk, of: max(largest, 1)), "\(pack.name ?? pack.id)",
-                Bar.size(pack.sizeOnDisk), "(\(Bar.size(pack.sealedSize)) sealed,",
-                "\(Bar.size(pack.openedSize)) opened)", pack.policy.rawValue, pack.state, pack.order,
+                "\(Bar.size(pack.sizeOnDisk)) on the disk,", "\(Bar.size(pack.sealedSize)) sealed,",
+                "\(Bar.size(pack.openedSize)) opened", pack.policy.rawValue, pack.state, pack.order,
                 pack.tags.isEmpty ? "" : "tags \(pack.tags.joined(separator: " "))",
             ]
         }

@@ -67,7 +67,7 @@ struct Init: AsyncParsableCommand {
             )
         }
         Console.note(
-            "made \(vault): declare packs in vault.json or with 'publish --pack ID=SOURCE', and back up keys/"
+            "made \(vault): declare packs or resources in vault.json, or a pack with 'publish --pack ID=SOURCE', and back up keys/"
         )
     }
 

@@ -18,11 +18,15 @@ struct Publish: AsyncParsableCommand {
 
               "packs": { "levels/one": { "source": "../assets/one" } }
 
+            There "resources" divides a source into packs by tags, "channels" makes a beta beside what is live, and "teams" \
+            names who else may list packs.
+
             A source is a folder or archive, relative to the vault. A pack may also have "policy" ("essential", \
             "prefetch", the default, or "onDemand"), "include" and "exclude" (patterns: * matches anything but /, ** \
             anything; one without / matches names at any depth), "followLinks" (true packs the targets of symbolic links in \
-            a folder), "tags" (distinct words) and "traits" (strings, integers, true or false by name): \
-            both are public, for your own app to choose packs by; and "compression", as --compression, which overrides it. \
+            a folder), "tags" (distinct words, by which clients choose packs, as with --tag and 'access', \
+            and your app may, too) and "traits" (strings, integers, true or false by name, for your app): both are public; and \
+            "compression", as --compression, which overrides it. \
             "expiry" is in days for each role; metadata with less than a quarter of them left are signed again, so publish \
             daily, for example from cron. A pack that is removed from vault.json is no longer listed; declared again, it gets \
             a higher version than before and a new content key.

@@ -8,7 +8,7 @@ struct Serve: AsyncParsableCommand {
         abstract: "Serve a site to this machine, for development.",
         discussion: """
             Listens on 127.0.0.1 only and prints its URL when it is ready. It can be as slow and as faulty as the networks \
-            that an app meets, to see what it shows its user then.
+            that an app meets, to see what it shows its user then. On standard error it says each time when it breaks a response.
 
             EXAMPLE
               assetvault serve my-game/site --port 8080
@@ -27,8 +27,9 @@ struct Serve: AsyncParsableCommand {
     func run() async throws {
         let folder = FilePath(site)
         try folder.requireSite()
-        try await DevelopmentServer(root: folder, port: port, conditions: network.conditions).run {
-            Console.answer($0)
+        let server = DevelopmentServer(root: folder, port: port, conditions: network.conditions) {
+            Console.note("fault: \($0)")
         }
+        try await server.run { Console.answer($0) }
     }
 }

@@ -51,12 +51,17 @@ enum Console {
 }
 
 extension Console {
-    /// Prints which metadata were written, and how to upload them.
-    static func wrote(_ files: [String]) {
+    /// Prints which metadata were written, and what to do with the site now.
+    ///
+    /// - Parameter isOfTeam: whether another vault publishes the site.
+    static func wrote(_ files: [String], isOfTeam: Bool = false) {
         guard !files.isEmpty else { return note("nothing changed") }
         let list = files.count > 12 ? "\(files.count) files of metadata" : files.joined(separator: ", ")
-        note(
-            "wrote \(list); upload new files of targets/ and metadata/ first, then timestamp.json, then new N.root.json"
-        )
+        if isOfTeam {
+            return note("wrote \(list); give site/ to the publisher of the site that lists the team")
+        }
+        let last = files.filter { $0 == "timestamp.json" } + files.filter { $0.hasSuffix(".root.json") }
+        let order = ["new files of targets/ and metadata/ first"] + last.map { "then \($0)" }
+        note("wrote \(list); upload \(order.joined(separator: ", "))")
     }
 }

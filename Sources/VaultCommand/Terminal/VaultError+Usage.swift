@@ -17,7 +17,7 @@ extension VaultError {
                 let typed = path.joined(separator: " ")
                 self.init(
                     .usage, "there is no command '\(typed)'" + Suggestion.question(for: typed, among: names),
-                    at: name.joined(separator: " "), remedy: "see '\(name.joined(separator: " ")) --help'")
+                    at: Self.place(of: name), remedy: "see '\(name.joined(separator: " ")) --help'")
                 return
             }
             command = next
@@ -25,8 +25,11 @@ extension VaultError {
         }
         self.init(
             .usage, AssetVaultCommand.message(for: error).split(separator: "\n").joined(separator: " "),
-            at: name.count > 1 ? name.dropFirst().joined(separator: " ") : "arguments",
-            remedy: "see '\(name.joined(separator: " ")) --help'"
-        )
+            at: Self.place(of: name), remedy: "see '\(name.joined(separator: " ")) --help'")
+    }
+
+    /// Of a command; every error begins with the name of the program.
+    private static func place(of name: [String]) -> String {
+        name.count > 1 ? name.dropFirst().joined(separator: " ") : "arguments"
     }
 }

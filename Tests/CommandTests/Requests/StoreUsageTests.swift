@@ -23,7 +23,8 @@ import VaultCrypto
         let text = try await Command.run(["usage"] + site.store).succeeded().text
         #expect(text.contains("game/level2  ") && text.contains("may go: on demand"), "\(text)")
         #expect(text.contains("initial install: 5 B opened"), "\(text)")
-        #expect(text.contains(/game\/level2 .*4.1 KB +\([\d.]+ K?B sealed, +5 B opened\)/), "\(text)")
+        #expect(
+            text.contains(/game\/level2 .*4.1 KB on the disk, +[\d.]+ K?B sealed, +5 B opened/), "\(text)")
         let limited = ["usage", "--limits", "odr-2015"] + site.store
         let limits = try await Command.run(limited).succeeded().text
         #expect(limits.contains(/░+  initial install +5 B of 2 GB/), "\(limits)")
@@ -143,6 +144,24 @@ import VaultCrypto
         }
     }
 
+    /// What a program has in access stays until that ends, and 'remove' says so.
+    @Test func removalOfWhatIsInAccess() async throws {
+        try await Command.whileRunning(
+            ["access", "level2"] + site.store + testSite.keys + [
+                "--", "sh", "-c", "echo begun; exec sleep 300",
+            ]
+        ) { program in
+            #expect(try await program.firstLine() == "begun")
+            let held = try await Command.run(["remove", "game/level2"] + site.store).succeeded()
+            #expect(
+                held.errorText == "removing  game/level2: it goes once its access has ended\n",
+                "\(held.errorText)")
+            program.send(SIGKILL)
+        }
+        let free = try await Command.run(["remove", "game/level3"] + site.store).succeeded()
+        #expect(free.errorText == "removed  game/level3\n", "\(free.errorText)")
+    }
+
     /// By preservation priority, then by last use.
     @Test func theOrderOfPurging() async throws {
         let would = try await site.purge("--dry-run")
@@ -156,12 +175,13 @@ import VaultCrypto
         let tooMuch = ["purge", "--until-free", "1000TB"] + site.store
         let dryRun = try await Command.run(tooMuch + ["--dry-run"])
         #expect(dryRun.exitCode == 71)
-        #expect(dryRun.errorText.contains("would be free, and 1000000000000000 are wanted"))
-        let summary = dryRun.errorText.firstMatch(of: /3 packs, (\d+) bytes; (\d+) bytes would be free then/)
-        #expect(summary != nil, "\(dryRun.errorText)")
+        #expect(dryRun.errorText.contains(#/ would be free, [\d.]+ [TP]B less than wanted/#))
+        let summary = /3 packs, [\d.]+ K?B; [\d.]+ [KMGT]?B would be free then/
+        #expect(dryRun.errorText.contains(summary), "\(dryRun.errorText)")
         let gone = try await Command.run(tooMuch)
         #expect(gone.exitCode == 71)
-        #expect(gone.errorText.contains("are free, and 1000000000000000 are wanted"))
+        #expect(gone.errorText.contains(/3 packs, .* are free now/), "\(gone.errorText)")
+        #expect(gone.errorText.contains(#/ are free, [\d.]+ [TP]B less than wanted/#))
         #expect(gone.text.split(separator: "\n").count == 3)
         #expect(try await site.usage().keys.sorted() == ["level1"])
         let text = try await Command.run(["purge"] + site.store).succeeded()

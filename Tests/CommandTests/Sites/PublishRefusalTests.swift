@@ -60,7 +60,7 @@ struct PublishRefusalTests {
     }
 
     @Test(arguments: [
-        ("{", 65), (#"{"format": 2, "packs": {}}"#, 65), (#"{"format": 1}"#, 65),
+        ("{", 65), (#"{"format": 2, "packs": {}}"#, 65), (#"{"packs": {}}"#, 65),
         (#"{"format": 1, "packs": {"Upper": {"source": "x"}}}"#, 64),
         (#"{"format": 1, "packs": {"level": {}}}"#, 65),
         (#"{"format": 1, "packs": {"level": {"source": "../level", "policy": "sometimes"}}}"#, 64),

@@ -93,7 +93,7 @@ struct PurgeableTests {
             #expect(try await Command.run(purge, through: mounted.inside).exitCode == 71)
             try await Command.run("remove", "old", "--store", store, through: mounted.inside).succeeded()
             let status = try await Command.run("status", "--store", store, through: mounted.inside)
-            #expect(status.text.contains("absent  old") && status.text.contains("toBeTransferred  kept"))
+            #expect(status.text.contains("absent  old") && status.text.contains("waiting  kept"))
         }
     }
 

@@ -84,6 +84,24 @@ struct ServeTests {
         case stale, refused, failing
     }
 
+    /// What the options broke stands on standard error, so that nobody takes it for a bug of the app.
+    @Test(
+        arguments: [
+            (["--error-rate", "1"], "fault: status 503 for /metadata/1.root.json\n"),
+            (["--fail-after", "10"], "bytes of /metadata/1.root.json\n"), ([], nil),
+        ] as [([String], String?)])
+    func aFaultIsNamed(options: [String], expected: String?) async throws {
+        let errors = testSite.folder["errors"]
+        try await Command.whileRunning(
+            ["serve", testSite.site] + options, through: ["sh", "-c", "exec \"$@\" 2>'\(errors)'", "sh"]
+        ) { server in
+            let url = try await server.firstLine()
+            _ = try await CurlAnswer("\(url)metadata/1.root.json")
+        }
+        let text = try String(decoding: testSite.folder.bytes("errors"), as: UTF8.self)
+        #expect(expected.map { text.hasSuffix($0) } ?? text.isEmpty, "\(text)")
+    }
+
     /// The same requests fail with the same seed.
     @Test func aSeed() async throws {
         func statuses(_ seed: String) async throws -> [Int] {

@@ -71,12 +71,29 @@ struct SettingsTextTests {
                 with: "\"packs\": {\n    \"level\": {\n      \"source\": \"../level\"\n    }\n  }"))
     }
 
+    /// A vault may have only resources: a pack's declaration adds the member for packs.
+    @Test func settingsWithoutPacks() async throws {
+        let text = "{\n  \"format\": 1\n}\n"
+        try folder.write("vault/vault.json", text)
+        try await testSite.publish()
+        try expectSettings(text)
+        #expect(try await Command.run("plan", testSite.vault).succeeded().errorText.isEmpty)
+        try await Command.run("restore", testSite.vault, "level", "--version", "1").failed(
+            66, naming: "no pack 'level'")
+        try await testSite.publish("--pack", "level=\(folder["level"])")
+        try expectSettings(
+            text.replacing(
+                "1\n",
+                with:
+                    "1,\n  \"packs\": {\n    \"level\": {\n      \"source\": \"../level\"\n    }\n  }\n"))
+    }
+
     @Test(
         arguments: [
             ("{\n \"format\": 1\n \"packs\": {}}", 65, "3:2", "a comma"),
             ("{\"format\": 1,\n \"format\": 1,\n \"packs\": {}}", 65, "2:2", "twice"),
             ("{\"format\": 2, \"packs\": {}}", 65, "1:12", "format"),
-            ("\n{\"format\": 1}", 65, "2:1", "\"packs\" is missing"),
+            ("\n{\"packs\": {}}", 65, "2:1", "\"format\" is missing"),
             ("{\"format\": 1,\n \"packs\": []}", 65, "2:11", "\"packs\" is an array"),
             ("{\"format\": 1, \"packs\": {\n  \"Up\": {\"source\": \"x\"}}}", 64, "2:3: Up", "a segment"),
             ("{\"format\": 1, \"packs\": {\n  \"level\": {}}}", 65, "2:12: level", "\"source\" is missing"),

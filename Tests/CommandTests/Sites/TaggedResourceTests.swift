@@ -104,6 +104,19 @@ import VaultCrypto
         #expect(try folder.names(in: "vault/site/targets") == [])
     }
 
+    /// The settings of a tree name only tags that files have, and the error says where another one stands.
+    @Test(arguments: ["initial", "prefetch", "preservation"]) func tagsThatNoFileHas(member: String)
+        async throws
+    {
+        try declare(rules: [["paths": "*", "tags": ["a"]]]) {
+            ($0["initial"], $0["prefetch"]) = (nil, nil)
+            $0[member] = member == "preservation" ? ["b": 10] : ["b"]
+        }
+        let result = try await Command.run("plan", testSite.vault)
+        result.failed(64, naming: "has the tag 'b', which is in \"\(member)\"", "use one of a")
+        #expect(result.errorText.contains(#/vault\.json:\d+:\d+: game: /#), "\(result.errorText)")
+    }
+
     /// The same for the declarations of traits.
     @Test(arguments: [
         (#"{"scale": {"match": "nearest", "falback": ["1"]}}"#, "did you mean 'fallback'"),
@@ -114,7 +127,9 @@ import VaultCrypto
         (#"{"language": {"match": "language", "fallback": ["englishlanguage"]}}"#, "language tag"),
         (#"{"language": {"match": "language", "fallback": [""]}}"#, "empty"),
         (#"{"texture": {"match": "word", "fallback": [""]}}"#, "empty"),
-        (#"{"texture": {"match": "word", "fallback": [1]}}"#, "expected a string"),
+        (#"{"texture": {"match": "word", "fallback": [1]}}"#, "an integer, not a string; correct it"),
+        (#"{"texture": {"match": 1}}"#, "an integer, not a string; correct it"),
+        (#"{"texture": {}}"#, "\"match\" is missing; add it"),
     ])
     func mistakesInTraitsAreNamed(traits: String, expected: String) async throws {
         let traits = try JSONValue(parsing: Array(traits.utf8).span, place: "traits")

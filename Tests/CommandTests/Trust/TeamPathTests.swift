@@ -35,7 +35,7 @@ import Testing
         let plan = try await Command.run("plan", testSite.vault).succeeded()
         for result in [dry, published, plan] {
             let text = result.text + result.errorText
-            #expect(text.contains("1 pack of the team 'dlc2' at paths of the team 'dlc1'"), "\(text)")
+            #expect(text.contains("1 pack of the team 'dlc2' is at paths of the team 'dlc1'"), "\(text)")
         }
         #expect(try await studio.fetched("--tag", "theirs", into: folder["tag"]) == ["dlc2/one"])
         #expect(try await studio.fetched("--all", into: folder["all"]) == ["dlc1/one", "dlc2/one", "level"])
@@ -50,7 +50,7 @@ import Testing
 
     /// Paths that a request shows once are named, as far as the studio's key opens the team's packs.
     @Test func pathsOfTwoPacks() async throws {
-        let problem = "'file' has other content in 'level' than in 'dlc1/one'"
+        let problem = "'file' differs between 'level', which counts, and 'dlc1/one'"
         try folder.write("one/file", "the studi0's")  // of one length
         func texts() async throws -> [String] {
             [
@@ -63,19 +63,19 @@ import Testing
         // Equal files are no conflict.
         try folder.write("one/file", "the studio's")
         _ = try await studio.publish(granting: ["both"])
-        for text in try await texts() { #expect(!text.contains("has other content"), "\(text)") }
+        for text in try await texts() { #expect(!text.contains("differs between"), "\(text)") }
         try folder.write("one/file", "longer than the studio's")
         _ = try await studio.publish(granting: ["both"])
         for text in try await texts() { #expect(text.contains(problem), "\(text)") }
         // Without a grant no request shows them together.
         _ = try await studio.publish()
-        for text in try await texts() { #expect(!text.contains("has other content"), "\(text)") }
+        for text in try await texts() { #expect(!text.contains("differs between"), "\(text)") }
     }
 
     @Test func pathsOfAPackThatNoKeyOpens() async throws {
         _ = try await studio.makeOwnKeys()
         let result = try await studio.publish(granting: ["both"], for: ["own"])
-        #expect(!result.errorText.contains("has other content"), "\(result.errorText)")
+        #expect(!result.errorText.contains("differs between"), "\(result.errorText)")
         try await Command.run("plan", testSite.vault).succeeded()
     }
 }
