@@ -42,7 +42,7 @@ extension ContentPlan {
     static let deviceLimit = 256
 
     /// The values that the packs' traits have, by name.
-    private var traitValues: [String: Set<String>] {
+    var traitValues: [String: Set<String>] {
         var values: [String: Set<String>] = [:]
         for pack in packs where pack.offer.family != nil {
             for (name, value) in pack.offer.traits {

@@ -54,7 +54,8 @@ struct ContentPlanCommand: AsyncParsableCommand {
         let device = try deviceTexts.isEmpty ? nil : DeviceTraits(parsing: deviceTexts)
         let devices = device.map { [$0] } ?? plan.devices
         let contents = devices.map { DeviceContent(of: plan, for: $0) }
-        let findings = plan.findings(for: contents, within: named ?? plan.limits ?? SizeLimits())
+        var findings = plan.findings(for: contents, within: named ?? plan.limits ?? SizeLimits())
+        if let device { findings += plan.findings(ofStated: device) }
         var report = ContentPlanReport(plan: plan, contents: contents, findings: findings)
         if updates {
             let preview = try await Publication.preview(

@@ -133,6 +133,19 @@ import Testing
         #expect(try await accessed("level1").text == "./1/sky@2\n./1/texts/de\n")
     }
 
+    /// What a device states that chooses nothing is probably mistyped.
+    @Test(arguments: [
+        ("scal=2", "no pack has the trait 'scal', which the device states; did you mean 'scale'?"),
+        ("weather=2", "no pack has the trait 'weather', which the device states; leave it out"),
+        ("scale=big", "the trait 'scale' is a number, and the device states none"),
+        ("scale=2", ""), ("language=xx", ""), ("all", ""),
+    ])
+    func aPlanWarnsOfMistypedTraits(stated: String, expected: String) async throws {
+        let result = try await Command.run("plan", testSite.vault, "--device", stated).succeeded()
+        #expect(expected.isEmpty || result.errorText.contains("warning: \(expected)"), "\(result.errorText)")
+        if expected.isEmpty { #expect(!result.errorText.contains("warning"), "\(result.errorText)") }
+    }
+
     /// What counts for limits is what the device gets.
     @Test func usageCountsItsVariants() async throws {
         try await fetch("--device", "scale=2", "--device", "language=de").succeeded()

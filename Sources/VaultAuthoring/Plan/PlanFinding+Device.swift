@@ -1,0 +1,28 @@
+import SealedPack
+import StrictJSON
+import VaultErrors
+public import VaultSite
+
+extension ContentPlan {
+    /// What a device states that chooses among no variants, and is probably mistyped.
+    public func findings(ofStated device: DeviceTraits) -> [PlanFinding] {
+        let known = traitValues
+        return device.names.compactMap { name in
+            guard known[name] != nil else {
+                let remedy = "leave it out, or declare it"
+                return .warning(
+                    "no pack has the trait '\(name.excerpt)', which the device states",
+                    Suggestion.nearest(to: name, among: known.keys.sorted()).map {
+                        "did you mean '\($0)'? Else \(remedy)"
+                    } ?? remedy)
+            }
+            let needsNumber = packs.contains {
+                $0.offer.traits[name] != nil && $0.offer.matching[name] == .nearest
+            }
+            guard needsNumber, !device[name].contains(where: { Int64($0) != nil }) else { return nil }
+            return .warning(
+                "the trait '\(name)' is a number, and the device states none: it gets the greatest one",
+                "state a number, such as \(name)=2")
+        }
+    }
+}
