@@ -76,7 +76,7 @@ struct SiteAccess: Sendable {
     private func adoptListing(of chain: TrustChain, at site: Site, now: UTCTime) throws(VaultError) -> Listing
     {
         let stored = StoredListingChoice(of: store)
-        let choice = choice.isComplete ? choice : choice.completed(by: try stored.choice())
+        let choice = try stored.completing(choice)
         let listing = Listing(
             chain: try chain.following(choice.channel ?? .live), site: site, appVersion: choice.appVersion,
             device: choice.device, names: chain.hasQuietNames ? try StoredNames(of: store)?.names : nil,

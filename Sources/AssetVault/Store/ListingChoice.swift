@@ -15,8 +15,6 @@ struct ListingChoice: Sendable, Equatable {
     /// What is seen of a site without any choice.
     static let none = ListingChoice()
 
-    var isComplete: Bool { channel != nil && appVersion != nil && device != nil }
-
     func completed(by other: ListingChoice) -> ListingChoice {
         ListingChoice(
             channel: channel ?? other.channel, appVersion: appVersion ?? other.appVersion,
@@ -32,8 +30,19 @@ struct StoredListingChoice {
 
     init(of store: StoreAccess) { (path, role) = (store.layout.listingChoice, store.role) }
 
+    /// What is given, completed by what is stored. A damaged file stops nobody who names channel and app version: which packs are
+    /// listed is known then.
+    func completing(_ given: ListingChoice) throws(VaultError) -> ListingChoice {
+        do throws(VaultError) { return given.completed(by: try choice()) } catch {
+            guard error.category == .corrupt, given.channel != nil, given.appVersion != nil else {
+                throw error
+            }
+            return given
+        }
+    }
+
     /// Empty before the first choice, and for a downloader that can't read the app's. Throws `.corrupt` for a damaged file.
-    func choice() throws(VaultError) -> ListingChoice {
+    private func choice() throws(VaultError) -> ListingChoice {
         switch role {
         case .app: try recorded()
         case .downloader: (try? recorded()) ?? .none

@@ -64,8 +64,7 @@ struct StoredListing: Sendable {
         if let trustedRoot {
             try await trust.requireStoredRoot(agreeingWith: trustedRoot, from: source)
         }
-        let choice =
-            choice.isComplete ? choice : choice.completed(by: try StoredListingChoice(of: store).choice())
+        let choice = try StoredListingChoice(of: store).completing(choice)
         (appVersion, device) = (choice.appVersion, choice.device)
         channel = choice.channel ?? .live
         do throws(VaultError) {
