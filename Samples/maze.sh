@@ -17,9 +17,9 @@ build_command
 need_packages python3 curl nginx-light
 maze=${MAZE_COMMAND:-}
 if [ -z "$maze" ]; then
-    # One folder for both builds: what they share is compiled once.
+    # One folder for both builds: what they share is compiled once. The build description in it is the other package's.
     # shellcheck disable=SC2086 # a list of words
-    set -- $shipped --package-path Samples/maze --scratch-path .build
+    set -- $shipped --package-path Samples/maze --scratch-path .build --disable-build-manifest-caching
     swift build "$@" --product maze
     maze=$(swift build "$@" --show-bin-path)/maze
 fi
