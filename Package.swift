@@ -148,8 +148,8 @@ let package = Package(
         .executableTarget(
             name: "VaultCommand",
             dependencies: [
-                "VaultErrors", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent", "PackSources",
-                "VaultKeys", "SealedPack", "PackSealing",
+                "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent",
+                "PackSources", "VaultKeys", "SealedPack", "PackSealing",
                 "UpdateFramework", "VaultTransport", "VaultSite", "VaultAuthoring", "AssetVault",
                 "VaultAudit", "DevelopmentServer", system,
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),

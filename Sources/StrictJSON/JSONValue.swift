@@ -55,6 +55,19 @@ extension JSONValue: ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
 }
 
 extension JSONValue {
+    /// The texts of an array of texts; nil for anything else.
+    public var texts: [String]? {
+        guard case .array(let values) = self else { return nil }
+        var texts: [String] = []
+        for value in values {
+            guard case .string(let text) = value else { return nil }
+            texts.append(text)
+        }
+        return texts
+    }
+}
+
+extension JSONValue {
     /// The kind of the value, for errors.
     var kind: String {
         switch self {

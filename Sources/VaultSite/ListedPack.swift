@@ -132,14 +132,7 @@ extension TargetRecord {
 
     /// The tags that the record of a pack states, whatever its format; nil where they can't be read.
     var statedTags: [String]? {
-        guard case .object(let vault)? = custom?["assetvault"], case .array(let values)? = vault["tags"]
-        else {
-            return nil
-        }
-        let tags = values.compactMap { value -> String? in
-            guard case .string(let tag) = value else { return nil }
-            return tag
-        }
-        return tags.count == values.count ? tags : nil
+        guard case .object(let vault)? = custom?["assetvault"] else { return nil }
+        return vault["tags"]?.texts
     }
 }

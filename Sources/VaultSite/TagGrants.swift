@@ -41,12 +41,7 @@ public struct TagGrants: Sendable {
 
     /// Anything but a list of texts grants nothing.
     private static func patterns(in members: JSONObject) -> [String] {
-        guard case .array(let values)? = members[member] else { return [] }
-        let texts = values.compactMap { value -> String? in
-            guard case .string(let text) = value else { return nil }
-            return text
-        }
-        return texts.count == values.count ? texts : []
+        members[member]?.texts ?? []
     }
 
     /// Packs of a lower rank come first among those of a tag: 0 for the site's own, then the teams in the order of their delegations.

@@ -3,7 +3,7 @@ public import UpdateFramework
 import VaultErrors
 
 /// Tags that packs of a team carry, and that the site does not grant to the team.
-public struct WithheldTags: Sendable, Hashable {
+public struct WithheldTags: SiteNotice, Hashable {
     public let team: MetadataRole
     /// Sorted.
     public let tags: [String]
@@ -11,10 +11,9 @@ public struct WithheldTags: Sendable, Hashable {
     private static let namedTags = 4
 
     public var problem: String {
-        let more = tags.count > Self.namedTags ? " and \(tags.count - Self.namedTags) more" : ""
-        let names = tags.prefix(Self.namedTags).map { "'\($0.excerpt)'" }.joined(separator: ", ")
+        let names = tags.map { "'\($0.excerpt)'" }.listed(upTo: Self.namedTags)
         return
-            "tags of packs of the team '\(team)' count for nothing, as the site does not grant them: \(names)\(more)"
+            "tags of packs of the team '\(team)' count for nothing, as the site does not grant them: \(names)"
     }
 
     public var remedy: String {

@@ -17,7 +17,15 @@ import VaultFileSystem
         _ = try await client.target(at: "levels/one", in: repository.source)
     }
 
-    private func states() async throws -> [EarlierState] { try await client.store.earlierStates() }
+    private func states() async throws -> [EarlierState] {
+        var states: [EarlierState] = []
+        let none: Never? = try await client.store.firstEarlierState { state throws(VaultError) in
+            states.append(state)
+            return nil
+        }
+        #expect(none == nil)
+        return states
+    }
 
     /// The team's role of each state, nil where it was not read.
     private func teamVersions() async throws -> [Int64?] {

@@ -18,40 +18,32 @@ struct CandidatePacks {
     init(
         _ selection: PackSelection, of access: SiteAccess, in listing: SiteAccess.Listing
     ) async throws(VaultError) {
+        let lookup = access.lookup(in: listing)
         guard case .tagged(let tags) = selection else {
             tags = []
-            add(try await Self.tree(of: listing.chain, access, listing), in: listing)
+            add(try await lookup.tree(of: listing.chain), in: listing)
             return
         }
         self.tags = tags
         let chain = listing.chain.hidingTeams(withoutGrantOf: tags)
-        if let paths = try await Self.paths(of: tags, of: access, in: listing) {
-            try await add(paths, of: access, in: listing)
+        if let paths = try await Self.paths(of: tags, lookup, in: listing) {
+            try await add(paths, lookup, in: listing)
             // Teams list their packs themselves, without an index.
-            add(
-                try await Self.tree(of: chain.hidingRoles(where: OwnRoles.contains), access, listing),
-                in: listing)
+            add(try await lookup.tree(of: chain.hidingRoles(where: OwnRoles.contains)), in: listing)
         } else {
-            add(try await Self.tree(of: chain, access, listing), in: listing)
+            add(try await lookup.tree(of: chain), in: listing)
         }
-    }
-
-    private static func tree(
-        of chain: TrustChain, _ access: SiteAccess, _ listing: SiteAccess.Listing
-    ) async throws(VaultError) -> TargetTree {
-        try await access.lookup(in: listing).tree(of: chain)
     }
 
     /// Nil where the site has no index, or one of the tags is not in it: all packs are looked at then.
     private static func paths(
-        of tags: Set<String>, of access: SiteAccess, in listing: SiteAccess.Listing
+        of tags: Set<String>, _ lookup: TargetLookup, in listing: SiteAccess.Listing
     ) async throws(VaultError) -> Set<String>? {
         var found: Set<String> = []
         for tag in tags.sorted() {
             let roles: [VerifiedTargets]
             do throws(VaultError) {
-                roles = try await access.lookup(in: listing).rolesVisited(
-                    for: TagIndex.path(of: tag), in: listing.chain)
+                roles = try await lookup.rolesVisited(for: TagIndex.path(of: tag), in: listing.chain)
             } catch {
                 guard error.category == .untrusted else { throw error }
                 return nil
@@ -63,12 +55,11 @@ struct CandidatePacks {
     }
 
     private mutating func add(
-        _ paths: Set<String>, of access: SiteAccess, in listing: SiteAccess.Listing
+        _ paths: Set<String>, _ lookup: TargetLookup, in listing: SiteAccess.Listing
     ) async throws(VaultError) {
         for path in paths.sorted() {
             do throws(VaultError) {
-                let record = try await access.lookup(in: listing).target(
-                    at: path, in: listing.chain)
+                let record = try await lookup.target(at: path, in: listing.chain)
                 if let record {
                     add([record], isIndexed: true, in: listing)
                 } else {

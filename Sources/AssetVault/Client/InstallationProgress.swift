@@ -1,4 +1,5 @@
 public import SealedPack
+import VaultBytes
 
 /// The combined progress of several downloads: one bar for an installation.
 ///
@@ -22,10 +23,10 @@ public struct InstallationProgress: Sendable, Hashable {
     public init(of policies: Set<PackPolicy> = Set(PackPolicy.allCases)) { self.policies = policies }
 
     /// Bytes that were downloaded.
-    public var bytes: UInt64 { parts.values.reduce(0) { $0 + min($1.bytes, .max - $0) } }
+    public var bytes: UInt64 { parts.values.saturatingSum(\.bytes) }
 
     /// Bytes in all.
-    public var total: UInt64 { parts.values.reduce(0) { $0 + min($1.total, .max - $0) } }
+    public var total: UInt64 { parts.values.saturatingSum(\.total) }
 
     /// From 0 to 1; 1 where nothing is to be downloaded.
     public var fraction: Double { total == 0 ? 1 : Double(bytes) / Double(total) }

@@ -122,9 +122,7 @@ struct SiteAccess: Sendable {
         let ids = records.compactMap { PackID(targetPath: $0.path) }.map { id in
             (names?[listed: id]?.name ?? id).description
         }
-        let more = ids.count > 8 ? " and \(ids.count - 8) more" : ""
-        return ids.isEmpty
-            ? "it lists none at all" : "choose among \(ids.prefix(8).joined(separator: ", "))\(more)"
+        return ids.isEmpty ? "it lists none at all" : "choose among \(ids.listed(upTo: 8))"
     }
 
     /// A pack whose manifest was verified when it was staged, at the place where it was hosted then.

@@ -57,21 +57,15 @@ extension VaultClient {
     /// Throws `.key` for the first pack that was downloaded, and that no earlier version stands in for until its key is there.
     func requireNoneAwaitsKey(of ids: [PackID]) async throws(VaultError) {
         guard configuration.keys == nil else { return }
-        for id in try store.notLoaded(of: ids) where try await status(of: id).waitingVersion != nil {
-            throw Self.awaitingKey(id)
-        }
-    }
-
-    private static func awaitingKey(_ id: PackID) -> VaultError {
-        VaultError(
+        guard let id = try await store.awaitingKey(among: store.notLoaded(of: ids)).first else { return }
+        throw VaultError(
             .key, "the pack is verified and waits for its key", at: id.description,
             remedy: "unlock it when the key is there", hint: .givingKey)
     }
 
     /// Opens preloaded packs. The others are fetched from the site, which may list them for other keys by now.
     private func stillMissing(afterUnlocking ids: [PackID]) async throws(VaultError) -> [PackID] {
-        var waiting: [PackID] = []
-        for id in ids where try await status(of: id).waitingVersion != nil { waiting.append(id) }
+        let waiting = try await store.awaitingKey(among: ids)
         guard configuration.keys != nil, !waiting.isEmpty else { return ids }
         do throws(VaultError) { try await unlock(waiting) } catch {
             if Task.isCancelled { throw error }

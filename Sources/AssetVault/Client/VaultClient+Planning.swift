@@ -1,4 +1,5 @@
 import SealedPack
+import VaultBytes
 import VaultErrors
 
 /// What is done for selected packs.
@@ -42,7 +43,7 @@ extension VaultClient {
     ) async throws(VaultError) -> Plan {
         let plan = plan(for: selected, on: occasion, with: stored, missing: missing, within: nil)
         guard let allowance = configuration.policy.meteredAllowance, work.network == .metered,
-            plan.downloads.reduce(UInt64(0), { $0 + min($1.pack.length, .max - $0) }) > allowance
+            plan.downloads.saturatingSum(\.pack.length) > allowance
         else { return plan }
         let offers = selected.offers.byID
         let stager = stager(with: keys)

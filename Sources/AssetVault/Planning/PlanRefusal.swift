@@ -83,7 +83,6 @@ extension PlanRefusal {
     }
 
     private static func list(_ sources: [SiteLocation]) -> String {
-        let more = sources.count > 3 ? " and \(sources.count - 3) more" : ""
-        return sources.prefix(3).map(\.description).joined(separator: ", ") + more
+        sources.map(\.description).listed(upTo: 3)
     }
 }

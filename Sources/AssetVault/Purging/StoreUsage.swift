@@ -1,5 +1,6 @@
 public import SealedPack
 public import UpdateFramework
+import VaultBytes
 public import VaultErrors
 import VaultFileSystem
 
@@ -42,7 +43,7 @@ public struct StoreUsage: Sendable {
 
     /// Bytes on the disk of some of them.
     public func sizeOnDisk(where isCounted: (Pack) -> Bool = { _ in true }) -> UInt64 {
-        packs.filter(isCounted).reduce(0) { $0 + min($1.sizeOnDisk, .max - $0) }
+        packs.filter(isCounted).saturatingSum(\.sizeOnDisk)
     }
 }
 

@@ -1,6 +1,7 @@
 import SealedPack
 import StrictJSON
 import SystemPackage
+import VaultBytes
 import VaultErrors
 import VaultFileSystem
 
@@ -127,7 +128,7 @@ extension ProcessDescription {
 
 extension AccessNotes.Note: CustomStringConvertible {
     /// Bytes once opened.
-    fileprivate var size: UInt64 { packs.values.reduce(0) { $0 + min($1, .max - $0) } }
+    fileprivate var size: UInt64 { packs.values.saturatingSum(\.self) }
 
     var description: String {
         "'\(tags.joined(separator: " ").excerpt)' with \(size) in \(process.command) (\(process.number))"
@@ -143,9 +144,9 @@ extension AccessNotes {
         let present = try current()
         var packs: [PackID: UInt64] = [:]
         for other in present { packs.merge(other.packs, uniquingKeysWith: max) }
-        let used = packs.values.reduce(UInt64(0)) { $0 + min($1, .max - $0) }
+        let used = packs.values.saturatingSum(\.self)
         packs.merge(note.packs, uniquingKeysWith: max)
-        let wanted = packs.values.reduce(UInt64(0)) { $0 + min($1, .max - $0) }
+        let wanted = packs.values.saturatingSum(\.self)
         guard wanted > limit else { return }
         let holders = present.sorted { $0.size > $1.size }.map(\.description)
         let shown = holders.prefix(Self.shownHolders) + (holders.count > Self.shownHolders ? ["others"] : [])

@@ -1,4 +1,5 @@
 public import SealedPack
+import VaultBytes
 
 /// How far the downloads of a request are.
 public struct ResourceProgress: Sendable, Hashable {
@@ -13,10 +14,10 @@ public struct ResourceProgress: Sendable, Hashable {
     public internal(set) var packs: [PackID: Part] = [:]
 
     /// Bytes that were downloaded.
-    public var bytes: UInt64 { packs.values.reduce(0) { $0 + min($1.bytes, .max - $0) } }
+    public var bytes: UInt64 { packs.values.saturatingSum(\.bytes) }
 
     /// Bytes in all.
-    public var total: UInt64 { packs.values.reduce(0) { $0 + min($1.total, .max - $0) } }
+    public var total: UInt64 { packs.values.saturatingSum(\.total) }
 
     /// From 0 to 1; 1 where nothing is missing.
     public var fraction: Double { total == 0 ? 1 : Double(bytes) / Double(total) }

@@ -1,5 +1,6 @@
 public import SealedPack
 import Synchronization
+import VaultBytes
 public import VaultContent
 public import VaultErrors
 
@@ -71,7 +72,7 @@ public final class ResourceRequest: Sendable {
     /// what a fetch throws, and `.unknownTag`.
     public func downloadSize() async throws(VaultError) -> UInt64 {
         let costs = try await client.costs(of: .tagged(tags))
-        return costs.reduce(0) { $0 + min($1.cost.bytes, .max - $0) }
+        return costs.saturatingSum(\.cost.bytes)
     }
 
     /// Begins the access if all packs of the tags are loaded; nothing is downloaded. False begins nothing, and needs no end.

@@ -20,13 +20,12 @@ extension VaultStore {
             try TaggedPacks.requireKnown(present.unknownTags, among: present.listedTags)
             return present.packs
         }
-        for earlier in try await listing.earlier {
+        return try await listing.firstEarlier { earlier throws(VaultError) in
             // A tag that it does not know may be in what was not read since.
-            if let found = try await earlier.taggedPacks(with: tags), found.unknownTags.isEmpty {
-                return found.packs
-            }
+            guard let found = try await earlier.taggedPacks(with: tags), found.unknownTags.isEmpty
+            else { return nil }
+            return found.packs
         }
-        return nil
     }
 
     /// By the metadata that were verified last. Nil where there are none, or what they say of these tags is not stored.
@@ -41,9 +40,14 @@ extension VaultStore {
     ) async throws(VaultError) -> (ids: [PackID], waiting: [PackID])? {
         guard let packs = try await knownPacks(with: tags) else { return nil }
         let ids = try notLoaded(of: packs.map(\.id))
+        return (ids, try await awaitingKey(among: ids))
+    }
+
+    /// Those of some packs of which a version waits for its key.
+    func awaitingKey(among ids: [PackID]) async throws(VaultError) -> [PackID] {
         var waiting: [PackID] = []
         for id in ids where try await status(of: id).waitingVersion != nil { waiting.append(id) }
-        return (ids, waiting)
+        return waiting
     }
 
     private func storedListing() async throws(VaultError) -> StoredListing? {

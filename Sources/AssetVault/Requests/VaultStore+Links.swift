@@ -13,19 +13,18 @@ extension VaultStore {
 
     /// Names for people, of many only the first ones.
     package func list(_ ids: [PackID]) -> String {
-        let names = ids.prefix(Self.namedPacks).map { (name(of: $0) ?? $0).description }
-        let rest = ids.count - names.count
-        return names.joined(separator: ", ") + (rest > 0 ? " and \(rest) more" : "")
+        ids.lazy.map(shownName).listed(upTo: Self.namedPacks)
     }
+
+    private func shownName(of id: PackID) -> String { (name(of: id) ?? id).description }
 
     /// Throws `.usage` where there is one.
     func refuse(sealed ids: [PackID]) throws(VaultError) {
         guard !ids.isEmpty else { return }
-        let names = ids.prefix(Self.namedPacks).map { (name(of: $0) ?? $0).description }
         throw VaultError(
             .usage, "kept sealed, so that programs can't read files by their names", at: list(ids),
             remedy: "read single files with 'assetvault cat', or open the packs",
-            hint: .openingPacks(names, store: layout.options))
+            hint: .openingPacks(ids.prefix(Self.namedPacks).map(shownName), store: layout.options))
     }
 }
 

@@ -1,4 +1,5 @@
 import SealedPack
+import VaultBytes
 import VaultConcurrency
 import VaultErrors
 
@@ -55,7 +56,7 @@ struct StagingRun: Sendable {
     /// Partial downloads of versions that are superseded now. The new versions may use their pieces: where the disk has space
     /// for both, they are removed afterwards.
     private func replacedDownloads(of plan: Plan) -> [PlannedRemoval] {
-        let bytes = plan.downloads.reduce(UInt64(0)) { $0 + min($1.pack.length, .max - $0) }
+        let bytes = plan.downloads.saturatingSum(\.pack.length)
         guard (try? stager.space.fits(bytes, in: stager.store.layout.ephemeral)) == true else {
             return []
         }

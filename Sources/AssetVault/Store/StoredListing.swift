@@ -15,10 +15,11 @@ struct StoredListing: Sendable {
     let appVersion: AppVersion?
     /// Chooses among variants; nil takes all.
     let device: DeviceTraits?
-    let names: PackNames?
-    /// Of the pack with the table of the names.
-    let namesDigest: SHA256Digest?
+    /// Nil where the names are public, or unknown.
+    let storedNames: StoredNames?
     let channel: Channel
+
+    var names: PackNames? { storedNames?.names }
 
     /// The app's listing; where a waiting pack is not in it, also the metadata that a downloader refreshed since. Nil where no
     /// stored metadata pass verification, or the store was never refreshed.
@@ -73,11 +74,10 @@ struct StoredListing: Sendable {
             guard error.meansIncompleteMetadata else { throw error }
             return nil
         }
-        let stored = chain.hasQuietNames ? try StoredNames(of: store) : nil
-        (names, namesDigest) = (stored?.names, stored?.digest)
+        storedNames = chain.hasQuietNames ? try StoredNames(of: store) : nil
     }
 
-    /// What was listed before; see ``earlier``.
+    /// What was listed before; see ``firstEarlier(_:)``.
     init(_ present: Self, before chain: TrustChain, _ lookup: TargetLookup) {
         self = present
         (self.chain, self.lookup) = (chain, lookup)

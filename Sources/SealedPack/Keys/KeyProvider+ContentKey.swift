@@ -46,8 +46,7 @@ extension VaultError {
     }
 
     private static func list(_ ids: [KeyID]) -> String {
-        let more = ids.count > 4 ? " and \(ids.count - 4) more" : ""
-        return ids.prefix(4).map { "'\($0)'" }.joined(separator: ", ") + more
+        ids.map { "'\($0)'" }.listed(upTo: 4)
     }
 }
 

@@ -7,29 +7,22 @@ public struct EarlierState: Sendable {
 }
 
 extension MetadataStore {
-    /// The states before the latest refreshes whose delegated roles were not all read again since, the newest first. Only for what
-    /// is already loaded: each may be outdated.
-    public func earlierStates() async throws(VaultError) -> [EarlierState] {
-        var states: [EarlierState] = []
-        for source in try earlier.sets {
-            guard let chain = try? await chain(of: source) else { continue }
+    /// The first result by the states before the latest refreshes whose delegated roles were not all read again since, the newest
+    /// first; nil where there is none. Only for what is already loaded: each may be outdated.
+    public func firstEarlierState<Result>(
+        _ body: (EarlierState) async throws(VaultError) -> Result?
+    ) async throws(VaultError) -> Result? {
+        let sets = try earlier.sets
+        guard !sets.isEmpty else { return nil }
+        let root = try storedRootChain().newest.bytes
+        for source in sets {
+            guard let chain = try? await TrustChain.verifying(source, pinnedRoot: root, now: .earliest)
+            else { continue }
             let workflow = TrustWorkflow(source: source, storage: InitialTrust(), now: .earliest)
-            states.append(EarlierState(chain: chain, lookup: TargetLookup(workflow)))
-        }
-        return states
-    }
-
-    /// The top-level metadata before a refresh that has not ended; nil where there are none.
-    func earlierChain() async throws(VaultError) -> TrustChain? {
-        for source in try earlier.sets {
-            if let chain = try? await chain(of: source) { return chain }
+            let state = EarlierState(chain: chain, lookup: TargetLookup(workflow))
+            if let result = try await body(state) { return result }
         }
         return nil
-    }
-
-    private func chain(of source: StoredMetadata) async throws(VaultError) -> TrustChain {
-        try await TrustChain.verifying(
-            source, pinnedRoot: storedRootChain().newest.bytes, now: .earliest)
     }
 
     /// Where nothing is delegated all is read with the targets: earlier states are needed no more, unless another process has begun

@@ -40,7 +40,7 @@ extension MetadataStore {
             }
         }
         do throws(VaultError) { return try await refresh(from: asSource, now: .earliest) } catch {
-            guard let chain = try? await earlierChain() else { throw error }
+            guard let chain = try? await firstEarlierState({ $0.chain }) else { throw error }
             return chain
         }
     }

@@ -44,10 +44,7 @@ public struct ContentPlan: Sendable {
     /// Resource trees all of whose tags have the highest preservation.
     public private(set) var fullyPreserved: [PackID] = []
     /// Of the newest packs of teams.
-    public private(set) var withheldTags: [WithheldTags] = []
-    public private(set) var teamPathOverlaps: [TeamPathOverlap] = []
-    public private(set) var teamKeyMismatches: [TeamKeyMismatch] = []
-    public private(set) var unreachableTargets: [UnreachableTargets] = []
+    public private(set) var teamNotices: [any SiteNotice] = []
     /// Whether the site also has packs of teams, of which nothing is counted here.
     public let hasTeams: Bool
 
@@ -93,13 +90,13 @@ public struct ContentPlan: Sendable {
         let deliveries = settings.structure.teams.compactMap {
             try? TeamDelivery(of: $0, to: vault, listed: nil, hosted: nil, now: .now)
         }
-        withheldTags = deliveries.flatMap(\.listedPacks.withheldTags)
-        teamPathOverlaps = TeamPathOverlap.all(among: deliveries)
-        unreachableTargets = deliveries.compactMap(\.unreachableTargets)
         let own = await TagKeys(
             of: packs, with: Set(deliveries.flatMap(\.listedPacks.packs).flatMap(\.pack.tags)),
             for: settings.audiences, vaultKeys: keys)
-        teamKeyMismatches = TeamKeyMismatch.all(among: deliveries, beside: own)
+        teamNotices += deliveries.flatMap(\.listedPacks.withheldTags)
+        teamNotices += TeamPathOverlap.all(among: deliveries)
+        teamNotices += TeamKeyMismatch.all(among: deliveries, beside: own)
+        teamNotices += deliveries.compactMap(\.unreachableTargets)
         let teams = try await TeamPathConflicts(of: deliveries, in: settings, of: vault, keys: keys)
         conflicts = (claims.conflicts + teams.conflicts).sorted { $0.path < $1.path }
     }

@@ -34,7 +34,7 @@ public struct DeviceContent: Sendable {
 
 extension Sequence<ContentPlan.Pack> {
     /// Bytes of all of them, opened; no more than a number can hold.
-    var totalSize: UInt64 { reduce(0) { $0 + Swift.min($1.openedSize, .max - $0) } }
+    var totalSize: UInt64 { saturatingSum(\.openedSize) }
 }
 
 extension ContentPlan {

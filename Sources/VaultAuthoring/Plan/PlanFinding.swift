@@ -1,9 +1,9 @@
 import SealedPack
 import VaultErrors
-import VaultSite
+public import VaultSite
 
 /// Something in a plan that limits forbid, or that is probably a mistake.
-public struct PlanFinding: Sendable, Hashable {
+public struct PlanFinding: SiteNotice, Hashable {
     public enum Severity: String, Sendable {
         case warning
         /// A limit is exceeded.
@@ -61,10 +61,7 @@ extension ContentPlan {
                     remedy: "give a tag, or exclude what is not needed"))
         }
         findings += PlanFinding.naming(conflicts)
-        for tags in withheldTags { findings.append(.warning(tags.problem, tags.remedy)) }
-        for overlap in teamPathOverlaps { findings.append(.warning(overlap.problem, overlap.remedy)) }
-        for keys in teamKeyMismatches { findings.append(.warning(keys.problem, keys.remedy)) }
-        for targets in unreachableTargets { findings.append(.warning(targets.problem, targets.remedy)) }
+        for notice in teamNotices { findings.append(.warning(notice.problem, notice.remedy)) }
         findings += variantFindings
         for place in unusedRules {
             findings.append(.warning("no file matches the rule at \(place)", "correct its \"paths\""))

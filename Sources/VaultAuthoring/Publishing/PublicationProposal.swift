@@ -87,7 +87,7 @@ struct PublicationProposal {
         let conflicts = try await TeamPathConflicts(
             of: deliveries, in: settings, of: vault, keys: publisher.keys
         ).conflicts
-        warnings += PlanFinding.naming(conflicts).map { Warning("\($0.problem); \($0.remedy)") }
+        warnings += PlanFinding.naming(conflicts).map { Warning($0) }
         let own = records.compactMap { try? ListedPack($0).pack }.map(names.names.completing)
         warnings += TeamKeyMismatch.all(among: deliveries, beside: TagKeys(of: own)).map { Warning($0) }
     }

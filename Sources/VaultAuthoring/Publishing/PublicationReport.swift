@@ -2,6 +2,7 @@ import PackSealing
 public import SealedPack
 public import VaultErrors
 public import VaultKeys
+import VaultSite
 
 /// The result of a publication.
 public struct PublicationReport: Sendable {
@@ -120,6 +121,8 @@ public struct Warning: Sendable, ExpressibleByStringInterpolation {
         self.text = text
         self.hint = hint
     }
+
+    init(_ notice: some SiteNotice) { self.init("\(notice.problem); \(notice.remedy)") }
 
     public init(stringLiteral text: String) { self.init(text) }
 }

@@ -7,13 +7,6 @@ import VaultSite
 
 /// The tags of a team's packs, as far as they count.
 extension TeamDelivery {
-    /// What clients find of its newest metadata.
-    var listedPacks: PublishedPacks {
-        PublishedPacks(of: (targets?.records ?? []).filter { delegation.covers($0.path) }, granting: grants)
-    }
-
-    private var grants: TagGrants { TagGrants(to: [delegation]) }
-
     /// The packs with a granted tag that some key opens; of others nothing can be said.
     func openedPacks(with keys: any KeyProvider) async throws(VaultError) -> [(OpenPack, PackOffer)] {
         var opened: [(OpenPack, PackOffer)] = []
@@ -40,8 +33,4 @@ extension TargetTree {
         let records = records.filter { $0.signer.map(teams.contains) ?? false }
         return PublishedPacks(of: records, in: chain).withheldTags
     }
-}
-
-extension Warning {
-    init(_ tags: WithheldTags) { self.init("\(tags.problem); \(tags.remedy)") }
 }

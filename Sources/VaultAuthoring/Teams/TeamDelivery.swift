@@ -22,6 +22,10 @@ struct TeamDelivery {
     let versions: [Int64]
     /// The newest metadata that the team's keys have signed, whatever its version.
     private(set) var newest: UnverifiedMetadata?
+    /// What it lists.
+    private(set) var targets: VerifiedTargets?
+    /// What clients find of that.
+    private(set) var listedPacks: PublishedPacks
 
     private static let keyLimit = 1 << 16
 
@@ -52,12 +56,12 @@ struct TeamDelivery {
         delegation = Delegation(
             to: team.role, of: .paths(team.paths), trust: RoleTrust(keys, threshold: team.threshold),
             members: TagGrants.members(granting: team.tags))
+        let (delegation, grants) = (delegation, TagGrants(to: [delegation]))
+        listedPacks = PublishedPacks(of: [], granting: grants)
         newest = newestSigned(upTo: .max)
-    }
-
-    /// Of the newest metadata.
-    var targets: VerifiedTargets? {
-        newest.flatMap { try? VerifiedTargets(verifying: $0, as: delegation, by: .targets) }
+        targets = newest.flatMap { try? VerifiedTargets(verifying: $0, as: delegation, by: .targets) }
+        let found = (targets?.records ?? []).filter { delegation.covers($0.path) }
+        listedPacks = PublishedPacks(of: found, granting: grants)
     }
 
     /// A pack of the team that clients find.

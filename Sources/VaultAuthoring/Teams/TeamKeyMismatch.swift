@@ -1,11 +1,11 @@
 public import SealedPack
 public import UpdateFramework
 import VaultErrors
-import VaultSite
+public import VaultSite
 
 /// Packs of a team with a granted tag, sealed for none of the vault keys of the site's own packs of that tag. A request for a tag
 /// needs all of its packs, so a client with the keys of the site alone is refused what it could have before.
-public struct TeamKeyMismatch: Sendable {
+public struct TeamKeyMismatch: SiteNotice {
     public let team: MetadataRole
     public let tag: String
     public let count: Int
@@ -44,8 +44,4 @@ extension TeamKeyMismatch {
             }
         }
     }
-}
-
-extension Warning {
-    init(_ mismatch: TeamKeyMismatch) { self.init("\(mismatch.problem); \(mismatch.remedy)") }
 }

@@ -1,9 +1,10 @@
 public import UpdateFramework
 import VaultErrors
+public import VaultSite
 
 /// Packs of a team at paths that are also assigned to an earlier team. By their IDs they are the earlier team's, listed or not at the
 /// time (TUF section 5.6.7: the first role that lists a path decides).
-public struct TeamPathOverlap: Sendable {
+public struct TeamPathOverlap: SiteNotice {
     public let earlier: MetadataRole
     public let later: MetadataRole
     public let count: Int
@@ -33,8 +34,4 @@ extension TeamPathOverlap {
             }
         }
     }
-}
-
-extension Warning {
-    init(_ overlap: TeamPathOverlap) { self.init("\(overlap.problem); \(overlap.remedy)") }
 }

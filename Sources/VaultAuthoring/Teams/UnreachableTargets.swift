@@ -1,8 +1,9 @@
 public import UpdateFramework
 import VaultErrors
+public import VaultSite
 
 /// Targets that a team lists outside of its paths.
-public struct UnreachableTargets: Sendable {
+public struct UnreachableTargets: SiteNotice {
     public let team: MetadataRole
     /// Those of the team.
     public let paths: [String]
@@ -27,8 +28,4 @@ extension TeamDelivery {
             UnreachableTargets(team: team.role, paths: team.paths, count: outside.count, path: $0.path)
         }
     }
-}
-
-extension Warning {
-    init(_ targets: UnreachableTargets) { self.init("\(targets.problem); \(targets.remedy)") }
 }

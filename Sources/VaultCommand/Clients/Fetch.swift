@@ -112,11 +112,10 @@ struct Fetch: AsyncParsableCommand {
 
     private func explainEmptyFetch() async throws(VaultError) {
         let removed = try await VaultStore(store.layout).status().filter(\.isRemoved).map(\.id.description)
-        let more = removed.count > 8 ? " and \(removed.count - 8) more" : ""
         let reason =
             removed.isEmpty
             ? "the site lists no essential or prefetch pack; for all others: "
-            : "packs were removed from this store (\(removed.prefix(8).joined(separator: ", "))\(more)) and come back when they are named; for all: "
+            : "packs were removed from this store (\(removed.listed(upTo: 8))) and come back when they are named; for all: "
         Console.note("nothing to fetch: \(reason)\(GivenCommand.line(adding: ["--all"]))")
     }
 

@@ -1,5 +1,6 @@
 import AssetVault
 import StrictJSON
+import VaultBytes
 
 /// The packs that were removed to free disk space, or would be.
 struct PurgeReport: Report {
@@ -11,7 +12,7 @@ struct PurgeReport: Report {
     /// Bytes that are to be free; nil where all go.
     let wantedSize: UInt64?
 
-    private var size: UInt64 { packs.reduce(0) { $0 + min($1.size, .max - $0) } }
+    private var size: UInt64 { packs.saturatingSum(\.size) }
 
     /// Bytes that are free, or would be.
     var freeSizeAfter: UInt64 { isDryRun ? freeSize + min(size, .max - freeSize) : freeSize }

@@ -2,6 +2,7 @@ import AssetVault
 import SealedPack
 import StrictJSON
 import VaultAuthoring
+import VaultBytes
 
 /// What a store takes on the disk.
 struct UsageReport: Report {
@@ -44,7 +45,7 @@ struct UsageReport: Report {
     private var accessedSize: UInt64 { openedSize(where: \.isInAccess) }
 
     private func openedSize(where isCounted: (StoreUsage.Pack) -> Bool) -> UInt64 {
-        usage.packs.filter(isCounted).reduce(0) { $0 + min($1.openedSize, .max - $0) }
+        usage.packs.filter(isCounted).saturatingSum(\.openedSize)
     }
 
     var lines: [String] {
