@@ -105,7 +105,7 @@ extension VaultClient {
     /// Does something by the listing that the client knows, then by new ones until there is a result. An older one decides nothing where
     /// another process has staged and removed packs by a newer one, and where the host has replaced its files.
     ///
-    /// - Parameter body: is told whether the listing is new; nil where a newer one may lead to a result.
+    /// - Parameter body: receives whether the listing is new; nil where a newer one may lead to a result.
     func byNewestListing<Result>(
         for place: String,
         _ body: (_ listing: SiteAccess.Listing, _ isNew: Bool) async throws(VaultError) -> Result?

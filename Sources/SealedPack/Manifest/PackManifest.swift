@@ -58,7 +58,7 @@ extension PackManifest {
 public struct PackOffer: Sendable, Hashable {
     public var policy: PackPolicy
     public var tags: [String]
-    /// Further tags of its record that whoever signed it may not give: they only tell variants apart.
+    /// Further tags of its record that whoever signed it may not give: they only distinguish variants.
     public var withheldTags: [String] = []
     /// Variant traits, such as `"language": "de"`.
     public var traits: JSONObject

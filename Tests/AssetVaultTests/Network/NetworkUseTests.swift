@@ -66,7 +66,7 @@ import Testing
         #expect(try await small.downloadSize() > 200_000)
         try await small.beginAccessing()
         let sent = sentBytes
-        // The texture comes with it. What it costs is told all the same.
+        // The texture comes with it. What it costs is reported all the same.
         let large = ResourceRequest(tags: ["level3"], of: careful)
         #expect(try await large.downloadSize() > 300_000)
         do {

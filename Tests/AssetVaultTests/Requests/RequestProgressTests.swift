@@ -36,7 +36,7 @@ import Testing
         #expect(progress.isFinished && progress.fractionCompleted == 1, "\(progress)")
     }
 
-    /// Also an observer that comes late is told so.
+    /// Also an observer that comes late learns that.
     @Test func nothingIsMissing() async throws {
         try await request("level2").beginAccessing()
         let request = request("level2")

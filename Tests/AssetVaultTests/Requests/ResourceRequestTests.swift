@@ -184,7 +184,7 @@ import Testing
         #expect(await category { try await request("level2").beginAccessing() } == .unavailable)
     }
 
-    /// Too little disk space is told before anything fails, with the bytes that are missing (ODR-11, ODR-12).
+    /// Too little disk space is reported before anything fails, with the bytes that are missing (ODR-11, ODR-12).
     @Test func lowDisk() async throws {
         let full = try game.client { $0.policy.lowWaterMark = 1 << 60 }
         let updates = full.statusUpdates

@@ -41,7 +41,7 @@ struct MeteredNetworkTests {
             + testSite.keys
         try await Command.run(access + limited + ["--", "true"]).failed(78, naming: "metered network")
         #expect(try await loaded().isEmpty)
-        // What it costs is told all the same.
+        // What it costs is reported all the same.
         let costs = try await testSite.fetch(
             nil, "asked", "--metered", "--metered-allowance", "1KB", "--dry-run"
         ).succeeded()

@@ -45,7 +45,7 @@ import VaultSite
         #expect(try await loaded(folder["many"]).count == 21)
     }
 
-    /// The index follows the packs; an unknown tag is told with the nearest one.
+    /// The index follows the packs; an unknown tag is reported with the nearest one.
     @Test func changes() async throws {
         try declare(Array(1..<41))
         try await testSite.publish()

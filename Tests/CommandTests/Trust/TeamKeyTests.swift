@@ -2,7 +2,7 @@ import Foundation
 import StrictJSON
 import Testing
 
-/// What the publisher of a site is told of a team whose packs clients of the site can't open, or find.
+/// What publish and plan report of a team whose packs clients of the site can't open, or find.
 @Suite(.timeLimit(.minutes(5))) struct TeamKeyTests {
     let studio: Studio
     private var testSite: TestSite { studio.testSite }
