@@ -42,4 +42,4 @@ limit=600
 python3 Tests/suites.py "$binaries/AssetVaultPackageTests.xctest" --limit "$limit" \
     --also judges-archive "$(judge archive)" --also judges-crypto "$(judge crypto)" \
     --also judges-keys "$(judge keys)" --also judges-pack "$(judge pack)" \
-    --also hosting "sh Samples/hosting/check.sh" --also maze "sh Tests/typecheck-maze.sh '$binaries'"
+    --also hosting "sh Samples/hosting/check.sh" --also maze "sh Tests/typecheck.sh '$binaries' Samples/maze/Sources/maze/*.swift"

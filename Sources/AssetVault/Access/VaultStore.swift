@@ -109,8 +109,36 @@ public final class VaultStore: Sendable {
         return layout.current(of: id)
     }
 
-    /// Holds the live version of a pack as long as the lease lives: for reading several files that belong together. Throws `.missing` before it is loaded.
+    /// Holds the live version of a pack as long as the lease lives: for reading several files that belong together. Throws `.missing`
+    /// before it is loaded, `.key` where its key is missing.
     @concurrent public func lease(of id: PackID) async throws(VaultError) -> PackLease {
+        do throws(VaultError) { return try await loadedLease(of: id) } catch {
+            guard error.category == .missing, let missingKey = try? await missingKey(of: listedID(of: id))
+            else { throw error }
+            throw missingKey
+        }
+    }
+
+    /// Why a pack that is not loaded could not be opened; nil where no key is missing, or nothing is known of the pack.
+    private func missingKey(of id: PackID) async throws(VaultError) -> VaultError? {
+        let record = try await hasStore ? storeAccess.journal.state(of: id) : PackRecord()
+        guard !record.isRemoved else { return nil }
+        guard let keys else { return record.waiting == nil ? nil : .awaitingKey(id) }
+        var pack = record.waiting
+        if pack == nil {
+            let listing = try await StoredListing(kept: storeAccess, trusting: trustedRoot, choosing: choice)
+            pack = try await listing?.offer(of: id)?.pack
+        }
+        guard let pack else { return nil }
+        var matches = await KeyMatches(keys)
+        return await matches.missingKey(of: pack).map { error in
+            VaultError(
+                .key, "the key does not open it: \(error.problem)", at: error.place, remedy: error.remedy)
+        }
+    }
+
+    /// Throws `.missing` for any pack that is not loaded.
+    @concurrent func loadedLease(of id: PackID) async throws(VaultError) -> PackLease {
         let id = listedID(of: id)
         let lease = try await PackLease.acquire(id, in: layout)
         noteUse(of: lease)

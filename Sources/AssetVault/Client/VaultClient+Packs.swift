@@ -45,9 +45,8 @@ extension VaultClient {
         if requireLatest { try await refresh() }
         try await byNewestListing(for: missing.map(\.description).joined(separator: ", ")) {
             _, _ throws(VaultError) in
-            if let missingKey = try await stage(.only(missing), in: work.makeBatch()).first {
-                throw missingKey
-            }
+            let awaitingKey = try await stage(.only(missing), in: work.makeBatch())
+            if let locked = awaitingKey.first(where: \.isLocked) { throw locked.error }
             try await requireNoneAwaitsKey(of: missing)
             missing = try store.notLoaded(of: missing)
             return missing.isEmpty ? () : nil
@@ -58,9 +57,7 @@ extension VaultClient {
     func requireNoneAwaitsKey(of ids: [PackID]) async throws(VaultError) {
         guard configuration.keys == nil else { return }
         guard let id = try await store.awaitingKey(among: store.notLoaded(of: ids)).first else { return }
-        throw VaultError(
-            .key, "the pack is verified and waits for its key", at: id.description,
-            remedy: "unlock it when the key is there", hint: .givingKey)
+        throw .awaitingKey(id)
     }
 
     /// Opens preloaded packs. The others are fetched from the site, which may list them for other keys by now.

@@ -62,9 +62,9 @@ extension VaultClient {
             if isForLinks { try store.requireOpened(selected.offers.map(\.pack.id)) }
             try store.requireRoom(for: selected.offers.map(\.pack), tags, within: limit)
             do throws(VaultError) {
-                let missingKeys = try await stage(
+                let awaitingKey = try await stage(
                     selected, listedBy: listing, in: batch, reportingTo: downloads)
-                if let missingKey = missingKeys.first { throw missingKey }
+                if let locked = awaitingKey.first(where: \.isLocked) { throw locked.error }
             } catch {
                 // Another process removed or purged one while it was staged. Here it is still wanted.
                 guard error.category == .missing, selected.offers.contains(where: { isRemoved($0.pack.id) })
@@ -108,7 +108,7 @@ extension VaultClient {
     private func stage(
         _ selected: SelectedPacks, listedBy listing: SiteAccess.Listing, in batch: WorkQueue.Batch,
         reportingTo downloads: RequestDownloads
-    ) async throws(VaultError) -> [VaultError] {
+    ) async throws(VaultError) -> [PackAwaitingKey] {
         let ids = selected.offers.map(\.pack.id)
         let missing = Set(try store.notLoaded(of: ids))
         downloads.plan(selected.offers.map(\.pack).filter { missing.contains($0.id) })

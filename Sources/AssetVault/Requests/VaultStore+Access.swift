@@ -68,7 +68,7 @@ extension VaultStore {
     ) async throws(VaultError) -> ResourceAccess? {
         var leases: [PackLease] = []
         for pack in packs {
-            do throws(VaultError) { leases.append(try await lease(of: pack.id)) } catch {
+            do throws(VaultError) { leases.append(try await loadedLease(of: pack.id)) } catch {
                 guard error.category == .missing else { throw error }
                 return nil
             }
