@@ -3,13 +3,15 @@ import Testing
 
 /// The Swift of the documents is what an app can compile that imports the products and nothing else.
 @Suite(.timeLimit(.minutes(5))) struct DocumentedSwiftTests {
-    private static let tests = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+    private static let tests = URL(filePath: #filePath).deletingLastPathComponent()
+        .deletingLastPathComponent()
     private static let package = tests.deletingLastPathComponent()
 
     /// Each block is compiled as the body of a function, beside what the documents presume (`Presumed.swift`).
     @Test func everyBlockCompiles() throws {
         let blocks = try Self.documents().flatMap(SwiftBlock.all)
-        for document in ["README.md", "Requests.md", "Reading.md", "LifeOfAPack.md", "ResourceRequest.swift"] {
+        for document in ["README.md", "Requests.md", "Reading.md", "LifeOfAPack.md", "ResourceRequest.swift"]
+        {
             #expect(blocks.contains { $0.document.lastPathComponent == document }, "\(document)")
         }
         let output = try Self.typecheck(blocks.enumerated().map { $1.source(named: "block\($0)") })
@@ -17,7 +19,8 @@ import Testing
     }
 
     @Test func aBlockThatDoesNotCompileIsFound() throws {
-        let block = SwiftBlock(document: Self.package.appending(path: "X.md"), line: 7, lines: ["client.fetsh()"])
+        let block = SwiftBlock(
+            document: Self.package.appending(path: "X.md"), line: 7, lines: ["client.fetsh()"])
         let output = try Self.typecheck([block.source(named: "block")])
         #expect(output.contains("X.md:7") && output.contains("fetsh"), "\(output)")
     }

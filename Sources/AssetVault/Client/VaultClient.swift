@@ -47,7 +47,7 @@ public actor VaultClient {
 
     /// Updates of one pack, from now on.
     public nonisolated func statusUpdates(for id: PackID) -> StatusUpdates {
-        StatusUpdates(broadcast, of: id)
+        StatusUpdates(broadcast, of: store.shownID(of: id))
     }
 
     /// Ends all sequences of updates, after what was reported so far. They end by themselves with the client.
@@ -62,7 +62,7 @@ public actor VaultClient {
     @discardableResult
     public func refresh(now: UTCTime = .now) async throws(VaultError) -> TrustChain {
         var listing = try await access.refresh(now: now)
-        if let names = try await openNames(in: listing) { listing.names = names }
+        try await openNames(of: &listing)
         self.listing = listing
         return listing.chain
     }
@@ -85,8 +85,10 @@ public actor VaultClient {
         within time: Duration? = nil, now: UTCTime = .now
     ) async throws(VaultError) -> FetchReport {
         let batch = work.makeBatch(priority ?? selection.priority)
-        return try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
-            try await self.start(selection, in: batch, now: now)
+        return try await store.naming { () throws(VaultError) in
+            try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
+                try await self.start(selection, in: batch, now: now)
+            }
         }
     }
 
@@ -100,7 +102,7 @@ public actor VaultClient {
         }
         let awaitingKey = try await stage(selection, in: batch)
         try await storeAccess.removal.removeUnneededDownloads()
-        return FetchReport(awaitingKey: awaitingKey)
+        return FetchReport(awaitingKey: awaitingKey.map(store.shown))
     }
 
     /// Without the site, packs that were downloaded before still open: that needs only their keys. Failures are reported by
@@ -141,11 +143,11 @@ public actor VaultClient {
             for: selected, on: occasion, with: stored, missing: missingKeys, using: keys)
         if needsAll, let refusal = plan.refusals.first { throw refusal.error }
         let refreshed = Set(plan.refreshed.map(\.id))
-        for id in plan.kept where !refreshed.contains(id) { broadcast.send(.finished(id, .loaded)) }
+        for id in plan.kept where !refreshed.contains(id) { observer(.finished(id, .loaded)) }
         for pack in plan.locked {
-            if let error = missingKeys[pack.id] { broadcast.send(.awaitingKey(pack.id, error)) }
+            if let error = missingKeys[pack.id] { observer(.awaitingKey(pack.id, error)) }
             let isLoaded = (try? store.path(of: pack.id)) != nil
-            broadcast.send(.finished(pack.id, isLoaded ? .loaded : .absent))
+            observer(.finished(pack.id, isLoaded ? .loaded : .absent))
         }
         var stager = stager(with: keys)
         if occasion.isRequest { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
@@ -195,5 +197,6 @@ public actor VaultClient {
         return stager
     }
 
-    var observer: Observer { { [broadcast] in broadcast.send($0) } }
+    /// Tells the readers of updates, by the names of the packs.
+    var observer: Observer { { [broadcast, store] in broadcast.send(store.shown($0)) } }
 }

@@ -15,9 +15,11 @@ extension VaultClient {
         to tags: Set<String>, in batch: WorkQueue.Batch, reportingTo downloads: RequestDownloads,
         isForLinks: Bool = false
     ) async throws(VaultError) -> ResourceAccess {
-        try await batch.whileWanted(at: tags.sorted().joined(separator: ", ")) { () throws(VaultError) in
-            try await self.accessWhileWanted(
-                to: tags, in: batch, reportingTo: downloads, isForLinks: isForLinks)
+        try await store.naming { () throws(VaultError) in
+            try await batch.whileWanted(at: tags.sorted().joined(separator: ", ")) { () throws(VaultError) in
+                try await self.accessWhileWanted(
+                    to: tags, in: batch, reportingTo: downloads, isForLinks: isForLinks)
+            }
         }
     }
 
@@ -111,7 +113,7 @@ extension VaultClient {
     ) async throws(VaultError) -> [PackAwaitingKey] {
         let ids = selected.offers.map(\.pack.id)
         let missing = Set(try store.notLoaded(of: ids))
-        downloads.plan(selected.offers.map(\.pack).filter { missing.contains($0.id) })
+        downloads.plan(selected.offers.map(\.pack).filter { missing.contains($0.id) }.map(store.shown))
         let updates = statusUpdates
         async let reporting: Void = {
             for await update in updates { downloads.note(update) }

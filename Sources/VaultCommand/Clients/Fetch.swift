@@ -98,7 +98,7 @@ struct Fetch: AsyncParsableCommand {
                     _ = try await client.fetch(selection, priority: .urgent, within: time.duration)
                 } catch {
                     throw await error.suggesting(for: ids) { () throws(VaultError) in
-                        try await client.packs.map { client.store.name(of: $0.id) ?? $0.id }
+                        try await client.packs.map(\.id)
                     }
                 }
             }

@@ -2,7 +2,7 @@ import AssetVault
 import Testing
 
 /// What an app learns of packs whose key is wrong, or missing.
-@Suite(.timeLimit(.minutes(5))) struct MissingKeyTests {
+@Suite(.timeLimit(.minutes(5))) struct AwaitedKeyTests {
     private let hosted: HostedGame
     private let one: PackID
     private let path: EntryPath
