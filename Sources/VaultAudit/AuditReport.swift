@@ -92,6 +92,8 @@ public struct AuditedPack: Sendable {
     public let place: String
     /// By its manifest or its catalog; nil when neither could be read.
     public internal(set) var id: PackID?
+    /// What it is called, where its site lists it by a digest and a key opens the names.
+    public internal(set) var name: PackID?
     public internal(set) var version: UInt64?
     /// Bytes, as its manifest states them, else those of the file.
     public internal(set) var length: UInt64 = 0

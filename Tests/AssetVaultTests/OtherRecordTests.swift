@@ -46,7 +46,7 @@ import VaultFileSystem
         try await game.publish(["file": [4, 5, 6]])
         #expect(try await client.status(of: .one).state == .loaded)
         #expect(try await client.costs().map(\.version) == [2])
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(try await client.status(of: .one).loadedVersion == 2)
         try await client.remove(.one)
         #expect(try await client.status(of: .one).state == .absent)

@@ -36,6 +36,8 @@ struct SelectedPacks {
         switch selection {
         case .only(let ids): try await self.init(named: ids, of: access, in: listing)
         case .automatic, .all, .tagged:
+            // By the names of another listing a tag could miss some of its packs.
+            if case .tagged = selection, let missingNames = listing.missingNames { throw missingNames }
             let candidates = try await CandidatePacks(selection, of: access, in: listing)
             try self.init(selection, among: candidates, for: device, of: access, in: listing)
         }

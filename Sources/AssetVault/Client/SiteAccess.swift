@@ -31,6 +31,8 @@ struct SiteAccess: Sendable {
         let device: DeviceTraits?
         /// Real pack IDs of a site that lists them as keyed digests (quiet names); nil until the table was read.
         var names: PackNames?
+        /// Why the names may not be those of this listing; nil where they are, or where names are public.
+        var missingNames: VaultError?
         let now: UTCTime
 
         var version: ListingVersion { ListingVersion(chain) }
@@ -92,7 +94,7 @@ struct SiteAccess: Sendable {
     /// site does not list.
     func offer(of id: PackID, in listing: Listing) async throws(VaultError) -> LocatedPack {
         let listedID = listing.names?.listedID(of: id) ?? id
-        let id = listing.names?[listed: listedID]?.name ?? id
+        let id = listing.names?.shownID(of: listedID) ?? id
         let record = try await lookup(in: listing).target(at: listedID.targetPath, in: listing.chain)
         if let record {
             let listed = try ListedPack.readable(in: record, granting: TagGrants(in: listing.chain))
@@ -102,6 +104,7 @@ struct SiteAccess: Sendable {
                 "version \(listing.appVersion ?? .first) of the app is too old or too new for what the site lists",
                 at: id.description, remedy: "use another version of the app; what is loaded stays")
         }
+        if let missingNames = listing.missingNames { throw missingNames }
         let tree = try await lookup(in: listing).tree(of: listing.chain)
         throw VaultError(
             .missing, "the site lists no pack '\(id)'", at: id.description,
@@ -119,9 +122,9 @@ struct SiteAccess: Sendable {
     }
 
     private static func choice(among records: [TargetRecord], _ names: PackNames?) -> String {
-        let ids = records.compactMap { PackID(targetPath: $0.path) }.map { id in
-            (names?[listed: id]?.name ?? id).description
-        }
+        let ids = records.compactMap { PackID(targetPath: $0.path) }
+            .filter { names == nil || $0.description != PackNames.packID }
+            .map { names?.shownID(of: $0) ?? $0 }.sorted().map(\.description)
         return ids.isEmpty ? "it lists none at all" : "choose among \(ids.listed(upTo: 8))"
     }
 

@@ -24,8 +24,10 @@ extension VaultClient {
     public func costs(
         of selection: PackSelection = .automatic, within time: Duration? = nil, now: UTCTime = .now
     ) async throws(VaultError) -> [DownloadCost] {
-        return try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
-            try await self.findCosts(of: selection, now: now)
+        return try await store.naming { () throws(VaultError) in
+            try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
+                try await self.findCosts(of: selection, now: now)
+            }
         }
     }
 
@@ -50,7 +52,9 @@ extension VaultClient {
             guard let offer = offers[download.pack.id] else { continue }
             do throws(VaultError) {
                 guard let cost = try await stager.cost(of: offer) else { continue }
-                costs.append(DownloadCost(id: offer.pack.id, version: offer.pack.version, cost: cost))
+                costs.append(
+                    DownloadCost(
+                        id: store.shownID(of: offer.pack.id), version: offer.pack.version, cost: cost))
             } catch {
                 if Task.isCancelled { throw error }
                 firstError = firstError ?? error

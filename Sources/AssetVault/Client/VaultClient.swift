@@ -47,7 +47,7 @@ public actor VaultClient {
 
     /// Updates of one pack, from now on.
     public nonisolated func statusUpdates(for id: PackID) -> StatusUpdates {
-        StatusUpdates(broadcast, of: id)
+        StatusUpdates(broadcast, of: store.shownID(of: id))
     }
 
     /// Ends all sequences of updates, after what was reported so far. They end by themselves with the client.
@@ -62,7 +62,7 @@ public actor VaultClient {
     @discardableResult
     public func refresh(now: UTCTime = .now) async throws(VaultError) -> TrustChain {
         var listing = try await access.refresh(now: now)
-        if let names = try await openNames(in: listing) { listing.names = names }
+        try await openNames(of: &listing)
         self.listing = listing
         return listing.chain
     }
@@ -70,8 +70,9 @@ public actor VaultClient {
     /// Starts up: refreshes the trusted metadata, opens what waits, and downloads what is missing. A pack that fails leaves the others
     /// and its own earlier version as they were; the first error is thrown when all were tried.
     ///
-    /// A pack that is sealed for keys which are not here is no failure: it waits for its key, as
-    /// ``StatusUpdate/awaitingKey(_:_:)`` says (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before).
+    /// A pack that is sealed for keys which are not here is no failure: it waits for its key, as the report and
+    /// ``StatusUpdate/awaitingKey(_:_:)`` say (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before). An app that
+    /// can do nothing without it calls ``FetchReport/requireKeys()``.
     ///
     /// Nothing is downloaded where a tag of the selection is unknown: `.unknownTag` is thrown.
     ///
@@ -82,23 +83,26 @@ public actor VaultClient {
     public func fetch(
         _ selection: PackSelection = .automatic, priority: LoadingPriority? = nil,
         within time: Duration? = nil, now: UTCTime = .now
-    ) async throws(VaultError) {
+    ) async throws(VaultError) -> FetchReport {
         let batch = work.makeBatch(priority ?? selection.priority)
-        try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
-            try await self.start(selection, in: batch, now: now)
+        return try await store.naming { () throws(VaultError) in
+            try await withTimeLimit(time, at: "fetch") { () throws(VaultError) in
+                try await self.start(selection, in: batch, now: now)
+            }
         }
     }
 
     private func start(_ selection: PackSelection, in batch: WorkQueue.Batch, now: UTCTime)
-        async throws(VaultError)
+        async throws(VaultError) -> FetchReport
     {
         try await storeAccess.recovery.recover()
         do throws(VaultError) { try await refresh(now: now) } catch {
             if !Task.isCancelled { await openWhatWaits(of: selection) }
             throw error
         }
-        _ = try await stage(selection, in: batch)
+        let awaitingKey = try await stage(selection, in: batch)
         try await storeAccess.removal.removeUnneededDownloads()
+        return FetchReport(awaitingKey: awaitingKey.map(store.shown))
     }
 
     /// Without the site, packs that were downloaded before still open: that needs only their keys. Failures are reported by
@@ -109,10 +113,10 @@ public actor VaultClient {
         _ = try? await unlock(named)
     }
 
-    /// Stages what is missing of a selection, by the metadata that were read last. Returns an error for each pack whose key is
-    /// missing.
+    /// Stages what is missing of a selection, by the metadata that were read last. Returns the packs that wait for their
+    /// key.
     func stage(_ selection: PackSelection, in batch: WorkQueue.Batch) async throws(VaultError)
-        -> [VaultError]
+        -> [PackAwaitingKey]
     {
         guard let listing else { return [] }
         let selected = try await SelectedPacks(selection, for: listing.device, of: access, in: listing)
@@ -129,7 +133,7 @@ public actor VaultClient {
     func stage(
         _ selected: SelectedPacks, listedBy listing: SiteAccess.Listing, in batch: WorkQueue.Batch,
         needsAll: Bool = false
-    ) async throws(VaultError) -> [VaultError] {
+    ) async throws(VaultError) -> [PackAwaitingKey] {
         let occasion = PlanningOccasion.app(selected.selection)
         let stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
@@ -139,11 +143,11 @@ public actor VaultClient {
             for: selected, on: occasion, with: stored, missing: missingKeys, using: keys)
         if needsAll, let refusal = plan.refusals.first { throw refusal.error }
         let refreshed = Set(plan.refreshed.map(\.id))
-        for id in plan.kept where !refreshed.contains(id) { broadcast.send(.finished(id, .loaded)) }
+        for id in plan.kept where !refreshed.contains(id) { observer(.finished(id, .loaded)) }
         for pack in plan.locked {
-            if let error = missingKeys[pack.id] { broadcast.send(.awaitingKey(pack.id, error)) }
+            if let error = missingKeys[pack.id] { observer(.awaitingKey(pack.id, error)) }
             let isLoaded = (try? store.path(of: pack.id)) != nil
-            broadcast.send(.finished(pack.id, isLoaded ? .loaded : .absent))
+            observer(.finished(pack.id, isLoaded ? .loaded : .absent))
         }
         var stager = stager(with: keys)
         if occasion.isRequest { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
@@ -157,7 +161,25 @@ public actor VaultClient {
         if let refusal = selected.refusals.first { throw refusal }
         for outcome in outcomes { _ = try outcome.result.get() }
         if let refusal = plan.refusals.first { throw refusal.error }
-        return plan.locked.compactMap { missingKeys[$0.id] } + outcomes.compactMap(\.missingKey)
+        return awaitingKey(of: plan, missingKeys, outcomes, among: selected)
+    }
+
+    private func awaitingKey(
+        of plan: Plan, _ missingKeys: [PackID: VaultError], _ outcomes: [StagingRun.Outcome],
+        among selected: SelectedPacks
+    ) -> [PackAwaitingKey] {
+        let offers = selected.offers.byID
+        let locked = plan.locked.compactMap { pack in
+            missingKeys[pack.id].map { PackAwaitingKey(pack, isDownloaded: false, $0) }
+        }
+        return locked
+            + outcomes.compactMap { outcome in
+                guard let pack = offers[outcome.id]?.pack, let state = try? outcome.result.get(),
+                    state == .toBeTransferred || outcome.missingKey != nil
+                else { return nil }
+                return PackAwaitingKey(
+                    pack, isDownloaded: state == .toBeTransferred, outcome.missingKey ?? missingKeys[pack.id])
+            }
     }
 
     /// The form of packs in permanent storage; nil where any form will do.
@@ -175,5 +197,6 @@ public actor VaultClient {
         return stager
     }
 
-    var observer: Observer { { [broadcast] in broadcast.send($0) } }
+    /// Tells the readers of updates, by the names of the packs.
+    var observer: Observer { { [broadcast, store] in broadcast.send(store.shown($0)) } }
 }

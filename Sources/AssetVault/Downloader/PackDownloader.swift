@@ -33,12 +33,13 @@ public struct PackDownloader: Sendable {
         _ request: ContentRequest, within budget: DownloaderBudget = DownloaderBudget(), now: UTCTime = .now,
         onUpdate: @escaping @Sendable (StatusUpdate) -> Void = { _ in }
     ) async throws(VaultError) -> DownloaderReport {
+        let names = VaultStore(configuration.store)
         let width = budget.packsAtOnce(upTo: configuration.packsAtOnce)
         let report = try await withTimeLimit(budget.time, at: "downloader") { () throws(VaultError) in
-            try await download(request, now: now, width: width, observer: onUpdate)
+            try await download(request, now: now, width: width) { onUpdate(names.shown($0)) }
         }
         if Task.isCancelled { throw VaultError.cancelled("downloader") }
-        return report
+        return report.named(as: names)
     }
 
     private func download(

@@ -95,7 +95,7 @@ public final class ResourceRequest: Sendable {
     /// Ends the access: the packs may be removed when disk space is needed. Work that is under way for this request alone is
     /// cancelled. A request that ended can't begin again.
     public func endAccessing() {
-        let packs = packIDs
+        let packs = leases.map(\.listedID)
         // Before the packs are free.
         if !packs.isEmpty { client.requested.add(packs) }
         let access = phase.withLock { phase -> ResourceAccess? in
@@ -140,10 +140,12 @@ public final class ResourceRequest: Sendable {
     }
 
     /// The packs in access, in the order of publication; empty without access.
-    public var packIDs: [PackID] {
+    public var packIDs: [PackID] { leases.map(\.id) }
+
+    private var leases: [PackLease] {
         phase.withLock { phase in
             guard case .accessing(let access) = phase else { return [] }
-            return access.leases.map(\.id)
+            return access.leases
         }
     }
 

@@ -15,6 +15,7 @@ extension VaultStore {
 
     /// By the latest state of the site in which all that may list them was read; nil where there is none.
     private func knownPacks(with tags: Set<String>) async throws(VaultError) -> [PackManifest]? {
+        await openWaitingNames()
         guard let listing = try await storedListing() else { return nil }
         if let present = try await listing.taggedPacks(with: tags) {
             try TaggedPacks.requireKnown(present.unknownTags, among: present.listedTags)
@@ -68,7 +69,7 @@ extension VaultStore {
     ) async throws(VaultError) -> ResourceAccess? {
         var leases: [PackLease] = []
         for pack in packs {
-            do throws(VaultError) { leases.append(try await lease(of: pack.id)) } catch {
+            do throws(VaultError) { leases.append(try await loadedLease(of: pack.id)) } catch {
                 guard error.category == .missing else { throw error }
                 return nil
             }

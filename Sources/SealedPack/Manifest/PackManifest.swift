@@ -11,7 +11,7 @@ public struct PackManifest: Sendable, Hashable {
     /// Bytes of the whole pack.
     public let length: UInt64
     public let sha256: SHA256Digest
-    public let id: PackID
+    public internal(set) var id: PackID
     public let version: UInt64
     public let contentKeyID: ContentKeyID
     public let pieceCount: UInt32
@@ -46,6 +46,13 @@ extension PackManifest {
     package var tailLength: UInt64 {
         let index = UInt64(pieceCount) * UInt64(IndexRecord.length)
         return index + min(catalogLength, .max - index)
+    }
+
+    /// The same under another ID: what a pack is called whose site lists it by a digest.
+    package func called(_ name: PackID) -> PackManifest {
+        var pack = self
+        pack.id = name
+        return pack
     }
 
     public var policy: PackPolicy { offer.policy }

@@ -95,10 +95,10 @@ struct Fetch: AsyncParsableCommand {
         let result = await outcome { () throws(VaultError) in
             try await progress.whileShowing(configuration) { client throws(VaultError) in
                 do throws(VaultError) {
-                    try await client.fetch(selection, priority: .urgent, within: time.duration)
+                    _ = try await client.fetch(selection, priority: .urgent, within: time.duration)
                 } catch {
                     throw await error.suggesting(for: ids) { () throws(VaultError) in
-                        try await client.packs.map { client.store.name(of: $0.id) ?? $0.id }
+                        try await client.packs.map(\.id)
                     }
                 }
             }

@@ -34,7 +34,7 @@ import VaultFileSystem
             VaultConfiguration(
                 site: try #require(URL(string: hosted.server.url)), store: store, trustedRoot: Data(root),
                 keys: hosted.game.place.keys))
-        try await client.fetch()
+        _ = try await client.fetch()
         #expect(try await client.data(of: EntryPath(constant: "noise"), in: one) == Data(HostedGame.one))
         #expect(try client.store.path(of: one) == VaultStore(hosted.game.place.layout).path(of: one))
         #expect(throws: VaultError.self) { _ = try SiteLocation(#require(URL(string: "ftp://localhost/x"))) }
@@ -59,11 +59,11 @@ import VaultFileSystem
         let client = try hosted.client()
         #expect(try await client.pack(withID: extras).tags == ["campaign", "large"])
         for tags in [["none"], ["none", "campaign"]] {
-            #expect(await category { try await client.fetch(.tagged(Set(tags))) } == .unknownTag)
+            #expect(await category { _ = try await client.fetch(.tagged(Set(tags))) } == .unknownTag)
             #expect(await category { _ = try await client.costs(of: .tagged(Set(tags))) } == .unknownTag)
         }
         #expect(try await client.status(of: extras).state == .absent)
-        try await client.fetch(.tagged(["campaign"]))
+        _ = try await client.fetch(.tagged(["campaign"]))
         #expect(try await client.status(of: extras).state == .loaded)
         #expect(try await client.status(of: one).state == .absent)
     }
@@ -74,7 +74,7 @@ import VaultFileSystem
         configuration.form = form
         let client = try VaultClient(configuration)
         let small = PackID(constant: "small")
-        try await client.fetch(.only([small]))
+        _ = try await client.fetch(.only([small]))
         let entries = try await client.entries(in: small)
         #expect(entries.map(\.path.string) == ["a-b", "a/b", "z"] && entries.map(\.size) == [2, 1, 0])
         #expect(await category { _ = try await client.entries(in: one) } == .missing)
@@ -82,7 +82,7 @@ import VaultFileSystem
 
     /// Also where the store is named by a relative path: the working directory may be another one later.
     @Test func urlsAreAbsolute() async throws {
-        try await hosted.client().fetch()
+        _ = try await hosted.client().fetch()
         let root = hosted.game.place.layout.permanent.removingLastComponent()
         let here = FilePath(FileManager.default.currentDirectoryPath)
         var relative = FilePath(String(repeating: "../", count: here.components.count))
@@ -98,7 +98,7 @@ import VaultFileSystem
         let client = try hosted.client()
         let (ended, other) = (client.statusUpdates, client.statusUpdates(for: one))
         ended.end()
-        try await client.fetch()
+        _ = try await client.fetch()
         for await _ in ended { Issue.record("it has ended") }
         client.endStatusUpdates()
         var count = 0
