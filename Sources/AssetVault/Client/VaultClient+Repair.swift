@@ -41,6 +41,7 @@ extension VaultClient {
             }
         }
         if let error = firstError ?? (ids == nil ? nil : missingKey) { throw error }
+        if let listing { try access.record(listing) }
         return repaired
     }
 
