@@ -16,8 +16,10 @@ struct SelectedPacks {
     /// The selection; tags are replaced by the IDs of the packs that they chose.
     let selection: PackSelection
 
-    /// Which variants the device gets; nil for `.only`, or where no device was ever named.
+    /// Which variants the device gets; nil for `.only`, and where no device decides.
     let variants: VariantChoice?
+    /// The traits by which variants of the selection were left out.
+    let decidingTraits: [String]
 
     /// The packs that the variants were chosen among; empty for `.only`.
     let candidateIDs: Set<PackID>
@@ -25,6 +27,12 @@ struct SelectedPacks {
     let unknownTags: Set<String>
     /// All tags that were found; complete where one is unknown.
     private let listedTags: Set<String>
+
+    /// Whether the site lists no pack at all to choose from.
+    var listsNothing: Bool {
+        if case .only = selection { return false }
+        return candidateIDs.isEmpty && skipped.isEmpty && refusals.isEmpty
+    }
 
     var replacedIDs: Set<PackID> { Set(variants?.replaced.keys.map(\.self) ?? []) }
 
@@ -50,7 +58,7 @@ struct SelectedPacks {
         for id in ids { offers.append(try await access.offer(of: id, in: listing)) }
         self.offers = offers
         selection = .only(offers.map(\.pack.id))
-        (refusals, unreadable, skipped, variants) = ([], nil, [], nil)
+        (refusals, unreadable, skipped, variants, decidingTraits) = ([], nil, [], nil, [])
         (candidateIDs, unknownTags, listedTags) = ([], [], [])
     }
 
@@ -69,7 +77,10 @@ struct SelectedPacks {
         let variants = device.map {
             VariantChoice(among: offers.map { ($0.pack.id, $0.pack.offer) }, for: $0)
         }
-        offers = offers.filter { selection.mayTake($0.pack) && variants?.takes($0.pack.id) ?? true }
+        offers = offers.filter { selection.mayTake($0.pack) }
+        let replaced = offers.filter { variants?.takes($0.pack.id) == false }
+        decidingTraits = Set(replaced.flatMap(\.pack.offer.traits.keys)).sorted()
+        offers = offers.filter { variants?.takes($0.pack.id) ?? true }
         offers.sort { $0.ranked < $1.ranked }
         self.offers = offers
         self.variants = variants

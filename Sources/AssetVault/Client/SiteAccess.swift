@@ -12,7 +12,7 @@ struct SiteAccess: Sendable {
     /// Of metadata. Nil: one attempt per mirror, since the next mirror is the retry.
     private let retries: RetryPolicy?
     private let choice: ListingChoice
-    private let store: StoreAccess
+    let store: StoreAccess
     var role: StoreRole { store.role }
 
     /// At most 3 attempts a file, because an app waits for it at its start.
@@ -22,19 +22,24 @@ struct SiteAccess: Sendable {
 
     /// The packs of a site, by metadata that were just verified.
     struct Listing: Sendable {
+        /// As clients of the followed channel see it.
         let chain: TrustChain
+        /// With all channels.
+        let siteChain: TrustChain
         /// The mirror that sent the metadata.
         let site: Site
-        /// Of the app; see ``VaultConfiguration/appVersion``.
-        let appVersion: AppVersion?
-        /// Chooses among variants; nil takes all. See ``VaultConfiguration/device``.
-        let device: DeviceTraits?
+        /// What was asked for, completed by what the store remembers.
+        let choice: ListingChoice
         /// Real pack IDs of a site that lists them as keyed digests (quiet names); nil until the table was read.
         var names: PackNames?
         /// Why the names may not be those of this listing; nil where they are, or where names are public.
         var missingNames: VaultError?
         let now: UTCTime
 
+        /// Of the app; see ``VaultConfiguration/appVersion``.
+        var appVersion: AppVersion? { choice.appVersion }
+        /// Chooses among variants.
+        var device: DeviceTraits { choice.decidingDevice }
         var version: ListingVersion { ListingVersion(chain) }
         /// See ``VaultClient/contestedVersion``.
         var contestedVersion: Int64? { chain.isContested ? chain.timestamp.version : nil }
@@ -73,18 +78,18 @@ struct SiteAccess: Sendable {
         throw firstError ?? VaultError(.usage, "no site was named", at: "site", remedy: "name one")
     }
 
-    /// What clients of the channel see. Records the choice of channel, app version and device, which the
-    /// store follows from now on.
+    /// What clients of the channel see.
     private func adoptListing(of chain: TrustChain, at site: Site, now: UTCTime) throws(VaultError) -> Listing
     {
-        let stored = StoredListingChoice(of: store)
-        let choice = try stored.completing(choice)
-        let listing = Listing(
-            chain: try chain.following(choice.channel ?? .live), site: site, appVersion: choice.appVersion,
-            device: choice.device, names: chain.hasQuietNames ? try StoredNames(of: store)?.names : nil,
-            now: now)
-        try stored.record(choice)
-        return listing
+        let choice = try StoredListingChoice(of: store).completing(choice)
+        return Listing(
+            chain: try chain.following(choice.channel ?? .live), siteChain: chain, site: site, choice: choice,
+            names: chain.hasQuietNames ? try StoredNames(of: store)?.names : nil, now: now)
+    }
+
+    /// Records the choice of channel, app version and device by which a listing was read: the store follows it from now on.
+    func record(_ listing: Listing) throws(VaultError) {
+        try StoredListingChoice(of: store).record(listing.choice)
     }
 
     /// Of the delegated roles, at the mirror that sent the metadata.

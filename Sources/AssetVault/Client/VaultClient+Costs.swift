@@ -34,18 +34,19 @@ extension VaultClient {
     private func findCosts(of selection: PackSelection, now: UTCTime) async throws(VaultError)
         -> [DownloadCost]
     {
-        try await refresh(now: now)
-        let listing = try await currentListing()
+        let listing = try await updateListing(now: now)
         let selected = try await SelectedPacks(selection, for: listing.device, of: access, in: listing)
-        skippedPacks = selected.skipped
+        try await note(selected, in: listing)
         try selected.requireKnownTags()
         let stored = try await storeAccess.inventory.inspectedPacks(for: selected.offers, as: wantedForm)
         let keys = keysOfRun
-        let missing = await missingKeys(for: selected, with: stored, using: keys)
-        let plan = plan(
-            for: selected, on: .app(selected.selection), with: stored, missing: missing, within: nil)
+        let occasion = PlanningOccasion.app(selected.selection)
+        let missing = await missingKeys(for: selected, on: occasion, with: stored, using: keys)
+        let plan = plan(for: selected, on: occasion, with: stored, missing: missing, within: nil)
         let offers = selected.offers.byID
-        let stager = stager(with: keys)
+        var stager = stager(with: keys)
+        // It says what the allowance may be raised by.
+        stager.network = networkAccess
         var costs: [DownloadCost] = []
         var firstError = selected.refusals.first
         for download in plan.downloads {

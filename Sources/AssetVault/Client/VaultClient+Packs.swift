@@ -48,7 +48,7 @@ extension VaultClient {
             missing = try await stillMissing(afterUnlocking: store.notLoaded(of: missing))
         }
         guard !missing.isEmpty else { return }
-        if requireLatest { try await refresh() }
+        if requireLatest { try await updateListing() }
         try await byNewestListing(for: missing.map(\.description).joined(separator: ", ")) {
             _, _ throws(VaultError) in
             // The listing may have brought their names.
@@ -121,7 +121,7 @@ extension VaultClient {
         for attempt in 0..<Self.attempts {
             let isNew = attempt > 0 || listing == nil
             if attempt > 0 {
-                do throws(VaultError) { try await refresh() } catch { throw outdated ?? error }
+                do throws(VaultError) { try await updateListing() } catch { throw outdated ?? error }
             }
             let listing = try await currentListing()
             do throws(VaultError) {

@@ -48,6 +48,7 @@ extension VaultClient {
             }
         }
         if let error = firstError ?? (ids == nil ? nil : missingKey) { throw error }
+        if let listing { try access.record(listing) }
         return repaired
     }
 

@@ -3,6 +3,7 @@ public import UpdateFramework
 import VaultConcurrency
 public import VaultErrors
 import VaultFileSystem
+public import VaultSite
 
 /// The app's role: fetches the packs of a site, verifies them, opens them with injected keys and keeps them ready for use.
 ///
@@ -25,6 +26,11 @@ public actor VaultClient {
     var listing: SiteAccess.Listing?
     /// Listed packs that this release can't read, as the last selection found that did not name its packs.
     public internal(set) var skippedPacks: [SkippedPack] = []
+    /// The traits by which variants were left out though no device was ever named (``VaultConfiguration/device``), as the last selection
+    /// found that did not name its packs: the client took what a device gets that states none of them.
+    public internal(set) var unstatedTraits: [String] = []
+    /// The channels that list packs where the one that is followed lists none, as the last fetch found.
+    public internal(set) var channelsWithPacks: [Channel] = []
 
     /// Nothing is read or written yet. Throws `.usage` for a configuration that can't work.
     public init(_ configuration: VaultConfiguration) throws(VaultError) {
@@ -57,14 +63,23 @@ public actor VaultClient {
     /// client keeps the content that it verified first, until the site publishes a higher version. Nil where there is none.
     public var contestedVersion: Int64? { listing?.contestedVersion }
 
-    /// Updates the trusted metadata. Throws `.untrusted` for metadata that fail verification, `.unavailable`.
+    /// Updates the trusted metadata. The store goes on with the channel, the app version and the device of the configuration. Throws
+    /// `.untrusted` for metadata that fail verification, `.unavailable`.
     /// - Parameter now: the moment at which nothing may have expired.
     @discardableResult
     public func refresh(now: UTCTime = .now) async throws(VaultError) -> TrustChain {
+        let listing = try await updateListing(now: now)
+        try access.record(listing)
+        return listing.chain
+    }
+
+    /// The same without a record of what was asked for: that follows once it is used, and only if it works.
+    @discardableResult
+    func updateListing(now: UTCTime = .now) async throws(VaultError) -> SiteAccess.Listing {
         var listing = try await access.refresh(now: now)
         try await openNames(of: &listing)
         self.listing = listing
-        return listing.chain
+        return listing
     }
 
     /// Starts up: refreshes the trusted metadata, opens what waits, and downloads what is missing. A pack that fails leaves the others
@@ -72,7 +87,8 @@ public actor VaultClient {
     ///
     /// A pack that is sealed for keys which are not here is no failure: it waits for its key, as the report and
     /// ``StatusUpdate/awaitingKey(_:_:)`` say (``PlanningPolicy/preloadsLockedPacks``: whether it is downloaded before). An app that
-    /// can do nothing without it calls ``FetchReport/requireKeys()``.
+    /// can do nothing without it calls ``FetchReport/requireKeys()``. A run asks ``VaultConfiguration/keys`` for no more than 256 key
+    /// IDs, each once, and only for packs that it downloads or opens.
     ///
     /// Nothing is downloaded where a tag of the selection is unknown: `.unknownTag` is thrown.
     ///
@@ -96,7 +112,7 @@ public actor VaultClient {
         async throws(VaultError) -> FetchReport
     {
         try await storeAccess.recovery.recover()
-        do throws(VaultError) { try await refresh(now: now) } catch {
+        do throws(VaultError) { try await updateListing(now: now) } catch {
             if !Task.isCancelled { await openWhatWaits(of: selection) }
             throw error
         }
@@ -120,9 +136,17 @@ public actor VaultClient {
     {
         guard let listing else { return [] }
         let selected = try await SelectedPacks(selection, for: listing.device, of: access, in: listing)
-        skippedPacks = selected.skipped
+        try await note(selected, in: listing)
         try selected.requireKnownTags()
         return try await stage(selected, listedBy: listing, in: batch)
+    }
+
+    /// Keeps what the app may want to know of a selection.
+    func note(_ selected: SelectedPacks, in listing: SiteAccess.Listing) async throws(VaultError) {
+        skippedPacks = selected.skipped
+        unstatedTraits = listing.choice.device == nil ? selected.decidingTraits : []
+        channelsWithPacks =
+            selected.listsNothing ? try await access.channelsWithPacks(besides: listing) : []
     }
 
     /// The same for packs that were selected.
@@ -134,13 +158,15 @@ public actor VaultClient {
         _ selected: SelectedPacks, listedBy listing: SiteAccess.Listing, in batch: WorkQueue.Batch,
         needsAll: Bool = false
     ) async throws(VaultError) -> [PackAwaitingKey] {
+        try access.record(listing)
         let occasion = PlanningOccasion.app(selected.selection)
         let stored = try await storeAccess.inventory.storedPacks(
             for: selected.offers, as: wantedForm, listedBy: listing.version)
         let keys = keysOfRun
-        let missingKeys = await missingKeys(for: selected, with: stored, using: keys)
+        var stager = stager(with: keys)
+        let missingKeys = await missingKeys(for: selected, on: occasion, with: stored, using: keys)
         let plan = try await affordablePlan(
-            for: selected, on: occasion, with: stored, missing: missingKeys, using: keys)
+            for: selected, on: occasion, with: stored, missing: missingKeys, by: stager)
         if needsAll, let refusal = plan.refusals.first { throw refusal.error }
         let refreshed = Set(plan.refreshed.map(\.id))
         for id in plan.kept where !refreshed.contains(id) { observer(.finished(id, .loaded)) }
@@ -149,7 +175,6 @@ public actor VaultClient {
             let isLoaded = (try? store.path(of: pack.id)) != nil
             observer(.finished(pack.id, isLoaded ? .loaded : .absent))
         }
-        var stager = stager(with: keys)
         if occasion.isRequest { stager.space.spared = Set(selected.offers.map(\.pack.id)) }
         let run = StagingRun(stager: stager, batch: batch)
         let outcomes = try await run.run(plan, selected.offers, on: occasion)
@@ -185,13 +210,19 @@ public actor VaultClient {
     /// The form of packs in permanent storage; nil where any form will do.
     var wantedForm: PackForm? { configuration.keys == nil ? nil : configuration.form }
 
-    /// The client's keys, asked for once in a run: the provider may run a command.
-    var keysOfRun: (any KeyProvider)? { configuration.keys.map { CachingKeyProvider($0) } }
+    /// How many key IDs a run asks the provider for, which may run a command for each: packs that are sealed for others wait.
+    private static let askedKeys = 256
 
-    /// A stager in the app's role.
+    /// The client's keys, asked for once in a run.
+    var keysOfRun: (any KeyProvider)? {
+        configuration.keys.map { CachingKeyProvider($0, limit: Self.askedKeys) }
+    }
+
+    /// A stager in the app's role, for one call: what may come over a metered network is counted anew.
     func stager(with keys: (any KeyProvider)?) -> PackStager {
+        let network = networkAccess.limited(to: TransferAllowance(configuration.policy.meteredAllowance))
         var stager = PackStager(
-            store: storeAccess, network: networkAccess, retries: configuration.retries,
+            store: storeAccess, network: network, retries: configuration.retries,
             keys: keys, form: configuration.form, openings: openings, observer: observer)
         stager.space.reserve = configuration.policy.lowWaterMark
         return stager

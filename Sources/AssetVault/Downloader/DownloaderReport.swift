@@ -10,12 +10,18 @@ public struct DownloaderReport: Sendable {
     public private(set) var refusals: [VaultError]
     /// The metadata version that was published twice; see ``VaultClient/contestedVersion``.
     public let contestedVersion: Int64?
+    /// The traits by which variants were left out though no device was ever named; see ``VaultClient/unstatedTraits``.
+    public let unstatedTraits: [String]
     /// Number of packs that ran out of time.
     private let unfinished: Int
 
     /// - Parameter outcomes: cancelled ones ran out of time.
-    init(_ outcomes: [StagingRun.Outcome], refusals: [VaultError], contestedVersion: Int64?) {
+    init(
+        _ outcomes: [StagingRun.Outcome], refusals: [VaultError], contestedVersion: Int64?,
+        unstatedTraits: [String]
+    ) {
         self.refusals = refusals
+        self.unstatedTraits = unstatedTraits
         self.contestedVersion = contestedVersion
         var unfinished = 0
         packs = outcomes.map { outcome in

@@ -57,7 +57,7 @@ extension VaultClient {
             let selected = try await select(tags, in: listing)
             // They may have been published since.
             if !selected.unknownTags.isEmpty, !isNew { return nil }
-            skippedPacks = selected.skipped
+            try await note(selected, in: listing)
             if let unreadable = selected.unreadable { throw unreadable }
             try selected.requireKnownTags()
             // Before anything is downloaded.
@@ -89,7 +89,7 @@ extension VaultClient {
         } catch {
             guard error.needsNewerRelease else { throw error }
             try await storeAccess.recovery.recover()
-            do throws(VaultError) { try await refresh() } catch let failure {
+            do throws(VaultError) { try await updateListing() } catch let failure {
                 throw Task.isCancelled ? failure : error
             }
             return nil

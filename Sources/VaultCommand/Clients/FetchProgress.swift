@@ -58,6 +58,7 @@ final class FetchProgress: Sendable {
             if let version = await client.contestedVersion { Self.warn(ofContested: version) }
             client.endStatusUpdates()
             await all
+            DeviceOption.note(unstated: await client.unstatedTraits)
             let skipped = await client.skippedPacks
             printer.withLock { $0.printSkipped(skipped) }
             return try result.get()

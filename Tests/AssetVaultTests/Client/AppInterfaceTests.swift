@@ -42,16 +42,25 @@ import VaultFileSystem
 
     @Test func progressAsAFraction() throws {
         var sum = InstallationProgress()
+        // What is loaded already is no installation.
+        #expect(sum.note(.finished(extras, .loaded)).fraction == 0)
         sum.note(.planned(one, .essential, total: 300))
         sum.note(.planned(extras, .prefetch, total: 100))
         sum.note(.progress(one, written: 100, bytes: 100, total: 300))
         let bar = Progress(totalUnitCount: 0)
         bar.show(sum)
         #expect(bar.fractionCompleted == 0.25 && bar.totalUnitCount == 400)
+        sum.note(.progress(extras, written: 20, bytes: 20, total: 100))
         sum.note(.failed(extras, .cancelled("extras")))
         sum.note(.finished(one, .loaded))
         bar.show(sum)
-        #expect(bar.isFinished && bar.totalUnitCount == 300)
+        #expect(bar.fractionCompleted == 0.8 && bar.totalUnitCount == 400)
+        #expect(sum.note(.failed(one, .cancelled("one"))).total == 400)
+        // Another attempt goes on where the first one stopped.
+        sum.note(.began(extras))
+        sum.note(.progress(extras, written: 80, bytes: 100, total: 100))
+        bar.show(sum)
+        #expect(bar.isFinished && bar.totalUnitCount == 400)
     }
 
     @Test func selectedByTags() async throws {
