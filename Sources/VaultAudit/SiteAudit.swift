@@ -38,6 +38,7 @@ public struct SiteAudit: Sendable {
         guard let tree = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
             return report
         }
+        report.findings += await KeptRoots(of: site, pinnedRoot: pinnedRoot)?.findings() ?? []
         let published = PublishedPacks(ofAllChannelsOf: tree)
         for listing in published.packs {
             report.append(await examine(listing, in: tree.chain, observe))
