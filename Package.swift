@@ -138,7 +138,7 @@ let package = Package(
                 "VaultErrors", "VaultBytes", "StrictJSON", "VaultFileSystem", "VaultCrypto", "VaultContent",
                 "PackSources",
                 "VaultKeys", "SealedPack", "PackSealing", "UpdateFramework", "VaultTransport", "VaultSite",
-            ], packages: [system]),
+            ], packages: [system, .product(name: "Subprocess", package: "swift-subprocess")]),
         module(
             "VaultAudit",
             uses: [

@@ -38,6 +38,7 @@ public struct SiteAudit: Sendable {
         guard let tree = await report.establishTrust(in: site, from: pinnedRoot, now: now) else {
             return report
         }
+        report.findings += await KeptRoots(of: site, pinnedRoot: pinnedRoot)?.findings() ?? []
         let published = PublishedPacks(ofAllChannelsOf: tree)
         let names = await names(of: published, in: tree)
         for listing in published.packs {

@@ -63,6 +63,7 @@ extension AuditReport.Trust {
         case .pinned: "verified from the root that was given"
         case .unpinned: "not pinned: consistent with the site's own first root, but nothing shows whose it is"
         case .failed: "not trusted, because its metadata could not be verified"
+        case .unread: "not verified, because its host could not be read"
         case .unsigned: "a pack by itself, not pinned to any signed metadata"
         }
     }
