@@ -100,8 +100,8 @@ extension TrustChain {
 }
 
 extension PackNames {
-    /// Canonical JSON: `{"format": 1, "packs": {LISTED-ID: {"name": ID, …}}}`, the rest as in a manifest.
-    public var bytes: [UInt8] { JSONValue.object(json).canonical() }
+    /// JSON: `{"format": 1, "packs": {LISTED-ID: {"name": ID, …}}}`, the rest as in a manifest.
+    public var bytes: [UInt8] { JSONValue.object(json).compact() }
 
     package var json: JSONObject {
         let packs = entries.map { id, entry in

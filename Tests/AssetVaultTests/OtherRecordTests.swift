@@ -37,6 +37,14 @@ import VaultFileSystem
         }
     }
 
+    /// Hosts and signers choose texts that stand in a record.
+    @Test func anyTextIsKept() throws {
+        var record = PackRecord()
+        record.failure = PackFailure(
+            VaultError(.io, "\u{0}\u{1}\n\u{7f}\"\\\u{202E}", at: "host", remedy: "none"))
+        #expect(try PackRecord(parsing: record.bytes, place: "test") == record)
+    }
+
     /// Larger than memory: status, fetch and removal ignore it.
     @Test func aHugeOneIsIgnored() async throws {
         let client = try await game.fetched(.opened)

@@ -74,8 +74,9 @@ struct SelectedPacks {
         if access.role == .app { offers.removeAll { $0.pack.id.description == PackNames.packID } }
         listedTags = Set(offers.flatMap(\.pack.tags))
         candidateIDs = Set(offers.map(\.pack.id))
-        let variants = device.map {
-            VariantChoice(among: offers.map { ($0.pack.id, $0.pack.offer) }, for: $0)
+        let variants = try device.map { device throws(VaultError) in
+            try VariantChoice(
+                among: offers.map { VariantChoice.Candidate($0.pack, rank: $0.rank) }, for: device)
         }
         offers = offers.filter { selection.mayTake($0.pack) }
         let replaced = offers.filter { variants?.takes($0.pack.id) == false }

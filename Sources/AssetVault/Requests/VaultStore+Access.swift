@@ -88,9 +88,11 @@ extension StoredListing {
     /// Nil where what it says of these tags is not stored. That a tag is unknown is said only where the whole listing is known.
     fileprivate func taggedPacks(with tags: Set<String>) async throws(VaultError) -> TaggedPacks? {
         guard let listed = try await packs(with: tags) else { return nil }
-        let packs = TaggedPacks(tags, among: listed, for: device)
+        let packs = try TaggedPacks(tags, among: listed, for: device)
         guard !packs.unknownTags.isEmpty else { return packs }
-        return try await allPacks().map { TaggedPacks(tags, among: $0, for: device) }
+        return try await allPacks().map { packs throws(VaultError) in
+            try TaggedPacks(tags, among: packs, for: device)
+        }
     }
 }
 

@@ -88,6 +88,12 @@ public struct PackOffer: Sendable, Hashable {
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
 
+    /// The maximum number of traits of a pack, and of the fallbacks of a trait: clients compare them all.
+    public static let traitLimit = 32
+
+    /// Whether a text may be the name or a value of a trait: 1 to 64 bytes without control characters.
+    public static func isTraitText(_ text: String) -> Bool { text.utf8.count <= 64 && isWord(text) }
+
     public init(
         policy: PackPolicy = .prefetch, tags: [String] = [], traits: JSONObject = JSONObject(),
         family: PackID? = nil, order: Int64 = 0, matching: [String: TraitMatching] = [:],
