@@ -54,7 +54,11 @@ public struct MetadataRole: Sendable, CustomStringConvertible {
     }
 
     /// The maximum size in bytes, whatever the metadata above it says.
-    public var sizeLimit: Int { type.sizeLimit }
+    public var sizeLimit: Int { topLevel?.sizeLimit ?? Self.delegatedSizeLimit }
+
+    /// That of a delegated role, such as a bin: about 20,000 packs of 700 bytes. A site with more divides them, and a client
+    /// reads many such roles.
+    private static let delegatedSizeLimit = 16_000_000
 
     public var description: String { name.excerpt }
 }

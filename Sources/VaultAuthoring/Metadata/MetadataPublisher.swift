@@ -48,7 +48,8 @@ struct MetadataPublisher {
             current: site.tree, root: site.root, successor: successor, signing: signing,
             isReplacement: site.isReplacement)
         let imports = try TeamImports(
-            of: deliveries, versionsAreReset: renewal.resetsVersions && !vault.followsHost)
+            of: deliveries, versionsAreReset: renewal.resetsVersions && !vault.followsHost,
+            into: vault.targets)
         let listings = try listings(changed, under: renewal)
         let signed = try renewal.files(listing: listings, importing: imports.files)
         guard renewal.pendingFiles.isEmpty else {

@@ -7,6 +7,9 @@ import VaultKeys
 /// What a team has published so far: the metadata of its one role. Another vault's site delegates to that role; the team's
 /// own vault has no root.
 struct PublishedTeamRole {
+    /// The maximum size of a team's metadata in bytes, which every client of the site reads: about 5,000 packs of 700 bytes.
+    static let sizeLimit = 4_000_000
+
     let role: MetadataRole
     let keys: SigningKeys
     /// The team's own key.
