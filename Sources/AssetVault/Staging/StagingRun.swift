@@ -181,10 +181,10 @@ struct StagingRun: Sendable {
         return Outcome(id: id, result: result)
     }
 
-    /// Cancel, pause, busy and a missing key are not failures.
+    /// Cancel, pause, busy and a missing key are not failures, nor is a network that may bring no more.
     private func recordFailure(_ error: VaultError, of task: StagingTask) async {
         let isAwaitingKey = task.offer == nil && error.category == .key
-        guard error.concernsOnePack, !isAwaitingKey else { return }
+        guard error.concernsOnePack, !isAwaitingKey, error.category != .limit else { return }
         // An error after the rename into shared/ is not recorded: the pack is there.
         if !stager.opensPacks, let pack = task.offer?.pack,
             (try? stager.store.waiting(pack.id).open(pack)) != nil
