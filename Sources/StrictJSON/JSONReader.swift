@@ -21,8 +21,9 @@ public struct JSONReader: Sendable {
 
     /// A text may have this many values, and one more for each ``bytesPerValue`` bytes.
     private static let valueAllowance = 1 << 16
-    /// Metadata has about 17 bytes for each value.
-    private static let bytesPerValue = 10
+    /// The elements of a long list that this program writes are texts or objects: the shortest text, of one character, has 4 bytes
+    /// with its quotes and comma. So no list that it writes is refused, however long it is.
+    private static let bytesPerValue = 4
     private let place: String
 
     /// - Parameter place: the source in errors: a file, a URL, a role.

@@ -7,9 +7,6 @@ import VaultKeys
 /// What a team has published so far: the metadata of its one role. Another vault's site delegates to that role; the team's
 /// own vault has no root.
 struct PublishedTeamRole {
-    /// The maximum size of a team's metadata in bytes, which every client of the site reads: about 5,000 packs of 700 bytes.
-    static let sizeLimit = 4_000_000
-
     let role: MetadataRole
     let keys: SigningKeys
     /// The team's own key.
@@ -27,7 +24,8 @@ struct PublishedTeamRole {
         let versions = try folder.versions().filter { $0.unversionedName == role.fileName }
         for file in versions.sorted(by: { $0.version > $1.version }) {
             let path = folder.path.appending(file.hostedName)
-            let bytes = try DurableFile.read(path, limit: role.sizeLimit)
+            // A list that is too long for a site can be replaced by a shorter one.
+            let bytes = try DurableFile.read(path, limit: role.type.sizeLimit)
             let metadata = try UnverifiedMetadata(parsing: bytes, as: role, place: path.string)
             // Metadata of a replaced key is ignored.
             guard trust.isMet(by: metadata) else { continue }

@@ -48,7 +48,7 @@ extension TeamDelivery {
 
     private func metadata(version newest: Int64) throws(VaultError) -> UnverifiedMetadata {
         let path = folder.path.appending(team.role.hostedName(version: newest))
-        let bytes = try DurableFile.read(path, limit: PublishedTeamRole.sizeLimit)
+        let bytes = try DurableFile.read(path, limit: team.role.sizeLimit)
         let metadata = try UnverifiedMetadata(parsing: bytes, as: team.role, place: path.string)
         guard metadata.document.version == newest else {
             throw VaultError(
@@ -58,14 +58,20 @@ extension TeamDelivery {
         return metadata
     }
 
-    /// Whether the team's listed metadata is signed by its present keys.
+    /// Whether the team's listed metadata is signed by its present keys, and such as clients read.
     func isSigned(_ listed: MetadataReference) throws(VaultError) -> Bool {
         let name = team.role.hostedName(version: listed.version)
-        guard
-            let bytes = try MetadataFolder(vault.metadata).metadata(named: name, limit: team.role.sizeLimit),
-            let metadata = try? UnverifiedMetadata(parsing: bytes, as: team.role, place: name)
-        else { return false }
-        return delegation.trust.isMet(by: metadata)
+        do throws(VaultError) {
+            guard
+                let bytes = try MetadataFolder(vault.metadata).metadata(
+                    named: name, limit: team.role.sizeLimit)
+            else { return false }
+            return delegation.trust.isMet(
+                by: try UnverifiedMetadata(parsing: bytes, as: team.role, place: name))
+        } catch {
+            guard error.category == .untrusted else { throw error }
+            return false
+        }
     }
 
     /// Throws `untrusted` where the site has another file of this version.

@@ -117,6 +117,51 @@ import Testing
         #expect(try folder.exists("vault/site/metadata/5.dlc1.json"))
     }
 
+    enum Excess: String, CaseIterable, Sendable { case bytes, values }
+
+    /// What a site lists already and no client reads is refused alone, until the team publishes again.
+    @Test(arguments: Excess.allCases) func listedMetadataBeyondTheLimits(_ excess: Excess) async throws {
+        try await studio.forgeTeam(version: 2) {
+            $0["x-large"] =
+                switch excess {
+                case .bytes: .string(String(repeating: "x", count: 5_000_000))
+                case .values: .array(.init(repeating: 1, count: 1_800_000))
+                }
+        }
+        let listed = try folder.bytes("team/site/metadata/2.dlc1.json")
+        try folder.write("vault/site/metadata/2.dlc1.json", listed)
+        try await testSite.raise([], to: 2, listing: ["dlc1": 2])
+        try folder.write("level/file", "the studio's second")
+        let refusal = "clients refuse the team 'dlc1'"
+        for arguments in [["--dry-run"], []] {
+            let publication = try await Command.run(["publish", testSite.vault] + arguments).succeeded()
+            #expect(publication.errorText.contains("the team 'dlc1' stays at version 2"))
+            #expect(arguments != [] || publication.errorText.contains(refusal), "\(publication.errorText)")
+        }
+        try await testSite.fetch().failed(76, naming: "2.dlc1.json")
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+        let upload = try await Command.run("upload", testSite.site, folder["host"]).succeeded()
+        #expect(upload.errorText.contains("what 'dlc1' lists is left out"), "\(upload.errorText)")
+        try await Command.run(["audit", testSite.site] + testSite.keys).failed(76, naming: "2.dlc1.json")
+
+        // The destination has it already, and a machine publishes that has nothing else.
+        try folder.write("host/metadata/2.dlc1.json", listed)
+        try await Command.run("upload", testSite.site, folder["host"]).succeeded()
+        try folder.write("level/file", "the studio's third")
+        let other = try await Command.run("publish", testSite.vault, "--against", folder["host"]).succeeded()
+        #expect(other.errorText.contains(refusal), "\(other.errorText)")
+
+        try await Command.run("upload", testSite.site, folder["host"]).succeeded()
+        try FileManager.default.removeItem(atPath: folder["team/site/metadata/2.dlc1.json"])
+        try await studio.forgeTeam(version: 3)
+        try await Command.run("publish", testSite.vault, "--against", folder["host"]).succeeded()
+        try await Command.run("upload", testSite.site, folder["host"]).succeeded()
+        try await testSite.fetch(folder["host"]).succeeded()
+        for (id, source) in [("dlc1/one", "one"), ("level", "level")] {
+            #expect(try await testSite.tree(of: id) == Tree(folder[source]))
+        }
+    }
+
     /// More packs than a process may open files.
     @Test func manyPacks() async throws {
         let pack: JSONObject = ["tags": ["both"]]
