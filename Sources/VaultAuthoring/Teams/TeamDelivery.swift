@@ -107,7 +107,7 @@ struct TeamDelivery {
         if isOverruled, !goesBack, let own = newestSigned(upTo: limit), own.document.version < last {
             throw VaultError(
                 .untrusted,
-                "it is older than version \(last), which the site lists, and which another key has signed",
+                "it is older than version \(last), which the site lists though no client accepts it under the team's present keys",
                 at: folder.path.appending(own.document.hostedName).string,
                 remedy:
                     "get the team's newest site; if the team's former key was stolen, replace the snapshot key: clients"
