@@ -263,6 +263,16 @@ static inline int vault_keep_on_exec(int file) {
     VAULT_RETRY(int, fcntl(file, F_SETFD, 0));
 }
 
+// Closes a descriptor when this process becomes another program.
+static inline int vault_close_on_exec(int file) {
+    VAULT_RETRY(int, fcntl(file, F_SETFD, FD_CLOEXEC));
+}
+
+// Makes the descriptor `number` another one of an open file; it stays open across exec.
+static inline int vault_replace(int file, int number) {
+    VAULT_RETRY(int, dup2(file, number));
+}
+
 // Becomes another program; returns a negated errno. Signals are handled as they are by default, and none is blocked.
 static inline int vault_execute(const char *_Nonnull program, char *_Nullable const *_Nonnull arguments) {
     sigset_t none;

@@ -1,7 +1,8 @@
 public import VaultErrors
 
 /// Reads a JSON text token by token and refuses everything that RFC 8259 does not allow, and floating-point numbers,
-/// integers beyond 2^53 - 1, invalid UTF-8, lone surrogates and nesting beyond a limit.
+/// integers beyond 2^53 - 1, invalid UTF-8, lone surrogates, nesting beyond a limit, and more values than a text of its length
+/// has for a reason: each takes memory, so a reader needs at most a small multiple of the text.
 ///
 /// The reader stores only a position; every call gets the same source. The caller must refuse duplicate keys, as
 /// ``JSONValue/init(parsing:place:)`` does.
@@ -16,6 +17,13 @@ public struct JSONReader: Sendable {
     /// The open containers; true means object.
     private var nesting: [Bool] = []
     private let depthLimit: Int
+    private var valueCount = 0
+
+    /// A text may have this many values, and one more for each ``bytesPerValue`` bytes.
+    private static let valueAllowance = 1 << 16
+    /// The elements of a long list that this program writes are texts or objects: the shortest text, of one character, has 4 bytes
+    /// with its quotes and comma. So no list that it writes is refused, however long it is.
+    private static let bytesPerValue = 4
     private let place: String
 
     /// - Parameter place: the source in errors: a file, a URL, a role.
@@ -89,6 +97,10 @@ public struct JSONReader: Sendable {
     }
 
     private mutating func value(_ byte: UInt8, in source: Span<UInt8>) throws(VaultError) -> JSONToken {
+        valueCount += 1
+        guard valueCount <= Self.valueAllowance + source.count / Self.bytesPerValue else {
+            throw refusal("it has too many values for its \(source.count) bytes")
+        }
         switch byte {
         case UInt8(ascii: "{"), UInt8(ascii: "["):
             guard nesting.count < depthLimit else {

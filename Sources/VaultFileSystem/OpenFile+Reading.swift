@@ -60,17 +60,17 @@ extension OpenFile {
         }
     }
 
-    /// The whole content. Throws `.corrupt` when it has more than `limit` bytes.
+    /// The whole content. Throws `.corrupt` when it has more than `limit` bytes, without reading them where the file says so.
     public func readAll(limit: Int) throws(VaultError) -> [UInt8] {
         let limit = min(max(limit, 0), .max - 1)
         var bytes: [UInt8] = []
-        // One extra byte shows the end of the file, even if the file grows or hides its size.
         var count = try Int(clamping: status().size)
-        repeat {
-            count = min(count, limit)
+        // One extra byte shows the end of the file, even if the file grows or hides its size.
+        while count <= limit {
             guard try read(into: &bytes, upTo: count + 1, at: 0) > count else { return bytes }
-            count = bytes.count * 2
-        } while bytes.count <= limit
+            guard bytes.count <= limit else { break }
+            count = min(bytes.count * 2, limit)
+        }
         throw VaultError(
             .corrupt, "is larger than the limit of \(limit) bytes", at: path.string,
             remedy: "check that this is the right file")

@@ -31,6 +31,12 @@ public struct OpenFile: OpenHandle, ~Copyable, Sendable {
         self = try unsafe Self.open(VAULT_WORKING_FOLDER, path.characters, VAULT_READ, .reading, path)
     }
 
+    /// Opens a device, such as `/dev/null`, for reading.
+    init(device path: FilePath) throws(VaultError) {
+        let opened = unsafe vault_open(VAULT_WORKING_FOLDER, path.characters, VAULT_READ, 0)
+        self = OpenFile(takingOwnershipOf: try check(opened, .reading, "open", path), named: path)
+    }
+
     /// Creates a file, for reading and writing, with exactly these permissions whatever the umask.
     ///
     /// Throws `.unwritable` when the name exists (a symbolic link too) or the file can't be created.

@@ -64,6 +64,16 @@ public struct KeySpec: Sendable {
         }
     }
 
+    /// The environment variable with the key; nil for another source.
+    public var variable: String? {
+        if case .environment(let name) = source { name } else { nil }
+    }
+
+    /// The inherited descriptor with the key; nil for another source.
+    public var descriptor: Int32? {
+        if case .descriptor(let number) = source { number } else { nil }
+    }
+
     private static func source(kind: String, value: String) -> Source? {
         guard !value.isEmpty, !isLikelyKey(value) else { return nil }
         switch kind {

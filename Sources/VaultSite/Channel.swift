@@ -41,17 +41,6 @@ extension Channel: CustomStringConvertible {
     public var description: String { name }
 }
 
-/// The delegated roles that a site's own vault signs. No team's role has such a name.
-public enum OwnRoles {
-    /// Lists what is live, where the top-level targets don't.
-    public static let live = MetadataRole(delegated: "packs") ?? .targets
-    static let channelPrefix = "channel."
-
-    public static func contains(_ role: MetadataRole) -> Bool {
-        Channel.live.owns(role) || role.name.hasPrefix(channelPrefix)
-    }
-}
-
 extension TrustChain {
     /// The channels of the site: ``Channel/live``, then the others by name.
     public var channels: [Channel] {

@@ -99,6 +99,22 @@ func refusal(of bytes: [UInt8]) -> VaultError? {
         }
     }
 
+    /// Each value takes memory: there are not more of them than texts of this length have.
+    @Test func valuesAreBoundedByTheLength() {
+        func list(of value: String, _ count: Int) -> [UInt8] {
+            Array("[\(String(repeating: value + ",", count: count))0]".utf8)
+        }
+        for value in ["1", "[]", "{}", "[[1]]", "\"\"", "{\"\":1}"] {
+            let problem = refusal(of: list(of: value, 500_000))?.problem
+            #expect(
+                problem?.contains("too many values for its") == true, "\(value): \(problem ?? "accepted")")
+        }
+        #expect(refusal(of: list(of: "1", 60_000)) == nil)
+        for value in ["\"t\"", "{\"a\":1}", "{\"hashes\":{}}"] {
+            #expect(refusal(of: list(of: value, 500_000)) == nil, "\(value)")
+        }
+    }
+
     @Test func errorsStatePlaceAndByte() {
         let error = refusal(of: Array("[1,x]".utf8))
         #expect(error?.place == "test.json")

@@ -75,6 +75,13 @@ public struct Catalog: Sendable {
         return piece(containing: content.lowerBound)..<(piece(containing: content.upperBound - 1) + 1)
     }
 
+    /// The bytes of all pieces that contain a part of `content`: reading it opens all of them.
+    package func openedSize(of content: Range<UInt64>) -> UInt64 {
+        let pieces = pieces(containing: content)
+        guard let first = pieces.first, let last = pieces.last else { return 0 }
+        return pieceRange(last).upperBound - pieceRange(first).lowerBound
+    }
+
     /// The range of piece `index` in the stream of all files' bytes.
     func pieceRange(_ index: Int) -> Range<UInt64> { pieceEnd(index - 1)..<pieceEnd(index) }
 

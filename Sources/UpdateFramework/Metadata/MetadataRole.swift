@@ -54,7 +54,12 @@ public struct MetadataRole: Sendable, CustomStringConvertible {
     }
 
     /// The maximum size in bytes, whatever the metadata above it says.
-    public var sizeLimit: Int { type.sizeLimit }
+    public var sizeLimit: Int {
+        topLevel == nil && !OwnRoles.contains(self) ? Self.teamSizeLimit : type.sizeLimit
+    }
+
+    /// Every client of a site reads what its teams list: about 5,000 packs of 700 bytes each.
+    private static let teamSizeLimit = 4_000_000
 
     public var description: String { name.excerpt }
 }
@@ -70,6 +75,19 @@ extension MetadataRole: Hashable, Comparable {
 
     public static func < (left: MetadataRole, right: MetadataRole) -> Bool {
         left.encodedName < right.encodedName
+    }
+}
+
+/// The delegated roles that a site's own vault signs, by their names; those with other names are teams'.
+public enum OwnRoles {
+    /// Lists what is live, where the top-level targets don't.
+    public static let live = MetadataRole(delegated: "packs") ?? .targets
+    /// What the name of another channel's role begins with.
+    public static let channelPrefix = "channel."
+
+    /// Whether it lists a channel, or is one of the bins of such a list.
+    public static func contains(_ role: MetadataRole) -> Bool {
+        role == live || role.name.hasPrefix("\(live.name)-") || role.name.hasPrefix(channelPrefix)
     }
 }
 

@@ -63,7 +63,7 @@ public struct MetadataDraft: Sendable, Hashable {
     /// The member of a delegated role's signed part with the role's name. Several roles may have one key: this keeps a host that
     /// also has the snapshot key from serving one in place of another. The specification allows further members (section
     /// 4.1); other clients ignore it.
-    static let roleMember = "x-role"
+    public static let roleMember = "x-role"
 
     /// Lists the files of all targets roles by version, and by length and hash where known. Other entries of the old
     /// snapshot stay listed: a missing role is refused as a rollback.

@@ -11,10 +11,12 @@ extension MetadataFolder {
     /// as far as clients remember that under the new root. Files are durable and have mode 0644, the folder 0755,
     /// whatever the umask. An existing file with the same bytes is unchanged.
     ///
-    /// - Throws: `untrusted` when the site would not verify, `unwritable` when a version exists with other bytes, `io`.
+    /// - Throws: `untrusted` when the site would not verify, `limit` for a file that is longer than clients read, `unwritable`
+    ///   when a version exists with other bytes, `io`.
     /// - Returns: the targets that clients will trust.
     @discardableResult
     public func publish(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
+        for file in files { try file.requireReadable() }
         let current = try? await TrustChain.verifying(self, pinnedRoot: nil, now: .earliest)
         let tree = try await preview(files, now: now, after: current)
         let rootsComeLast = await holdsWithoutRoots(files, after: current)
@@ -82,6 +84,18 @@ extension MetadataFolder {
             ? [.targets, .snapshot, .timestamp, .root] : [.root, .targets, .snapshot, .timestamp]
         // Delegated roles come before the roles that list them.
         return (order.firstIndex(of: file.draft.role) ?? -1, file.draft.version)
+    }
+}
+
+extension SignedMetadata {
+    /// Throws `limit` where the file is longer than clients read.
+    fileprivate func requireReadable() throws(VaultError) {
+        let limit = draft.role.sizeLimit
+        guard bytes.count > limit else { return }
+        throw VaultError(
+            .limit, "it has \(bytes.count) bytes, more than the \(limit) that clients read", at: hostedName,
+            remedy: "divide the list of packs by \"bins\" in vault.json, or list fewer",
+            missingBytes: UInt64(bytes.count - limit))
     }
 }
 

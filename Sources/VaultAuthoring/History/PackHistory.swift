@@ -92,9 +92,9 @@ struct PackHistory {
         return highest
     }
 
-    /// All files of targets roles, the newest first.
+    /// All files of the vault's own targets roles, the newest first.
     private func targetsFiles() throws(VaultError) -> [MetadataFileName] {
-        try folder.versions().filter { $0.role?.type == .targets }.sorted { $0.version > $1.version }
+        try folder.versions().filter { $0.role.map(signers.sign) ?? false }.sorted { $0.version > $1.version }
     }
 
     /// The last versions of packs, the newest first, from the newest files of each role.

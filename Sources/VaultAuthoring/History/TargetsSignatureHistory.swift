@@ -11,12 +11,20 @@ struct TargetsSignatureHistory {
         case removed(root: Int64)
     }
 
+    private let roles: Roles
     private let current: [RoleTrust]
     /// By each root, the newest first.
     private let earlier: [(root: Int64, trust: RoleTrust)]
 
+    /// The roles whose files these keys sign.
+    private enum Roles {
+        case ownOfSite
+        case team(MetadataRole)
+    }
+
     /// - Parameter roots: all of them, the newest last.
     init(under roots: [VerifiedRoot]) {
+        roles = .ownOfSite
         let named = Set((roots.last?.trust(in: .targets).keys ?? []).map(\.key))
         earlier = roots.reversed().map { ($0.version, $0.trust(in: .targets)) }
         // A file counts if the remaining keys of some root meet its threshold.
@@ -26,9 +34,18 @@ struct TargetsSignatureHistory {
     }
 
     /// For a team's own part, which has no root.
-    init(_ trust: RoleTrust) {
+    init(_ trust: RoleTrust, in role: MetadataRole) {
+        roles = .team(role)
         current = [trust]
         earlier = []
+    }
+
+    /// Whether a file of this role can be of these keys. Others are not read: what is wrong with a team's file stops nothing.
+    func sign(_ role: MetadataRole) -> Bool {
+        switch roles {
+        case .ownOfSite: role == .targets || OwnRoles.contains(role)
+        case .team(let team): role == team
+        }
     }
 
     /// Nil for a file that no accepted key has signed.

@@ -48,7 +48,8 @@ struct MetadataPublisher {
             current: site.tree, root: site.root, successor: successor, signing: signing,
             isReplacement: site.isReplacement)
         let imports = try TeamImports(
-            of: deliveries, versionsAreReset: renewal.resetsVersions && !vault.followsHost)
+            of: deliveries, versionsAreReset: renewal.resetsVersions && !vault.followsHost,
+            into: vault.targets)
         let listings = try listings(changed, under: renewal)
         let signed = try renewal.files(listing: listings, importing: imports.files)
         guard renewal.pendingFiles.isEmpty else {
@@ -114,7 +115,9 @@ struct MetadataPublisher {
         }
         // As clients see them, also where a delivery was refused.
         let withheld = deliveries.isEmpty ? [] : tree?.withheldTags(of: teams) ?? []
-        let refused = (tree?.refusals ?? []).filter { teams.contains($0.role) }
+        // A copy of a host's metadata does not have what was refused there, nor the reason.
+        let known = Dictionary((site.tree?.refusals ?? []).map { ($0.role, $0) }) { first, _ in first }
+        let refused = (tree?.refusals ?? []).filter { teams.contains($0.role) }.map { known[$0.role] ?? $0 }
         return due.map { Warning("the team '\($0.document.role)' must publish again before \($0.expires)") }
             + refused.map { Warning("clients refuse the team '\($0.role)': \($0.error.problem)") }
             + withheld.map { Warning($0) }

@@ -98,6 +98,7 @@ public struct ContentPlan: Sendable {
         teamNotices += TeamKeyMismatch.all(among: deliveries, beside: own)
         teamNotices += deliveries.compactMap(\.unreachableTargets)
         let teams = try await TeamPathConflicts(of: deliveries, in: settings, of: vault, keys: keys)
+        teamNotices += teams.notices
         conflicts = (claims.conflicts + teams.conflicts).sorted { $0.path < $1.path }
     }
 

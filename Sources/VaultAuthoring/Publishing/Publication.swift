@@ -44,10 +44,13 @@ public struct Publication: Sendable {
             let scratch = try ScratchFolder(beside: vault.site)
             let proposal = try await publication.proposal(sealingInto: scratch.path, onPack)
             try await publication.session.host?.requireUnchanged()
+            let imports = try TeamImports(
+                of: publication.deliveries, versionsAreReset: false, into: scratch.path)
             _ = consume scratch
+            let withheld = publication.deliveries.flatMap(\.listedPacks.withheldTags)
             return PublicationReport(
                 packs: proposal.packs, written: [],
-                warnings: proposal.warnings + publication.teamWarnings,
+                warnings: proposal.warnings + imports.warnings + withheld.map { Warning($0) },
                 uncountedUpdates: proposal.changed.uncounted)
         }
     }
@@ -84,13 +87,6 @@ public struct Publication: Sendable {
         self.order = order
         self.session = session
         deliveries = try session.deliveries()
-    }
-
-    /// What a publication says of the deliveries that it imports.
-    private var teamWarnings: [Warning] {
-        deliveries.compactMap(\.unreachableTargets).map { Warning($0) }
-            + deliveries.flatMap(\.listedPacks.withheldTags).map { Warning($0) }
-            + TeamPathOverlap.all(among: deliveries).map { Warning($0) }
     }
 
     private func run(

@@ -84,12 +84,22 @@ struct PublicationProposal {
         try await changed.addCosts(to: &packs, after: earlier, by: publisher)
         if let warning = changed.warning { warnings.append(warning) }
         warnings += publisher.files.host?.warnings ?? []
-        let conflicts = try await TeamPathConflicts(
-            of: deliveries, in: settings, of: vault, keys: publisher.keys
-        ).conflicts
-        warnings += PlanFinding.naming(conflicts).map { Warning($0) }
+        let teams = try await TeamPathConflicts(
+            of: deliveries, in: settings, of: vault, keys: publisher.keys)
+        warnings += PlanFinding.naming(teams.conflicts).map { Warning($0) }
+        warnings += teams.notices.map { Warning($0) }
+        if let warning = Self.readableTags(of: settings) { warnings.append(warning) }
         let own = records.compactMap { try? ListedPack($0).pack }.map(names.names.completing)
         warnings += TeamKeyMismatch.all(among: deliveries, beside: TagKeys(of: own)).map { Warning($0) }
+    }
+
+    /// Quiet names do not hide the tags that teams have.
+    private static func readableTags(of settings: VaultSettings) -> Warning? {
+        let teams = settings.structure.teams.filter { !$0.tags.isEmpty }
+        guard settings.hasQuietNames, !teams.isEmpty else { return nil }
+        let tags = Set(teams.flatMap(\.tags)).sorted().map { "'\($0.excerpt)'" }.listed(upTo: 4)
+        return
+            "everybody can read the tags that \"teams\" grants, and those of the teams' packs: \(tags); \"quietNames\" hides the site's own"
     }
 
     private mutating func add(

@@ -42,7 +42,7 @@ struct AuthorSession {
         let signers =
             switch published {
             case .site: TargetsSignatureHistory(under: try await vault.roots())
-            case .teamRole(let published): TargetsSignatureHistory(published.trust)
+            case .teamRole(let published): TargetsSignatureHistory(published.trust, in: published.role)
             }
         return PackHistory(of: vault, signedBy: signers)
     }

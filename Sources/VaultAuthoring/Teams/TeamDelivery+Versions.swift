@@ -9,9 +9,14 @@ extension TeamDelivery {
     /// (2^53-1), after which the team could never publish again.
     static let versionLimit: Int64 = 1_000_000
 
+    /// How many files are looked at for the newest one that the team's keys signed. The team's own `publish` counts on from the
+    /// highest file in its folder, so only others leave more above it.
+    private static let candidateLimit = 64
+
     /// The team's signed metadata of the highest version that may follow the listed one; else the highest of all, for
     /// the error.
     func newest(above last: Int64, upTo limit: Int64) throws(VaultError) -> UnverifiedMetadata {
+        if let unreadable { throw unreadable }
         guard let highest = versions.first else {
             throw VaultError(
                 .missing, "the team '\(team.role)' has published nothing there", at: folder.path.string,
@@ -32,7 +37,7 @@ extension TeamDelivery {
     /// The highest version that the team's present keys have signed.
     func newestSigned(upTo limit: Int64) -> UnverifiedMetadata? {
         if let newest, newest.document.version <= limit { return newest }
-        for version in versions where version <= limit {
+        for version in versions.lazy.filter({ $0 <= limit }).prefix(Self.candidateLimit) {
             guard let metadata = try? metadata(version: version), delegation.trust.isMet(by: metadata) else {
                 continue
             }
@@ -53,14 +58,20 @@ extension TeamDelivery {
         return metadata
     }
 
-    /// Whether the team's listed metadata is signed by its present keys.
+    /// Whether the team's listed metadata is signed by its present keys, and such as clients read.
     func isSigned(_ listed: MetadataReference) throws(VaultError) -> Bool {
         let name = team.role.hostedName(version: listed.version)
-        guard
-            let bytes = try MetadataFolder(vault.metadata).metadata(named: name, limit: team.role.sizeLimit),
-            let metadata = try? UnverifiedMetadata(parsing: bytes, as: team.role, place: name)
-        else { return false }
-        return delegation.trust.isMet(by: metadata)
+        do throws(VaultError) {
+            guard
+                let bytes = try MetadataFolder(vault.metadata).metadata(
+                    named: name, limit: team.role.sizeLimit)
+            else { return false }
+            return delegation.trust.isMet(
+                by: try UnverifiedMetadata(parsing: bytes, as: team.role, place: name))
+        } catch {
+            guard error.category == .untrusted else { throw error }
+            return false
+        }
     }
 
     /// Throws `untrusted` where the site has another file of this version.

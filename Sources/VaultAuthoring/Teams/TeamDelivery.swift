@@ -18,8 +18,10 @@ struct TeamDelivery {
     /// The delegation to the team.
     let delegation: Delegation
     let folder: MetadataFolder
-    /// Of the team's metadata, the newest first.
+    /// Of the team's metadata, the newest first; empty where ``unreadable`` is set.
     let versions: [Int64]
+    /// Why the team's folder can't be read.
+    let unreadable: VaultError?
     /// The newest metadata that the team's keys have signed, whatever its version.
     private(set) var newest: UnverifiedMetadata?
     /// What it lists.
@@ -29,7 +31,8 @@ struct TeamDelivery {
 
     private static let keyLimit = 1 << 16
 
-    /// Reads the team's public keys, and its newest metadata.
+    /// Reads the team's public keys, and its newest metadata. Throws for keys that the settings name and that can't be read;
+    /// what is wrong in the team's own folder is for ``files(versionsAreReset:into:)`` to throw.
     init(
         of team: SiteStructure.Team, to vault: VaultFolder, listed: MetadataReference?, hosted: TargetTree?,
         now: UTCTime
@@ -40,8 +43,14 @@ struct TeamDelivery {
         self.team = team
         self.now = now
         folder = MetadataFolder(vault.path.pushing(team.site).appending("metadata"))
-        versions = try folder.versions().filter { $0.unversionedName == team.role.fileName }.map(\.version)
-            .sorted(by: >)
+        do throws(VaultError) {
+            versions = try folder.versions().filter { $0.unversionedName == team.role.fileName }
+                .map(\.version).sorted(by: >)
+            unreadable = nil
+        } catch {
+            guard !error.isCancellation else { throw error }
+            (versions, unreadable) = ([], error)
+        }
         var keys: [MetadataKey] = []
         for name in team.keys {
             let path = vault.path.pushing(name)
@@ -77,16 +86,20 @@ struct TeamDelivery {
                 .untrusted, "it is not signed by the team's keys in \(vault.settings.string)", at: place,
                 remedy: "get the team's site again, or its new public key from the team itself")
         }
-        return try VerifiedTargets(verifying: metadata, as: delegation, by: .targets)
+        let targets = try VerifiedTargets(verifying: metadata, as: delegation, by: .targets)
+        try targets.requireKnownMembers(at: place)
+        return targets
     }
 
-    /// The team's newest metadata, unless the site lists it already. Copies the files that it lists to the site.
+    /// The team's newest metadata, unless the site lists it already. Copies the files that it lists and the site does not have.
     ///
-    /// - Parameter versionsAreReset: whether clients forget the versions that they have seen, under the root that is
-    /// published with this.
+    /// - Parameters:
+    ///   - versionsAreReset: whether clients forget the versions that they have seen, under the root that is published with
+    ///     this.
+    ///   - output: the folder for new files: the site's targets, or scratch.
     /// - Throws: `untrusted` for metadata that the team did not sign, that is older than the listed one or has
-    /// expired; `corrupt` for a file with another digest; `missing`.
-    func files(versionsAreReset: Bool) throws(VaultError) -> SignedMetadata? {
+    /// expired; `corrupt` for a file with another digest; `missing`; `io` for what can't be read.
+    func files(versionsAreReset: Bool, into output: FilePath) throws(VaultError) -> SignedMetadata? {
         let last = listed?.version ?? 0
         let isOverruled = try listed.map { listed throws(VaultError) in try !isSigned(listed) } ?? false
         let goesBack = isOverruled && versionsAreReset
@@ -94,7 +107,7 @@ struct TeamDelivery {
         if isOverruled, !goesBack, let own = newestSigned(upTo: limit), own.document.version < last {
             throw VaultError(
                 .untrusted,
-                "it is older than version \(last), which the site lists, and which another key has signed",
+                "it is older than version \(last), which the site lists though no client accepts it under the team's present keys",
                 at: folder.path.appending(own.document.hostedName).string,
                 remedy:
                     "get the team's newest site; if the team's former key was stolen, replace the snapshot key: clients"
@@ -125,7 +138,7 @@ struct TeamDelivery {
         try requireReadableManifests(at: path.string)
         // Other targets exist for no client.
         for record in targets.records where delegation.covers(record.path) {
-            for version in record.eachVersion { try copy(version) }
+            for version in record.eachVersion { try copy(version, into: output) }
         }
         return listed == file.reference ? nil : file
     }
@@ -144,23 +157,9 @@ struct TeamDelivery {
         }
     }
 
-    private func copy(_ record: TargetRecord) throws(VaultError) {
-        // A path outside of the folder of targets is no pack's.
-        guard let id = PackID(targetPath: record.path) else { return }
-        let folder = vault.targets.appending(id.targetPath).removingLastComponent()
-        let target = vault.targets.appending(record.hostedPath)
+    /// Whether the host has a file already: it need not be copied.
+    func isHosted(_ record: TargetRecord) -> Bool {
         let hosted = (try? hosted?.record(at: record.path))?.eachVersion ?? []
-        if hosted.contains(where: { $0.hashes == record.hashes }) { return }
-        if try FileSystem.exists(target) { return }
-        let source = vault.path.pushing(team.site).appending("targets").appending(record.hostedPath)
-        try FileSystem.createFolders(folder, permissions: 0o755)
-        try FileMove.copy(source, of: record.length, to: target, permissions: 0o644) {
-            copy throws(VaultError) in
-            guard try copy.hasContent(length: record.length, record.hashes.sha256) else {
-                throw VaultError(
-                    .corrupt, "it is not the file that the team signed for", at: source.string,
-                    remedy: "get the team's site again")
-            }
-        }
+        return hosted.contains { $0.hashes == record.hashes }
     }
 }

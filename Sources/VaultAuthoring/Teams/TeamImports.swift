@@ -1,3 +1,4 @@
+import SystemPackage
 import UpdateFramework
 import VaultErrors
 
@@ -7,17 +8,22 @@ struct TeamImports {
     private(set) var files: [SignedMetadata] = []
     private(set) var warnings: [Warning] = []
 
-    /// - Parameter versionsAreReset: whether clients forget the versions that they have seen, under the root that is
-    /// published with this.
+    /// - Parameters:
+    ///   - versionsAreReset: whether clients forget the versions that they have seen, under the root that is published with
+    ///     this.
+    ///   - output: the folder for the teams' new packs: the site's targets, or scratch.
     /// - Throws: what is wrong with the delivery of a team that the site does not list yet.
-    init(of deliveries: [TeamDelivery], versionsAreReset: Bool) throws(VaultError) {
+    init(
+        of deliveries: [TeamDelivery], versionsAreReset: Bool, into output: FilePath
+    ) throws(VaultError) {
         for delivery in deliveries {
             do throws(VaultError) {
-                if let file = try delivery.files(versionsAreReset: versionsAreReset) { files.append(file) }
-            } catch {
-                guard let listed = delivery.listed, !error.isStorageFailure, !error.isCancellation else {
-                    throw error
+                if let file = try delivery.files(versionsAreReset: versionsAreReset, into: output) {
+                    files.append(file)
                 }
+            } catch {
+                // Whatever it is: the packs of others are published.
+                guard let listed = delivery.listed, !error.isCancellation else { throw error }
                 warnings.append(
                     Warning(
                         "the team '\(delivery.team.role)' stays at version \(listed.version): \(error.place):"

@@ -1,74 +1,104 @@
 import PackSources
 import SealedPack
 import StrictJSON
+import SystemPackage
 import VaultContent
 import VaultCrypto
 import VaultErrors
 import VaultKeys
+import VaultSite
 
 /// Paths that packs of teams have with other content than another pack of the same tree of files: packs that requests by tag can
 /// show together. Of packs that no key here opens nothing is known.
+///
+/// One pack is open at a time, and what is remembered and read of all is bounded by ``TeamComparison``.
 struct TeamPathConflicts {
-    /// A file of a team's pack.
-    private struct File {
-        let pack: OpenPack
-        let traits: JSONObject
-        let entry: Catalog.Entry
-
-        /// Nil for a damaged pack, which is for the import to refuse.
-        func digest() async -> SHA256Digest? {
-            var digest = SHA256()
-            do throws(VaultError) { try await pack.read(entry.content) { digest.update($0) } } catch {
-                return nil
-            }
-            return digest.finalize()
-        }
+    /// A pack of a team that a key here opens.
+    private struct Pack {
+        let manifest: PackManifest
+        let file: FilePath
+        let key: ContentKey
+        /// The position of its team.
+        let team: Int
     }
 
-    /// Two files of one path and one size; the first one's digest is known where it is a source's.
+    /// A file of a team's pack.
+    private struct File: Hashable {
+        /// The position among ``packs``.
+        let pack: Int
+        let content: Range<UInt64>
+        /// The bytes of the pieces around it, which are opened to read it.
+        let cost: UInt64
+
+        var size: UInt64 { content.upperBound - content.lowerBound }
+    }
+
+    /// A file of a path that another pack has with the same size.
+    private enum First {
+        case ofSource(PackID, SHA256Digest)
+        case ofTeam(File)
+    }
+
     private struct Undecided {
-        let first: PackID
-        let digest: SHA256Digest?
-        let file: File?
+        let path: EntryPath
+        let first: First
         let other: File
     }
 
+    private var packs: [Pack] = []
     private var files: [EntryPath: [File]] = [:]
     private var undecided: [Undecided] = []
+    /// Those that are to be read; each is read once.
+    private var wanted: Set<File> = []
+    private var comparison = TeamComparison()
     /// Sorted by path.
     private(set) var conflicts: [ContentPlan.Conflict] = []
+    /// What was not compared.
+    var notices: [any SiteNotice] { comparison.isComplete ? [] : [comparison] }
 
     init(
         of deliveries: [TeamDelivery], in settings: VaultSettings, of vault: VaultFolder,
         keys: any KeyProvider
     ) async throws(VaultError) {
-        for delivery in deliveries {
-            for (pack, offer) in try await delivery.openedPacks(with: keys) {
-                add(pack, offer) { delivery.pack($0) != nil }
+        for (team, delivery) in deliveries.enumerated() {
+            let ids = Set(delivery.listedPacks.packs.map(\.pack.id))
+            for listed in delivery.listedPacks.packs where !listed.pack.tags.isEmpty {
+                guard comparison.admits(listed.pack) else { continue }
+                for file in delivery.paths(of: listed) {
+                    do throws(VaultError) {
+                        let pack = try await OpenPack(
+                            PackFile(opening: file, as: listed.pack), keys: keys)
+                        packs.append(Pack(manifest: listed.pack, file: file, key: pack.key, team: team))
+                        add(pack.catalog, besides: ids)
+                        break
+                    } catch {
+                        // It may be nobody's here to open, or damaged, which is for the import to refuse.
+                        guard !error.isCancellation else { throw error }
+                    }
+                }
             }
         }
         if !files.isEmpty { try addSources(of: settings, in: vault) }
-        for pair in undecided {
-            let first = if let digest = pair.digest { digest } else { await pair.file?.digest() }
-            guard let first, let other = await pair.other.digest(), first != other else { continue }
-            note(pair.other.entry.path, pair.first, pair.other.pack.id)
-        }
+        try await decide()
         conflicts.sort { $0.path < $1.path }
     }
 
-    private mutating func add(_ pack: OpenPack, _ offer: PackOffer, isOfSameTeam: (PackID) -> Bool) {
-        for index in 0..<pack.catalog.entryCount {
-            guard let entry = pack.catalog.entry(index), entry.kind != .emptyFolder else { continue }
-            let file = File(pack: pack, traits: offer.traits, entry: entry)
-            for known in files[entry.path] ?? []
-            where !isOfSameTeam(known.pack.id) && !PathClaims.areVariants(known.traits, file.traits) {
-                if known.entry.size == entry.size {
-                    undecided.append(Undecided(first: known.pack.id, digest: nil, file: known, other: file))
-                } else {
-                    note(entry.path, known.pack.id, pack.id)
-                }
+    /// Adds the files of the last pack.
+    ///
+    /// - Parameter ids: the packs of its team.
+    private mutating func add(_ catalog: Catalog, besides ids: Set<PackID>) {
+        let number = packs.count - 1
+        let pack = packs[number]
+        for index in 0..<catalog.entryCount {
+            guard let entry = catalog.entry(index), entry.kind != .emptyFolder else { continue }
+            let file = File(pack: number, content: entry.content, cost: catalog.openedSize(of: entry.content))
+            let known = files[entry.path] ?? []
+            for first in known {
+                let other = packs[first.pack]
+                guard other.team != pack.team, !ids.contains(other.manifest.id) else { continue }
+                compare(entry.path, .ofTeam(first), file)
             }
-            files[entry.path, default: []].append(file)
+            if known.count < TeamComparison.filesOfAPath { files[entry.path] = known + [file] }
         }
     }
 
@@ -93,19 +123,74 @@ struct TeamPathConflicts {
         var reader = try SourceReader(of: source)
         for position in positions {
             let entry = source.entries[position]
-            guard case .file = entry.kind, let others = files[entry.path] else { continue }
-            for other in others where !PathClaims.areVariants(offer.traits, other.traits) {
-                guard other.entry.size == entry.size else {
-                    note(entry.path, id, other.pack.id)
+            guard case .file = entry.kind else { continue }
+            var digest: SHA256Digest?
+            for other in files[entry.path] ?? []
+            where !PathClaims.areVariants(offer.traits, packs[other.pack].manifest.offer.traits) {
+                guard other.size == entry.size else {
+                    note(entry.path, id, other)
                     continue
                 }
-                let digest = try reader.open(entry).sha256()
-                undecided.append(Undecided(first: id, digest: digest, file: nil, other: other))
+                guard reads(other) else { continue }
+                let known = if let digest { digest } else { try reader.open(entry).sha256() }
+                digest = known
+                undecided.append(
+                    Undecided(path: entry.path, first: .ofSource(id, known), other: other))
             }
         }
     }
 
-    private mutating func note(_ path: EntryPath, _ first: PackID, _ other: PackID) {
-        conflicts.append(ContentPlan.Conflict(path: path, first: first, other: other))
+    private mutating func compare(_ path: EntryPath, _ first: First, _ other: File) {
+        guard case .ofTeam(let file) = first else { return }
+        let traits = packs[file.pack].manifest.offer.traits
+        guard !PathClaims.areVariants(traits, packs[other.pack].manifest.offer.traits) else { return }
+        guard file.size == other.size else { return note(path, packs[file.pack].manifest.id, other) }
+        guard reads(file), reads(other) else { return }
+        undecided.append(Undecided(path: path, first: first, other: other))
+    }
+
+    /// Whether a file is to be read, which needs a part of what may be read of all.
+    private mutating func reads(_ file: File) -> Bool {
+        if wanted.contains(file) { return true }
+        guard comparison.admits(reading: file.cost) else { return false }
+        wanted.insert(file)
+        return true
+    }
+
+    private mutating func decide() async throws(VaultError) {
+        let digests = try await digests()
+        for pair in undecided {
+            let (id, digest): (PackID, SHA256Digest?) =
+                switch pair.first {
+                case .ofSource(let id, let digest): (id, digest)
+                case .ofTeam(let file): (packs[file.pack].manifest.id, digests[file])
+                }
+            guard let digest, let other = digests[pair.other], digest != other else { continue }
+            note(pair.path, id, pair.other)
+        }
+    }
+
+    /// Of the wanted files, but for those of damaged packs.
+    private func digests() async throws(VaultError) -> [File: SHA256Digest] {
+        var digests: [File: SHA256Digest] = [:]
+        for (number, files) in Dictionary(grouping: wanted, by: \.pack).sorted(by: { $0.key < $1.key }) {
+            let pack = packs[number]
+            do throws(VaultError) {
+                let open = try OpenPack(PackFile(opening: pack.file, as: pack.manifest), key: pack.key)
+                for file in files {
+                    var digest = SHA256()
+                    try await open.read(file.content) { digest.update($0) }
+                    digests[file] = digest.finalize()
+                }
+            } catch {
+                guard !error.isCancellation else { throw error }
+            }
+        }
+        return digests
+    }
+
+    private mutating func note(_ path: EntryPath, _ first: PackID, _ other: File) {
+        conflicts.append(
+            ContentPlan.Conflict(path: path, first: first, other: packs[other.pack].manifest.id))
     }
 }

@@ -38,6 +38,13 @@ struct TeamPublisher {
                 role, version: version, expires: expires, records: records, keepingMembersOf: old?.json ?? [:]
             )
         }
+        guard file.bytes.count <= role.sizeLimit else {
+            throw VaultError(
+                .limit,
+                "it has \(file.bytes.count) bytes, more than the \(role.sizeLimit) that a site takes of a team",
+                at: file.hostedName, remedy: "list fewer packs, or divide them among several teams",
+                missingBytes: UInt64(file.bytes.count - role.sizeLimit))
+        }
         try FileSystem.createFolders(vault.metadata, permissions: 0o755)
         try DurableFile.write(
             file.bytes.span, to: vault.metadata.appending(file.hostedName), permissions: 0o644,

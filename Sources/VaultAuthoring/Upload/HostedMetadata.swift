@@ -37,11 +37,12 @@ struct HostedMetadata {
         try await destination.read(wanted.map { "metadata/\($0)" }, into: copy)
     }
 
-    /// No more is read than metadata may have.
+    /// No more is read than metadata may have. What is too long for a team's role is refused where it is read, without the others.
     private func requireReasonable(_ name: String) throws(VaultError) {
         let role =
             name == MetadataRole.timestamp.fileName ? .timestamp : MetadataFileName(hostedName: name)?.role
-        guard let role, let size = sizes["metadata/\(name)"], size > UInt64(clamping: role.sizeLimit) else {
+        guard let role, let size = sizes["metadata/\(name)"], size > UInt64(clamping: role.type.sizeLimit)
+        else {
             return
         }
         throw VaultError(

@@ -15,7 +15,8 @@ struct Access: AsyncParsableCommand {
             child that has inherited its open files; a program that closes files which it did not open ends the access. Its \
             environment names a folder of links to all their files: ASSETVAULT_RESOURCES. The program takes the place of this one, \
             with its number and exit code. Packs that are missing are downloaded where --site names a site; without \
-            it they must be loaded, or wait for a key that --keys gives. Packs that are kept sealed are refused, before anything is downloaded.
+            it they must be loaded, or wait for a key that --keys gives. Packs that are kept sealed are refused, before anything is downloaded. \
+            The program gets no key: the variable of env:NAME is unset, and the descriptor of fd:N closed (fd:0 becomes empty).
 
             EXAMPLE
               assetvault access level2 music --store ~/.game -- ./game --level 2
@@ -64,7 +65,8 @@ struct Access: AsyncParsableCommand {
         try folder.keepOpenAcrossExec()
         let path = folder.path.string
         try withExtendedLifetime((access, folder)) { () throws(VaultError) in
-            try ProcessReplacement.execute(command, setting: ["ASSETVAULT_RESOURCES": path])
+            try ProcessReplacement.execute(
+                command, setting: ["ASSETVAULT_RESOURCES": path], withholding: keys.inherited())
         }
     }
 

@@ -34,6 +34,17 @@ struct KeyOptions: ParsableArguments {
         }
     }
 
+    /// Where keys stand that a program in this one's place would inherit.
+    func inherited() throws(VaultError) -> InheritedSecrets {
+        var secrets = InheritedSecrets()
+        for text in specs {
+            let spec = try Self.spec(text)
+            if let variable = spec.variable { secrets.variables.append(variable) }
+            if let descriptor = spec.descriptor { secrets.descriptors.append(descriptor) }
+        }
+        return secrets
+    }
+
     func required() throws(VaultError) -> any KeyProvider {
         if let provider = try cachedProvider() { return provider }
         throw Self.missing

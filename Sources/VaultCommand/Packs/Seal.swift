@@ -16,11 +16,14 @@ struct Seal: AsyncParsableCommand {
         discussion: """
             Writes the pack and, beside it, its manifest PACK.json, which holds the content key wrapped for every \
             vault key that --keys yields. Links and devices are refused. With --previous the earlier version's content \
-            key is kept and its unchanged pieces are reused, so that clients fetch only what changed.
+            key is kept and its unchanged pieces are reused, so that clients fetch only what changed; the same content gives \
+            the same bytes. Without it the content key is random: two first sealings of one content differ.
 
             EXAMPLE
               assetvault seal level-one -o level-one.avpack --keys file:vault.jwks
               tar c level-one | assetvault seal - -o one.avpack --id one --keys env:KEY
+              assetvault seal level-one -o check.avpack --previous level-one.avpack --keys file:vault.jwks && \
+            cmp check.avpack level-one.avpack
             """)
 
     @Argument(

@@ -4,7 +4,7 @@ import VaultFileSystem
 
 /// A JWK or JWK Set in an environment variable, as CI systems inject masked secrets.
 ///
-/// It is read again at each lookup and never unset, so child processes inherit it, and on Linux the user's own processes
+/// It is read again at each lookup and stays set, so child processes inherit it, and on Linux the user's own processes
 /// can read it in `/proc`: prefer `file:`, `dir:` or `fd:`.
 public struct EnvironmentKeyProvider: RingKeyProvider {
     private let name: String

@@ -30,6 +30,34 @@ import Testing
         try await Command.run(["access"] + site.store + ["--", "true"]).failed(64, naming: "no tag")
     }
 
+    /// The program inherits what keeps the access, and no key.
+    @Test func theProgramGetsNoKey() async throws {
+        let file = testSite.folder["vault/keys/vault.jwks"]
+        let key = String(decoding: try testSite.folder.bytes("vault/keys/vault.jwks"), as: UTF8.self)
+        let script = #"env; for file in /proc/$$/fd/*; do echo "${file##*/} $(readlink "$file")"; done"#
+        func run(_ spec: String, opening redirection: String) async throws -> String {
+            let isOnline = ["--site", testSite.site, "--trust", testSite.root]
+            return try await Command.run(
+                ["access", "level2", "--keys", spec] + site.store + isOnline + ["--", "sh", "-c", script],
+                environment: ["THE_KEY": key, "OTHER": "stays"],
+                through: Command.shell("exec \(redirection) 6<'\(testSite.root)'; exec \"$@\"")
+            ).succeeded().text
+        }
+        for (spec, redirection) in [
+            ("env:THE_KEY", "5</dev/null"), ("fd:5", "5<'\(file)'"), ("fd:0", "0<'\(file)'"),
+        ] {
+            let text = try await run(spec, opening: redirection)
+            let lines = text.split(separator: "\n")
+            if spec == "env:THE_KEY" { #expect(!text.contains("THE_KEY"), "\(text)") }
+            #expect(!text.contains("vault.jwks"), "\(spec): \(text)")
+            if spec == "fd:0" { #expect(lines.contains("0 /dev/null"), "\(text)") }
+            // What is no secret stays, and so do the locks of the access.
+            #expect(lines.contains("OTHER=stays") && text.contains("ASSETVAULT_RESOURCES="), "\(text)")
+            #expect(lines.contains("6 \(testSite.root)"), "\(text)")
+            #expect(lines.contains { $0.contains(" \(testSite.store)/") }, "\(spec): \(text)")
+        }
+    }
+
     /// What the first pack has hides what later ones have in its place.
     @Test func aFileInThePlaceOfAFolder() async throws {
         for (path, level) in [("a", 2), ("a/below", 3), ("b/below", 2), ("b", 3), ("c/d/e", 2), ("c/d", 3)] {

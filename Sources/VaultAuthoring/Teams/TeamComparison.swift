@@ -1,0 +1,60 @@
+import SealedPack
+import VaultErrors
+public import VaultSite
+
+/// How much of what teams deliver is compared with other packs: a team decides neither the memory nor the time of a plan.
+public struct TeamComparison: SiteNotice {
+    /// Files of one path; more of them are not compared with one another.
+    static let filesOfAPath = 64
+    /// About 200 bytes each are kept in memory.
+    private static let fileLimit = 1 << 18
+    /// Bytes of sealed catalogs. They may unpack to 16 times as much, and the paths in them are kept in memory. 8 MiB are
+    /// those of about 25 GiB of packs, or of 300,000 files.
+    private static let catalogLimit: UInt64 = 8 << 20
+    /// Bytes that are opened to compare files of one size: some seconds of work.
+    private static let openedLimit: UInt64 = 1 << 30
+
+    private var files = 0
+    private var catalogBytes: UInt64 = 0
+    private var openedBytes: UInt64 = 0
+    private var skippedPacks = 0
+    private var skippedFiles = 0
+
+    /// Whether everything was compared.
+    var isComplete: Bool { skippedPacks == 0 && skippedFiles == 0 }
+
+    /// Whether the files of a pack may be looked at.
+    mutating func admits(_ pack: PackManifest) -> Bool {
+        let entries = Int(pack.entryCount)
+        guard entries <= Self.fileLimit - files, pack.catalogLength <= Self.catalogLimit - catalogBytes else {
+            skippedPacks += 1
+            return false
+        }
+        files += entries
+        catalogBytes += pack.catalogLength
+        return true
+    }
+
+    /// Whether so many bytes may be opened.
+    mutating func admits(reading count: UInt64) -> Bool {
+        guard count <= Self.openedLimit - openedBytes else {
+            skippedFiles += 1
+            return false
+        }
+        openedBytes += count
+        return true
+    }
+
+    public var problem: String {
+        let skipped = [
+            skippedPacks == 0 ? nil : skippedPacks.counting("pack"),
+            skippedFiles == 0 ? nil : skippedFiles.counting("file"),
+        ]
+        return
+            "\(skipped.compactMap(\.self).joined(separator: " and ")) of teams were not compared with the other packs: all of their packs with granted tags have more than \(Self.fileLimit) files, \(Self.catalogLimit >> 20) MiB of file lists or \(Self.openedLimit >> 30) GiB of files with the path and size of another"
+    }
+
+    public var remedy: String {
+        "grant tags to fewer packs, or let the teams divide their content into fewer files"
+    }
+}

@@ -1,0 +1,75 @@
+import SealedPack
+import SystemPackage
+import UpdateFramework
+import VaultErrors
+import VaultFileSystem
+import VaultSite
+
+/// The files of packs that a team delivers. Nothing is reserved or written for a file that is not the signed one.
+extension TeamDelivery {
+    /// Copies a file that the team lists, unless the site has it.
+    func copy(_ record: TargetRecord, into output: FilePath) throws(VaultError) {
+        // A path outside of the folder of targets is no pack's.
+        guard let id = PackID(targetPath: record.path), !isHosted(record) else { return }
+        let target = output.appending(record.hostedPath)
+        for path in [target, vault.targets.appending(record.hostedPath)] where try FileSystem.exists(path) {
+            return
+        }
+        let source = deliveredPath(of: record)
+        try require(record, at: source)
+        try FileSystem.createFolders(
+            output.appending(id.targetPath).removingLastComponent(), permissions: 0o755)
+        try FileMove.copy(source, of: record.length, to: target, permissions: 0o644) {
+            copy throws(VaultError) in
+            guard try copy.hasContent(length: record.length, record.hashes.sha256) else {
+                throw Self.anotherFile(at: source)
+            }
+        }
+    }
+
+    /// Where the team's site has a file.
+    func deliveredPath(of record: TargetRecord) -> FilePath {
+        vault.path.pushing(team.site).appending("targets").appending(record.hostedPath)
+    }
+
+    /// Where the file of a pack may be: as the team delivers it, or imported.
+    func paths(of listed: ListedPack) -> [FilePath] {
+        [deliveredPath(of: listed.target), vault.targets.appending(listed.target.hostedPath)]
+    }
+
+    /// Throws unless the file is the signed one, and there is space for a copy. What costs least comes first.
+    private func require(_ record: TargetRecord, at source: FilePath) throws(VaultError) {
+        let file = try OpenFile(reading: source)
+        let size = try file.status().size
+        guard size == record.length else {
+            throw VaultError(
+                .corrupt, "it has \(size) bytes, not the \(record.length) that the team signed for",
+                at: source.string, remedy: "get the team's site again")
+        }
+        // Ciphertext has no holes: a file with them would only take time to read.
+        guard try file.dataRanges(in: 0..<size) == [0..<size] else { throw Self.anotherFile(at: source) }
+        let space = try FileSystem.availableSpace(at: vault.path)
+        guard size <= space else {
+            throw VaultError(
+                .diskFull, "its \(size) bytes are more than the \(space) that are free", at: source.string,
+                remedy: "free some space, or let the team deliver less", missingBytes: size - space)
+        }
+        guard try file.hasContent(length: record.length, record.hashes.sha256) else {
+            throw Self.anotherFile(at: source)
+        }
+    }
+
+    private static func anotherFile(at source: FilePath) -> VaultError {
+        VaultError(
+            .corrupt, "it is not the file that the team signed for", at: source.string,
+            remedy: "get the team's site again")
+    }
+}
+
+extension TargetTree {
+    /// The withheld tags of the packs of some teams.
+    func withheldTags(of teams: Set<MetadataRole>) -> [WithheldTags] {
+        let records = records.filter { $0.signer.map(teams.contains) ?? false }
+        return PublishedPacks(of: records, in: chain).withheldTags
+    }
+}

@@ -1,0 +1,275 @@
+import Foundation
+import StrictJSON
+import SystemPackage
+import Testing
+
+/// Deliveries made to stop the studio's publishing, or to make it slow and large.
+@Suite(.timeLimit(.minutes(10))) struct TeamDeliveryAttackTests {
+    let studio: Studio
+    private var testSite: TestSite { studio.testSite }
+    private var folder: TemporaryFolder { studio.folder }
+
+    init() async throws { studio = try await Studio() }
+
+    enum Attack: String, CaseIterable, Sendable {
+        case sparseMetadata, sparsePack, fullOfHoles, unreadableMetadata, unreadablePack, linkLoop,
+            packLinkLoop,
+            metadataIsAFile, manyFilesNotSigned
+    }
+
+    private func makeSparse(_ name: String, size: UInt64) throws {
+        try folder.write(name, "")
+        let file = try #require(FileHandle(forWritingAtPath: folder[name]))
+        try file.truncate(atOffset: size)
+        try file.close()
+    }
+
+    /// Signs a record of one file of the team with another length, and puts a file without content there.
+    private func forgeSparsePack(size: UInt64) async throws {
+        let digest = String(repeating: "ab", count: 32)
+        try await studio.forgeTeam(version: 2) { signed in
+            var targets = signed["targets"]?.members ?? [:]
+            guard var record = targets["packs/dlc1/one.avpack"]?.members else { return }
+            record["length"] = .integer(Int64(size))
+            record["hashes"] = ["sha256": .string(digest)]
+            targets["packs/dlc1/one.avpack"] = .object(record)
+            signed["targets"] = .object(targets)
+        }
+        try makeSparse("team/site/targets/packs/dlc1/\(digest).one.avpack", size: size)
+    }
+
+    private func newPack() async throws -> String {
+        let before = Set(try Tree(studio.team).files)
+        try folder.write("one/file", "the team's second")
+        try await studio.publishTeam()
+        return try #require(
+            try Tree(studio.team).files.first { !before.contains($0) && $0.hasSuffix(".avpack") })
+    }
+
+    private func prepare(_ attack: Attack) async throws {
+        let metadata = "team/site/metadata"
+        switch attack {
+        case .sparseMetadata: try makeSparse("\(metadata)/2.dlc1.json", size: 10 << 40)
+        case .sparsePack: try await forgeSparsePack(size: 10 << 40)
+        case .fullOfHoles: try await forgeSparsePack(size: 100 << 20)
+        case .unreadableMetadata: try folder.setPermissions(metadata, 0)
+        case .unreadablePack: try folder.setPermissions("team/\(try await newPack())", 0)
+        case .linkLoop:
+            try FileManager.default.removeItem(atPath: folder[metadata])
+            try await Tool.run("ln", "-s", "metadata", folder[metadata])
+        case .packLinkLoop:
+            let pack = "team/\(try await newPack())"
+            try FileManager.default.removeItem(atPath: folder[pack])
+            try await Tool.run("ln", "-s", folder[pack], folder[pack])
+        case .metadataIsAFile:
+            try FileManager.default.removeItem(atPath: folder[metadata])
+            try folder.write(metadata, "no folder")
+        case .manyFilesNotSigned:
+            for version in 2..<200 { try makeSparse("\(metadata)/\(version).dlc1.json", size: 60_000_000) }
+        }
+    }
+
+    /// The studio's packs are published, the site keeps what it lists of the team, and dry runs say so, too.
+    @Test(arguments: Attack.allCases) func aFolderThatCanNotBeImported(_ attack: Attack) async throws {
+        let team = try Tree(folder["one"])
+        try await prepare(attack)
+        try folder.write("level/file", "the studio's second")
+        // Not even root may read what nobody may.
+        let unprivileged =
+            geteuid() == 0 ? ["setpriv", "--bounding-set", "-dac_override,-dac_read_search"] : []
+        defer { try? folder.setPermissions("team/site/metadata", 0o755) }
+        try await Command.run(["plan", testSite.vault], through: unprivileged).succeeded()
+        for arguments in [["--dry-run"], []] {
+            let result = try await Command.run(
+                ["publish", testSite.vault] + arguments, through: unprivileged
+            ).succeeded()
+            #expect(result.errorText.contains("the team 'dlc1' stays at version 1"), "\(result.errorText)")
+        }
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+        #expect(try await testSite.tree(of: "dlc1/one") == team)
+        let site = try FileManager.default.subpathsOfDirectory(atPath: testSite.site)
+        #expect(!site.contains { $0.contains("abababab") }, "\(site)")
+    }
+
+    /// Every client of the site would download and keep them.
+    @Test func largeMembersThatNobodyKnows() async throws {
+        let large: JSONValue = .string(String(repeating: "x", count: 100_000))
+        try await studio.forgeTeam(version: 2) { $0["x-large"] = large }
+        try await studio.keepsTheLast(naming: "its signed part has 1000", "of unknown members")
+        try await studio.forgeTeam(version: 3) { signed in
+            signed["x-large"] = nil
+            var targets = signed["targets"]?.members ?? [:]
+            var record = targets["packs/dlc1/one.avpack"]?.members ?? [:]
+            var custom = record["custom"]?.members ?? [:]
+            custom["x-large"] = large
+            record["custom"] = .object(custom)
+            targets["packs/dlc1/one.avpack"] = .object(record)
+            signed["targets"] = .object(targets)
+        }
+        try await studio.keepsTheLast(naming: "packs/dlc1/one.avpack has 1000", "of unknown members")
+        let many: JSONValue = .array(.init(repeating: large, count: 45))
+        try await studio.forgeTeam(version: 4) { $0["x-large"] = many }
+        try await studio.keepsTheLast(naming: "larger than the limit of 4000000 bytes")
+        try await studio.forgeTeam(version: 5) { $0["x-small"] = "for a later release" }
+        try folder.write("level/file", "the studio's second")
+        try await testSite.publish()
+        #expect(try folder.exists("vault/site/metadata/5.dlc1.json"))
+    }
+
+    enum Excess: String, CaseIterable, Sendable { case bytes, values }
+
+    /// The team's metadata as version 2, signed by other means: the command refuses to.
+    private func excessive(_ excess: Excess) async throws -> [UInt8] {
+        var document: JSONObject = try folder.json("team/site/metadata/1.dlc1.json")
+        var signed = try #require(document["signed"]?.members)
+        signed["version"] = 2
+        signed["x-large"] =
+            switch excess {
+            case .bytes: .string(String(repeating: "x", count: 5_000_000))
+            case .values: .array(.init(repeating: 1, count: 1_800_000))
+            }
+        try folder.write("signed", JSONValue.object(signed).canonical())
+        try await Tool.run(
+            "openssl", "pkeyutl", "-sign", "-rawin", "-inkey", folder["team/keys/dlc1.pem"], "-in",
+            folder["signed"], "-out", folder["signature"])
+        let signature = try folder.bytes("signature").map { byte in
+            (byte < 16 ? "0" : "") + String(byte, radix: 16)
+        }.joined()
+        let keyID = try #require(document["signatures"]?.elements?.first?["keyid"])
+        document["signatures"] = [["keyid": keyID, "sig": .string(signature)]]
+        document["signed"] = .object(signed)
+        return JSONValue.object(document).compact()
+    }
+
+    /// What a site lists already and no client reads is refused alone, until the team publishes again.
+    @Test(arguments: Excess.allCases) func listedMetadataBeyondTheLimits(_ excess: Excess) async throws {
+        let listed = try await excessive(excess)
+        try folder.write("team/site/metadata/2.dlc1.json", listed)
+        try folder.write("vault/site/metadata/2.dlc1.json", listed)
+        try await testSite.raise([], to: 2, listing: ["dlc1": 2])
+        try folder.write("level/file", "the studio's second")
+        let refusal = "clients refuse the team 'dlc1'"
+        for arguments in [["--dry-run"], []] {
+            let publication = try await Command.run(["publish", testSite.vault] + arguments).succeeded()
+            #expect(publication.errorText.contains("the team 'dlc1' stays at version 2"))
+            #expect(arguments != [] || publication.errorText.contains(refusal), "\(publication.errorText)")
+        }
+        try await testSite.fetch().failed(76, naming: "2.dlc1.json")
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+        let upload = try await Command.run("upload", testSite.site, folder["host"]).succeeded()
+        #expect(upload.errorText.contains("what 'dlc1' lists is left out"), "\(upload.errorText)")
+        try await Command.run(["audit", testSite.site] + testSite.keys).failed(76, naming: "2.dlc1.json")
+
+        // The destination has it already, and a machine publishes that has nothing else.
+        try folder.write("host/metadata/2.dlc1.json", listed)
+        try await Command.run("upload", testSite.site, folder["host"]).succeeded()
+        try folder.write("level/file", "the studio's third")
+        let other = try await Command.run("publish", testSite.vault, "--against", folder["host"]).succeeded()
+        let reason = excess == .bytes ? "4000000" : "too many values"
+        #expect(
+            other.errorText.contains("\(refusal): ") && other.errorText.contains(reason),
+            "\(other.errorText)")
+
+        try await Command.run("upload", testSite.site, folder["host"]).succeeded()
+        try FileManager.default.removeItem(atPath: folder["team/site/metadata/2.dlc1.json"])
+        try await studio.forgeTeam(version: 3)
+        try await Command.run("publish", testSite.vault, "--against", folder["host"]).succeeded()
+        try await Command.run("upload", testSite.site, folder["host"]).succeeded()
+        try await testSite.fetch(folder["host"]).succeeded()
+        for (id, source) in [("dlc1/one", "one"), ("level", "level")] {
+            #expect(try await testSite.tree(of: id) == Tree(folder[source]))
+        }
+    }
+
+    /// The limits are those of teams: an undivided list of the studio's own may have more bytes and more short texts.
+    @Test func aLongListOfTheStudio() async throws {
+        try testSite.settings { $0["channels"] = ["beta", "live"] }
+        try await testSite.publish()
+        for role in ["packs", "channel.beta"] {
+            let version = try await testSite.forge(role, key: "targets") {
+                $0["x-later"] = .array(
+                    .init(repeating: "t", count: 1_000_000) + [
+                        .string(String(repeating: "x", count: 16_000_000))
+                    ])
+            }
+            try await testSite.raise([], to: version, listing: [role: version])
+        }
+        try folder.write("level/file", "the studio's second")
+        try await testSite.publish()
+        try await Command.run("promote", testSite.vault, "--all", "--from", "beta", "--to", "live")
+            .succeeded()
+        let newest = try #require(
+            try folder.names(in: "vault/site/metadata").filter { $0.hasSuffix(".packs.json") }
+                .max { $0.localizedStandardCompare($1) == .orderedAscending })
+        #expect(try folder.bytes("vault/site/metadata/\(newest)").count > 20_000_000)
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+        try await Command.run("upload", testSite.site, folder["host"]).succeeded()
+        try await testSite.fetch(folder["host"], into: folder["other"]).succeeded()
+    }
+
+    /// More packs than a process may open files.
+    @Test func manyPacks() async throws {
+        let pack: JSONObject = ["tags": ["both"]]
+        try studio.declareTeam(
+            Dictionary(uniqueKeysWithValues: (0..<120).map { ("dlc1/p\($0)", pack) }))
+        try await studio.publishTeam()
+        try studio.grant(["both"])
+        try testSite.settings {
+            $0["packs"] = ["level": ["source": .string(folder["level"]), "tags": ["both"]]]
+        }
+        let few = Command.shell("ulimit -n 96; exec \"$@\"")
+        let plan = try await Command.run(["plan", testSite.vault], through: few).succeeded()
+        #expect(plan.errorText.contains("'file' differs between 'level'"), "\(plan.errorText)")
+        #expect(plan.errorText.contains("more paths have different content"), "\(plan.errorText)")
+        try await testSite.publish(through: few)
+    }
+
+    /// Many small packs with long lists of files cost no more memory than is planned for them.
+    @Test func longListsOfFiles() async throws {
+        let count = 60_000
+        let name = String(repeating: "folder-with-a-long-name/", count: 6)
+        let script =
+            "import sys, tarfile\nt = tarfile.open(sys.argv[1], 'w')\nfor i in range(\(count)): t.addfile(tarfile.TarInfo('\(name)%d' % i))\nt.close()"
+        try await Tool.run("python3", "-c", script, folder["one.tar"])
+        let pack: JSONValue = ["source": .string(folder["one.tar"]), "tags": ["both"]]
+        var settings: JSONObject = try folder.json("team/vault.json")
+        settings["packs"] = .object(JSONObject(lastWins: (0..<12).map { ("dlc1/p\($0)", pack) }))
+        try folder.write("team/vault.json", JSONValue.object(settings).pretty())
+        try await studio.publishTeam()
+        try studio.grant(["both"])
+        let result = try await Command.run(
+            ["plan", testSite.vault], through: ["/usr/bin/time", "-f", "%M", "-o", folder["taken"]]
+        ).succeeded()
+        #expect(result.errorText.contains("8 packs of teams were not compared"), "\(result.errorText)")
+        let text = String(decoding: try folder.bytes("taken"), as: UTF8.self)
+        let peak = try #require(Int(text.trimmingCharacters(in: .newlines)))
+        print("plan of a team's 720000 files: \(peak / 1024) MiB")
+        #expect(peak < 250 << 10, "\(peak) KiB")
+    }
+
+    /// A file of the studio that many packs of a team have, too, is read once for all of them.
+    @Test func equalFilesOfManyPacks() async throws {
+        let size = 4 << 20
+        try folder.write("level/file", [UInt8](repeating: 0, count: size))
+        try folder.write("one/file", [UInt8](repeating: 0, count: size))
+        let pack: JSONObject = ["tags": ["both"]]
+        try studio.declareTeam(Dictionary(uniqueKeysWithValues: (0..<12).map { ("dlc1/p\($0)", pack) }))
+        try await studio.publishTeam()
+        try studio.grant(["both"])
+        try testSite.settings {
+            $0["packs"] = ["level": ["source": .string(folder["level"]), "tags": ["both"]]]
+        }
+        let log = folder["strace.log"]
+        let plan = try await Command.run(
+            ["plan", testSite.vault],
+            through: ["strace", "-f", "-qq", "-o", log, "-e", "trace=pread64", "-P", folder["level/file"]]
+        ).succeeded()
+        #expect(!plan.errorText.contains("differs"), "\(plan.errorText)")
+        let counts = String(decoding: try folder.bytes("strace.log"), as: UTF8.self)
+            .split(separator: "\n").compactMap { line in line.split(separator: " ").last.flatMap { Int($0) } }
+        #expect(counts.reduce(0, +) >= size)
+        #expect(counts.reduce(0, +) < size + 1 << 16, "\(counts)")
+    }
+}
