@@ -82,11 +82,7 @@ extension VaultStore {
                 .usage, "\(priority) is no preservation priority", at: tags.sorted().joined(separator: ", "),
                 remedy: "use 0 to 1; 90 in vault.json is 0.9 here")
         }
-        for tag in tags where !PackOffer.isWord(tag) {
-            throw VaultError(
-                .usage, "'\(tag.excerpt)' can't be a tag", at: "tags",
-                remedy: "use 1 to 256 bytes without control characters")
-        }
+        try PackOffer.requireTags(tags)
         let store = storeAccess
         try await store.withLock { () throws(VaultError) in
             var priorities = try PreservationPriorities(of: layout)

@@ -1,6 +1,7 @@
 public import StrictJSON
 public import VaultCrypto
-import VaultErrors
+import VaultBytes
+public import VaultErrors
 
 /// The public description of one sealed pack: length and digests, ID, policy, and the slots with its content key. It is
 /// trusted as a target object of signed metadata; a file beside a local pack is not verified.
@@ -75,10 +76,21 @@ public struct PackOffer: Sendable, Hashable {
 
     public static let standardPreservation: Int64 = 50
 
-    /// Whether a text may be a tag, or the name of a trait: 1 to 256 bytes without control characters.
+    /// Whether a text may be a tag, or the name of a trait: 1 to 256 bytes without control characters, in normalization form C,
+    /// so that equal words have equal bytes.
     public static func isWord(_ text: String) -> Bool {
         (1...256).contains(text.utf8.count)
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
+            && text.isNFC
+    }
+
+    /// What a word must be, as a remedy.
+    public static let wordRule = "use 1 to 256 bytes without control characters, in the normalization form NFC"
+
+    /// Throws `.usage` for a text that can't be a tag.
+    public static func requireTags(_ tags: some Sequence<String>) throws(VaultError) {
+        guard let tag = tags.first(where: { !isWord($0) }) else { return }
+        throw VaultError(.usage, "'\(tag.excerpt)' can't be a tag", at: "tags", remedy: wordRule)
     }
 
     public init(

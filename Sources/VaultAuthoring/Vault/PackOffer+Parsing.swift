@@ -45,7 +45,7 @@ extension PackOffer {
         guard PackOffer.isWord(text) else {
             throw json.error(
                 .usage, "'\(text)' in the member \"\(member)\" can't be \(kind)",
-                remedy: "use 1 to 256 bytes without control characters")
+                remedy: PackOffer.wordRule)
         }
     }
 }
