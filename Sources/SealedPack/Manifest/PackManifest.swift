@@ -12,7 +12,7 @@ public struct PackManifest: Sendable, Hashable {
     /// Bytes of the whole pack.
     public let length: UInt64
     public let sha256: SHA256Digest
-    public let id: PackID
+    public internal(set) var id: PackID
     public let version: UInt64
     public let contentKeyID: ContentKeyID
     public let pieceCount: UInt32
@@ -47,6 +47,13 @@ extension PackManifest {
     package var tailLength: UInt64 {
         let index = UInt64(pieceCount) * UInt64(IndexRecord.length)
         return index + min(catalogLength, .max - index)
+    }
+
+    /// The same under another ID: what a pack is called whose site lists it by a digest.
+    package func called(_ name: PackID) -> PackManifest {
+        var pack = self
+        pack.id = name
+        return pack
     }
 
     public var policy: PackPolicy { offer.policy }
@@ -92,6 +99,12 @@ public struct PackOffer: Sendable, Hashable {
         guard let tag = tags.first(where: { !isWord($0) }) else { return }
         throw VaultError(.usage, "'\(tag.excerpt)' can't be a tag", at: "tags", remedy: wordRule)
     }
+
+    /// The maximum number of traits of a pack, and of the fallbacks of a trait: clients compare them all.
+    public static let traitLimit = 32
+
+    /// Whether a text may be the name or a value of a trait: 1 to 64 bytes without control characters.
+    public static func isTraitText(_ text: String) -> Bool { text.utf8.count <= 64 && isWord(text) }
 
     public init(
         policy: PackPolicy = .prefetch, tags: [String] = [], traits: JSONObject = JSONObject(),
