@@ -82,7 +82,10 @@ extension VaultStore {
                 .usage, "\(priority) is no preservation priority", at: tags.sorted().joined(separator: ", "),
                 remedy: "use 0 to 1; 90 in vault.json is 0.9 here")
         }
-        try PackOffer.requireTags(tags)
+        for tag in tags where !PackOffer.isWord(tag) {
+            throw VaultError(
+                .usage, "'\(tag.excerpt)' can't be a tag", at: "tags", remedy: PackOffer.wordRule)
+        }
         let store = storeAccess
         try await store.withLock { () throws(VaultError) in
             var priorities = try PreservationPriorities(of: layout)

@@ -1,7 +1,6 @@
 public import StrictJSON
 public import VaultCrypto
-import VaultBytes
-public import VaultErrors
+import VaultErrors
 
 /// The public description of one sealed pack: length and digests, ID, policy, and the slots with its content key. It is
 /// trusted as a target object of signed metadata; a file beside a local pack is not verified.
@@ -83,27 +82,22 @@ public struct PackOffer: Sendable, Hashable {
 
     public static let standardPreservation: Int64 = 50
 
-    /// Whether a text may be a tag, or the name of a trait: 1 to 256 bytes without control characters, in normalization form C,
-    /// so that equal words have equal bytes.
+    /// Whether a text may be a tag, or the name of a trait: 1 to 256 bytes in Unicode's normalisation form C (UAX #15), without
+    /// control characters. In one form equal texts have equal bytes, so all comparisons agree.
     public static func isWord(_ text: String) -> Bool {
-        (1...256).contains(text.utf8.count)
+        var bytes = text.utf8Span
+        return (1...256).contains(bytes.count) && bytes.checkForNFC(quickCheck: false)
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
-            && text.isNFC
     }
 
-    /// What a word must be, as a remedy.
-    public static let wordRule = "use 1 to 256 bytes without control characters, in the normalization form NFC"
-
-    /// Throws `.usage` for a text that can't be a tag.
-    public static func requireTags(_ tags: some Sequence<String>) throws(VaultError) {
-        guard let tag = tags.first(where: { !isWord($0) }) else { return }
-        throw VaultError(.usage, "'\(tag.excerpt)' can't be a tag", at: "tags", remedy: wordRule)
-    }
+    /// What ``isWord(_:)`` demands, as a remedy.
+    public static let wordRule =
+        "use 1 to 256 bytes in Unicode's normalisation form C, without control characters"
 
     /// The maximum number of traits of a pack, and of the fallbacks of a trait: clients compare them all.
     public static let traitLimit = 32
 
-    /// Whether a text may be the name or a value of a trait: 1 to 64 bytes without control characters.
+    /// Whether a text may be the name or a value of a trait: a word of at most 64 bytes.
     public static func isTraitText(_ text: String) -> Bool { text.utf8.count <= 64 && isWord(text) }
 
     public init(

@@ -63,7 +63,9 @@ public struct ResourceTree: Sendable {
             let numbers = rules.matches(entry.path.utf8Bytes)
             packs.unusedRules.subtract(numbers)
             var labels = ResourceLabels()
-            for rule in try applied(numbers, folders, to: entry.path) { try labels.add(rule, for: entry.path) }
+            for rule in try applied(numbers, folders, to: entry.path) {
+                try labels.add(rule, for: entry.path)
+            }
             try packs.add(index, labels)
         }
         try requireUsedTags(packs)
@@ -82,12 +84,6 @@ public struct ResourceTree: Sendable {
         found += try folders.rules(for: path)
         if let defaultRule, found.allSatisfy(\.tags.isEmpty) { found.append(defaultRule) }
         return found
-    }
-
-    /// The rules that give a file of a scanned source its tags and traits.
-    func rules(for path: EntryPath, in source: borrowing SourceFolder) throws(VaultError) -> [AppliedRule] {
-        try applied(
-            rules.matches(path.utf8Bytes), FolderLabelTable(of: source, declaring: traits), to: path)
     }
 
     /// Where rules stand.

@@ -56,7 +56,7 @@ extension PackOffer {
         guard PackOffer.isTraitText(text) else {
             throw json.error(
                 .usage, "'\(text.excerpt)' can't be \(kind)",
-                remedy: "use 1 to 64 bytes without control characters")
+                remedy: "use 1 to 64 bytes in normalisation form C, without control characters")
         }
     }
 
