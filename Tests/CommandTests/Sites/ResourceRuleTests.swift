@@ -20,7 +20,7 @@ import Testing
         let answer = try await Command.run("plan", testSite.vault, "--json").succeeded().json()
         let packs = try #require(answer["packs"]?.elements)
         return Dictionary(
-            uniqueKeysWithValues: packs.map { ($0["id"]?.text ?? "", $0["files"]?.number ?? 0) })
+            uniqueKeysWithValues: packs.map { ($0["id"]?.text ?? "", $0["entries"]?.number ?? 0) })
     }
 
     /// One rule for all folders, and one for what no rule names.
