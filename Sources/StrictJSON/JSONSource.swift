@@ -8,6 +8,7 @@ public struct JSONSource: Sendable {
     /// The text's name in errors.
     let name: String
     let root: JSONNode
+    private let lines: LineIndex
 
     /// - Parameter name: the file's name in errors.
     /// - Throws: ``VaultErrors/VaultError`` of category `corrupt` with the place `name:LINE:COLUMN`, for every text
@@ -17,6 +18,7 @@ public struct JSONSource: Sendable {
         self.bytes = bytes
         self.name = name
         root = try parser.document()
+        lines = LineIndex(of: bytes)
     }
 
     public var value: JSONValue { root.value }
@@ -25,17 +27,7 @@ public struct JSONSource: Sendable {
     public var located: LocatedJSON { LocatedJSON(in: self, root, subject: "it", label: "") }
 
     /// A byte's line and column, in the form of compilers.
-    func place(of position: Int) -> String { Self.place(of: position, in: bytes, of: name) }
-
-    /// Lines and columns count from 1, columns in characters (Unicode scalars).
-    static func place(of position: Int, in bytes: [UInt8], of name: String) -> String {
-        let before = bytes.prefix(position)
-        let line = before.count { $0 == UInt8(ascii: "\n") } + 1
-        let start = before.lastIndex(of: UInt8(ascii: "\n")).map { $0 + 1 } ?? 0
-        // UTF-8 continuation bytes begin with the bits 10.
-        let column = before[start...].count { $0 & 0xC0 != 0x80 } + 1
-        return "\(name):\(line):\(column)"
-    }
+    func place(of position: Int) -> String { "\(name):\(lines.position(of: position, in: bytes))" }
 }
 
 /// A value and its range in the text.
@@ -68,6 +60,10 @@ private struct JSONSourceParser {
         self.bytes = bytes
     }
 
+    private func place(of position: Int) -> String {
+        "\(name):\(LineIndex(of: bytes).position(of: position, in: bytes))"
+    }
+
     mutating func document() throws(VaultError) -> JSONNode {
         let node = try node(startingWith: try next())
         _ = try next()
@@ -78,7 +74,7 @@ private struct JSONSourceParser {
         let bytes = bytes
         do throws(VaultError) { return try reader.next(in: bytes.span) } catch {
             throw VaultError(
-                error.category, error.problem, at: JSONSource.place(of: reader.position, in: bytes, of: name),
+                error.category, error.problem, at: place(of: reader.position),
                 remedy: error.remedy)
         }
     }
@@ -120,7 +116,7 @@ private struct JSONSourceParser {
             guard known.insert(Array(key.utf8)).inserted else {
                 throw VaultError(
                     .corrupt, "the key \"\(key.excerpt)\" occurs twice in one object",
-                    at: JSONSource.place(of: text.range.lowerBound - 1, in: bytes, of: name),
+                    at: place(of: text.range.lowerBound - 1),
                     remedy: "remove one of the two members")
             }
             let keyRange = text.range.lowerBound - 1..<text.range.upperBound + 1

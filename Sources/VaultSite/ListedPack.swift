@@ -8,7 +8,7 @@ public import VaultErrors
 /// Beside the version that the record describes it may hold others, for other versions of the app. Their files have the names
 /// that they got when they were the only one: below `targets/`, the digest before the pack's name.
 public struct ListedPack: Sendable {
-    /// What a client takes, unless it is not for its version of the app.
+    /// The version that the record itself describes; see ``version(for:)``.
     public private(set) var pack: PackManifest
     /// What other clients take: the first that is for their version of the app. The newest first.
     public private(set) var otherVersions: [PackManifest]
@@ -107,10 +107,14 @@ public struct ListedPack: Sendable {
         try self.init(TargetRecord(path: pack.id.targetPath, json: json))
     }
 
-    /// The version for a client; nil where none is for its version of the app. Without one it takes what the record describes.
+    /// The version for a client; nil where none is for its version of the app. A client without one counts as the newest app: it
+    /// takes the version that is for apps without an upper bound, else that with the highest one.
     public func version(for app: AppVersion?) -> PackManifest? {
-        guard let app else { return pack }
-        return ([pack] + otherVersions).first { $0.offer.apps.admits(app) }
+        let versions = [pack] + otherVersions
+        if let app { return versions.first { $0.offer.apps.admits(app) } }
+        if let unbounded = versions.first(where: { $0.offer.apps.before == nil }) { return unbounded }
+        let highest = versions.compactMap(\.offer.apps.before).max()
+        return versions.first { $0.offer.apps.before == highest }
     }
 }
 

@@ -34,7 +34,9 @@ import VaultErrors
         (["*.png"], ["a.png", "art/b.png", "drafts/d.png", "drafts/x/e.png"]),
         (["art"], ["art/b.png", "art/b.psd", "art/empty", "art/raw/c.psd"]),
         (["art/*.psd"], ["art/b.psd"]), (["art/**.psd"], ["art/b.psd", "art/raw/c.psd"]),
-        (["drafts/**/e.png"], ["drafts/x/e.png"]), (["raw/"], ["art/raw/c.psd"]), (["empty"], ["art/empty"]),
+        (["drafts/**/e.png"], ["drafts/x/e.png"]), (["art/**/b.png"], ["art/b.png"]),
+        (["a**/b.png"], ["art/b.png"]),
+        (["art/**/.psd"], []), (["raw/"], ["art/raw/c.psd"]), (["empty"], ["art/empty"]),
         (["*.jpg"], []), (["/a.png", "/b.png"], ["a.png"]), (["/drafts/x"], ["drafts/x/e.png"]),
         (["/x"], []),
     ])

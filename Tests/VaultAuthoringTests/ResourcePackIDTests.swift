@@ -20,7 +20,8 @@ import VaultErrors
         let rule = try ResourceRule(
             parsing: source.located, declaring: TraitDeclarations(parsing: declared.located))
         var labels = ResourceLabels()
-        try labels.add(rule, for: EntryPath("file"))
+        let path = try EntryPath("file")
+        try labels.add(AppliedRule(rule, to: path.utf8Bytes), for: path)
         return labels
     }
 

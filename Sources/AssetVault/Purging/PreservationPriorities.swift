@@ -84,8 +84,7 @@ extension VaultStore {
         }
         for tag in tags where !PackOffer.isWord(tag) {
             throw VaultError(
-                .usage, "'\(tag.excerpt)' can't be a tag", at: "tags",
-                remedy: "use 1 to 256 bytes without control characters")
+                .usage, "'\(tag.excerpt)' can't be a tag", at: "tags", remedy: PackOffer.wordRule)
         }
         let store = storeAccess
         try await store.withLock { () throws(VaultError) in

@@ -82,16 +82,22 @@ public struct PackOffer: Sendable, Hashable {
 
     public static let standardPreservation: Int64 = 50
 
-    /// Whether a text may be a tag, or the name of a trait: 1 to 256 bytes without control characters.
+    /// Whether a text may be a tag, or the name of a trait: 1 to 256 bytes in Unicode's normalisation form C (UAX #15), without
+    /// control characters. In one form equal texts have equal bytes, so all comparisons agree.
     public static func isWord(_ text: String) -> Bool {
-        (1...256).contains(text.utf8.count)
+        var bytes = text.utf8Span
+        return (1...256).contains(bytes.count) && bytes.checkForNFC(quickCheck: false)
             && text.unicodeScalars.allSatisfy { $0.properties.generalCategory != .control }
     }
+
+    /// What ``isWord(_:)`` demands, as a remedy.
+    public static let wordRule =
+        "use 1 to 256 bytes in Unicode's normalisation form C, without control characters"
 
     /// The maximum number of traits of a pack, and of the fallbacks of a trait: clients compare them all.
     public static let traitLimit = 32
 
-    /// Whether a text may be the name or a value of a trait: 1 to 64 bytes without control characters.
+    /// Whether a text may be the name or a value of a trait: a word of at most 64 bytes.
     public static func isTraitText(_ text: String) -> Bool { text.utf8.count <= 64 && isWord(text) }
 
     public init(

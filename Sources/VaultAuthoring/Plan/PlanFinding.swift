@@ -64,7 +64,8 @@ extension ContentPlan {
         for notice in teamNotices { findings.append(.warning(notice.problem, notice.remedy)) }
         findings += variantFindings
         for place in unusedRules {
-            findings.append(.warning("no file matches the rule at \(place)", "correct its \"paths\""))
+            findings.append(
+                .warning("no file matches the rule at \(place)", "correct its \"paths\" or \"tagByFolder\""))
         }
         if isPublishedUnknown {
             findings.append(

@@ -17,7 +17,7 @@ struct FolderLabels: Sendable {
 
     /// Relative to the tree, with a final slash; empty at its top.
     let folder: [UInt8]
-    private let rules: [ResourceRule]
+    private let rules: ResourceRules
 
     init(
         in folder: [UInt8], parsing bytes: [UInt8], name: String, declaring declared: TraitDeclarations
@@ -33,13 +33,15 @@ struct FolderLabels: Sendable {
         if !tags.isEmpty || !traits.isEmpty {
             rules.append(ResourceRule(tags: tags, traits: traits, place: json.place))
         }
-        self.rules = rules
+        self.rules = ResourceRules(rules)
     }
 
     /// The rules that match an entry below the folder.
-    func rules(for path: EntryPath) -> [ResourceRule] {
+    func rules(for path: EntryPath) throws(VaultError) -> [AppliedRule] {
         let rest = Array(path.utf8Bytes.dropFirst(folder.count))
-        return rules.filter { $0.paths.takes(rest) }
+        return try rules.matches(rest).map { number throws(VaultError) in
+            try AppliedRule(rules.rules[number], to: rest)
+        }
     }
 }
 
@@ -59,10 +61,13 @@ struct FolderLabelTable: Sendable {
     }
 
     /// The rules of all folders that an entry is in, the outermost first.
-    func rules(for path: EntryPath) -> [ResourceRule] {
+    func rules(for path: EntryPath) throws(VaultError) -> [AppliedRule] {
         guard !folders.isEmpty else { return [] }
         let bytes = path.utf8Bytes
-        let ends = [0] + bytes.indices.filter { bytes[$0] == UInt8(ascii: "/") }.map { $0 + 1 }
-        return ends.flatMap { folders[Array(bytes[..<$0])]?.rules(for: path) ?? [] }
+        var found: [AppliedRule] = []
+        for start in [0] + bytes.indices.filter({ bytes[$0] == UInt8(ascii: "/") }).map({ $0 + 1 }) {
+            found += try folders[Array(bytes[..<start])]?.rules(for: path) ?? []
+        }
+        return found
     }
 }

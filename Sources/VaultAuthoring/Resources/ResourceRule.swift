@@ -7,27 +7,42 @@ import VaultErrors
 
 /// Tags and traits for the files that match its patterns.
 struct ResourceRule: Sendable {
-    let paths: SourceFilter
-    let tags: [String]
+    let patterns: [PathPattern]
+    /// The folder whose folders give tags of their names, with a final slash, or empty for the top; nil for none.
+    private let tagFolder: [UInt8]?
+    private let tags: [String]
     let traits: JSONObject
     /// For errors: the rule's file, line and column, and its tree.
     let place: String
     /// The same without the tree.
     let position: String
 
-    /// `{"paths": "levels/1/**", "tags": ["level1"], "traits": {"scale": 2}}`; `paths` may be an array.
+    /// `{"paths": "levels/1/**", "tags": ["level1"], "traits": {"scale": 2}}`; `paths` may be an array. Instead of `paths` the
+    /// member `"tagByFolder": "levels/*"` gives everything in `levels/1` the tag `1`, and so on.
     init(parsing json: LocatedJSON, declaring declared: TraitDeclarations) throws(VaultError) {
-        try json.requireMembers(among: ["paths", "tags", "traits"])
-        let patterns = try json.required("paths")
-        let texts = if case .string(let text) = patterns.value { [text] } else { try patterns.strings() }
-        guard !texts.isEmpty else {
-            throw patterns.error(.usage, "a rule without patterns matches nothing", remedy: "name its files")
+        try json.requireMembers(among: ["paths", "tagByFolder", "tags", "traits"])
+        if let folder = try json["tagByFolder"] {
+            if let paths = try json["paths"] {
+                throw paths.error(
+                    .usage, "a rule has both \"paths\" and \"tagByFolder\"", remedy: "make two rules of it")
+            }
+            tagFolder = try Self.tagFolder(parsing: folder)
+            patterns = [try folder.map { () throws(VaultError) in try PathPattern("/\(folder.string())/**") }]
+        } else {
+            tagFolder = nil
+            let value = try json.required("paths")
+            let texts = if case .string(let text) = value.value { [text] } else { try value.strings() }
+            guard !texts.isEmpty else {
+                throw value.error(.usage, "a rule without patterns matches nothing", remedy: "name its files")
+            }
+            patterns = try value.map { () throws(VaultError) in
+                try texts.map { text throws(VaultError) in try PathPattern(text) }
+            }
         }
-        paths = try patterns.map { () throws(VaultError) in try SourceFilter(include: texts, exclude: []) }
         tags = try PackOffer.tags(declaredIn: json)
         traits = try declared.traits(givenBy: json)
         (place, position) = (json.place, json.labelled("").place)
-        guard !tags.isEmpty || !traits.isEmpty else {
+        guard !tags.isEmpty || !traits.isEmpty || tagFolder != nil else {
             throw json.error(
                 .usage, "a rule gives neither tags nor traits", remedy: "add \"tags\" or \"traits\"")
         }
@@ -35,8 +50,76 @@ struct ResourceRule: Sendable {
 
     /// Applies to everything in one folder.
     init(tags: [String], traits: JSONObject, place: String) {
-        (paths, self.tags, self.traits, self.place, position) = (.all, tags, traits, place, place)
+        (patterns, tagFolder, self.tags, self.traits, self.place, position) = (
+            [.all], nil, tags, traits, place, place
+        )
     }
+
+    /// What stands before the final `*`, which stands for a whole name.
+    private static func tagFolder(parsing json: LocatedJSON) throws(VaultError) -> [UInt8] {
+        let folder = Array(try json.string().utf8)
+        let parent = folder.dropLast()
+        guard folder.last == UInt8(ascii: "*"), parent.isEmpty || parent.last == UInt8(ascii: "/"),
+            !parent.contains(UInt8(ascii: "*")), parent.first != UInt8(ascii: "/")
+        else {
+            throw json.error(
+                .usage, "'\(try json.string().excerpt)' does not say which folders give tags",
+                remedy: "write a folder and '/*', such as \"levels/*\", or \"*\" for the folders at the top")
+        }
+        return Array(parent)
+    }
+
+    /// The tags of a file that matches.
+    ///
+    /// - Parameter rest: its path from where the patterns begin.
+    func tags(of rest: some Collection<UInt8>) throws(VaultError) -> [String] {
+        guard let tagFolder else { return tags }
+        let name = rest.dropFirst(tagFolder.count).prefix { $0 != UInt8(ascii: "/") }
+        let tag = String(decoding: name, as: UTF8.self)
+        guard PackOffer.isWord(tag) else {
+            throw VaultError(
+                .usage,
+                "the name of the folder '\(String(decoding: tagFolder + name, as: UTF8.self).excerpt)' can't be a tag",
+                at: place, remedy: "rename the folder: \(PackOffer.wordRule)")
+        }
+        return tags + [tag]
+    }
+}
+
+/// The rules that stand in one place; their patterns begin at one folder.
+struct ResourceRules: Sendable {
+    let rules: [ResourceRule]
+    private let index: PathPatternIndex
+    /// The number of the rule of each pattern.
+    private let owners: [Int]
+
+    init(_ rules: [ResourceRule]) {
+        self.rules = rules
+        index = PathPatternIndex(rules.flatMap(\.patterns))
+        owners = rules.enumerated().flatMap { number, rule in rule.patterns.map { _ in number } }
+    }
+
+    /// The numbers of the rules that match a path, ascending.
+    func matches(_ path: [UInt8]) -> [Int] {
+        var found: [Int] = []
+        for pattern in index.matches(path) where found.last != owners[pattern] { found.append(owners[pattern]) }
+        return found
+    }
+}
+
+/// What a rule gives to one file.
+struct AppliedRule: Sendable {
+    let tags: [String]
+    let traits: JSONObject
+    /// See ``ResourceRule/place``.
+    let place: String
+
+    /// - Parameter rest: the file's path from where the rule's patterns begin.
+    init(_ rule: ResourceRule, to rest: some Collection<UInt8>) throws(VaultError) {
+        (tags, traits, place) = (try rule.tags(of: rest), rule.traits, rule.place)
+    }
+
+    init(tags: [String], place: String) { (self.tags, traits, self.place) = (tags, [:], place) }
 }
 
 /// The tags and traits of one file.
@@ -46,7 +129,7 @@ struct ResourceLabels: Hashable, Sendable {
     private(set) var traits = JSONObject()
 
     /// Throws `.usage` where a trait has another value already: rules have no order of their own.
-    mutating func add(_ rule: ResourceRule, for path: EntryPath) throws(VaultError) {
+    mutating func add(_ rule: AppliedRule, for path: EntryPath) throws(VaultError) {
         for tag in rule.tags where !tags.contains(where: { $0.hasSameBytes(as: tag) }) { tags.append(tag) }
         tags.sort { $0.bytesPrecede($1) }
         for (name, value) in rule.traits {

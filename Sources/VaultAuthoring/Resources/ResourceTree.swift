@@ -19,7 +19,9 @@ public struct ResourceTree: Sendable {
     let compression: Compression?
     private let categories: TagCategories
     private let traits: TraitDeclarations
-    private let rules: [ResourceRule]
+    private let rules: ResourceRules
+    /// For files that no rule gives a tag; nil for none.
+    private let defaultRule: AppliedRule?
     /// The tags that the settings of the tree say something of, as files are to have them.
     private let namedTags: [NamedTag]
     let preservation: TagPreservation
@@ -29,9 +31,8 @@ public struct ResourceTree: Sendable {
     init(family: PackID, parsing json: LocatedJSON, _ audiences: Audiences) throws(VaultError) {
         let json = json.labelled(family.description)
         try json.requireMembers(among: [
-            "source", "for", "exclude", "followLinks", "compression", "traits", "rules", "initial",
-            "prefetch",
-            "apps", "preservation",
+            "source", "for", "exclude", "followLinks", "compression", "traits", "rules", "defaultTags",
+            "initial", "prefetch", "apps", "preservation",
         ])
         self.family = family
         self.audiences = try audiences.names(in: json)
@@ -45,31 +46,49 @@ public struct ResourceTree: Sendable {
         namedTags = try NamedTag.all(in: json)
         let traits = try TraitDeclarations(parsing: json["traits"])
         self.traits = traits
-        rules = try (json["rules"]?.elements() ?? []).map { element throws(VaultError) in
+        let rules = try (json["rules"]?.elements() ?? []).map { element throws(VaultError) in
             try ResourceRule(parsing: element, declaring: traits)
         }
+        self.rules = ResourceRules(rules)
+        let defaultTags = try PackOffer.tags(in: "defaultTags", of: json)
+        let place = try json["defaultTags"]?.place ?? json.place
+        defaultRule = defaultTags.isEmpty ? nil : AppliedRule(tags: defaultTags, place: place)
     }
 
     /// The packs that the files of a scanned source make: one for each distinct set of tags and traits, sorted by ID.
     func packs(of source: borrowing SourceFolder) throws(VaultError) -> ResourcePacks {
         let folders = try FolderLabelTable(of: source, declaring: traits)
-        var packs = ResourcePacks(family: family, rules: rules.indices)
+        var packs = ResourcePacks(family: family, rules: rules.rules.indices)
         for (index, entry) in source.entries.enumerated() where entry.path.name != FolderLabels.fileName {
+            let numbers = rules.matches(entry.path.utf8Bytes)
+            packs.unusedRules.subtract(numbers)
             var labels = ResourceLabels()
-            for (number, rule) in rules.enumerated() where rule.paths.takes(entry.path.utf8Bytes) {
+            for rule in try applied(numbers, folders, to: entry.path) {
                 try labels.add(rule, for: entry.path)
-                packs.unusedRules.remove(number)
             }
-            for rule in folders.rules(for: entry.path) { try labels.add(rule, for: entry.path) }
             try packs.add(index, labels)
         }
         try requireUsedTags(packs)
         return packs
     }
 
+    /// What the rules give to a file, also the default.
+    ///
+    /// - Parameter numbers: of the tree's own rules that match.
+    private func applied(
+        _ numbers: [Int], _ folders: FolderLabelTable, to path: EntryPath
+    ) throws(VaultError) -> [AppliedRule] {
+        var found = try numbers.map { number throws(VaultError) in
+            try AppliedRule(rules.rules[number], to: path.utf8Bytes)
+        }
+        found += try folders.rules(for: path)
+        if let defaultRule, found.allSatisfy(\.tags.isEmpty) { found.append(defaultRule) }
+        return found
+    }
+
     /// Where rules stand.
     func places(ofRules numbers: Set<Int>) -> [String] {
-        numbers.sorted().map { "\(rules[$0].position) of '\(family)'" }
+        numbers.sorted().map { "\(rules.rules[$0].position) of '\(family)'" }
     }
 
     /// The fallbacks of its traits that no file of these packs has.

@@ -47,7 +47,7 @@ extension PackOffer {
         guard PackOffer.isWord(text) else {
             throw json.error(
                 .usage, "'\(text)' in the member \"\(member)\" can't be \(kind)",
-                remedy: "use 1 to 256 bytes without control characters")
+                remedy: PackOffer.wordRule)
         }
     }
 
@@ -56,7 +56,7 @@ extension PackOffer {
         guard PackOffer.isTraitText(text) else {
             throw json.error(
                 .usage, "'\(text.excerpt)' can't be \(kind)",
-                remedy: "use 1 to 64 bytes without control characters")
+                remedy: "use 1 to 64 bytes in normalisation form C, without control characters")
         }
     }
 

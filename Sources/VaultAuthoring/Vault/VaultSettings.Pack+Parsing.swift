@@ -54,9 +54,7 @@ extension VaultSettings.Pack {
     static func patterns(_ key: String, of json: LocatedJSON) throws(VaultError) -> [String] {
         try (json[key]?.elements() ?? []).map { element throws(VaultError) in
             let pattern = try element.string()
-            _ = try element.map { () throws(VaultError) in
-                try SourceFilter(include: [pattern], exclude: [])
-            }
+            _ = try element.map { () throws(VaultError) in try PathPattern(pattern) }
             return pattern
         }
     }

@@ -6,12 +6,9 @@ import VaultKeys
 
 extension PublicationReport: Report {
     var lines: [String] {
-        packs.flatMap { pack in
-            [
-                "\(pack.change.rawValue)  \(pack.name ?? pack.id)  version \(pack.version)  \(pack.length) bytes, \(pack.pieces.counting("piece"))\(pack.remark)"
-            ] + pack.others.map { "  version \($0.version) stays listed for apps \($0.apps)" }
-                + pack.updates.map { "  from version \($0.version)  \($0.cost.text)" }
-        }
+        let changed = packs.filter { $0.change != .unchanged }
+        let rest = packs.count - changed.count
+        return changed.flatMap(\.lines) + (rest > 0 ? ["unchanged  \(rest.counting("pack"))"] : [])
     }
 
     var json: JSONObject {
@@ -54,6 +51,13 @@ extension PublicationReport: Report {
 }
 
 extension PublicationReport.Pack {
+    fileprivate var lines: [String] {
+        [
+            "\(change.rawValue)  \(name ?? id)  version \(version)  \(length) bytes, \(pieces.counting("piece"))\(remark)"
+        ] + others.map { "  version \($0.version) stays listed for apps \($0.apps)" }
+            + updates.map { "  from version \($0.version)  \($0.cost.text)" }
+    }
+
     /// Details beside the word for the change.
     fileprivate var remark: String {
         switch change {

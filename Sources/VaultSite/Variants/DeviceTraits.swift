@@ -44,7 +44,7 @@ public struct DeviceTraits: Sendable, Hashable {
             guard words.count <= PackOffer.traitLimit, ([name] + words).allSatisfy(PackOffer.isTraitText)
             else {
                 throw Self.refusal(
-                    "'\(text.excerpt)' is too long, or has a control character",
+                    "'\(text.excerpt)' is too long, or not in normalisation form C without control characters",
                     "state at most \(PackOffer.traitLimit) values; names and values have 1 to 64 bytes")
             }
             guard values.updateValue(words, forKey: name) == nil else {

@@ -75,8 +75,8 @@ import Testing
     /// Nothing changes without a change; a version that no supported app gets is listed no more.
     @Test func supportEnds() async throws {
         let before = try Tree(testSite.site)
-        let again = try await testSite.publish()
-        #expect(again.text.contains("version 1 stays listed for apps all"), "\(again.text)")
+        let again = try await testSite.publish("--json").json()
+        #expect(again["packs"]?.elements?.first?["others"]?.elements?.last == ["version": 1, "apps": "all"])
         #expect(try Tree(testSite.site) == before)
         #expect(try await content(for: "1", in: testSite.store) == "one")
         try await publish("three", for: ["from": "3.0"], supporting: ["from": "2.5"])
@@ -103,6 +103,27 @@ import Testing
         }
         try await Command.run("restore", testSite.vault, "level", "--latest").succeeded()
         #expect(try await content(for: "1", in: testSite.store) == "one, fixed")
+    }
+
+    /// A client that names no version gets what the newest apps get, whatever was published last.
+    @Test func anAppThatNamesNoVersion() async throws {
+        try await publish("one, fixed", for: ["before": "2.0"])
+        #expect(try await content(for: nil) == "three")
+        #expect(try await content(for: "1") == "one, fixed")
+        // Without the site, too.
+        let offline = folder["offline"]
+        try await Command.run(
+            "downloader", testSite.site, "--store", offline, "--trust", testSite.root, "--request", "install"
+        ).succeeded()
+        try await Command.run(["unlock", "--store", offline] + testSite.keys).succeeded()
+        #expect(
+            try String(
+                contentsOfFile: try await testSite.path(of: "level", in: offline) + "/file", encoding: .utf8)
+                == "three")
+        // Where no version is for all later apps, the newest ones are those with the highest bound.
+        try await publish("three, last", for: ["before": "4.0"], supporting: ["before": "4.0"])
+        try await publish("one, fixed again", for: ["before": "2.0"])
+        #expect(try await content(for: nil, in: folder["bounded"]) == "three, last")
     }
 
     /// What other versions need stays at the host, and opens with the present keys.

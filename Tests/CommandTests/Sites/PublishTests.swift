@@ -42,7 +42,7 @@ struct PublishTests {
         let before = try Tree(testSite.site)
         let settings = try folder.bytes("vault/vault.json")
         let again = try await testSite.publish()
-        #expect(again.text.hasPrefix("unchanged  level  version 1"), "\(again.text)")
+        #expect(again.text == "unchanged  1 pack\n", "\(again.text)")
         #expect(again.errorText.contains("nothing changed"))
         #expect(try Tree(testSite.site) == before)
         // As does declaring the same pack again.
@@ -118,6 +118,20 @@ struct PublishTests {
             #"{"format": 1, "packs": {"level": {"source": "../level", "policy": "essential"}}}"#)
         #expect(try await testSite.publish().text.hasPrefix("updated  level  version 1"))
         #expect(try testSite.publishedPack("level") == pack)
+    }
+
+    /// Among many packs that stay the report names those that change; for programs it lists all.
+    @Test func theReportNamesWhatChanges() async throws {
+        for name in ["one", "two", "three"] { try folder.write("\(name)/file", name) }
+        let packs = ["one", "two", "three"].flatMap { ["--pack", "\($0)=\(folder[$0])"] }
+        try await Command.run(["publish", testSite.vault] + packs).succeeded()
+        try folder.write("two/file", "changed")
+        let json = try await Command.run("publish", testSite.vault, "--dry-run", "--json").succeeded().json()
+        #expect(json["packs"]?.elements?.count == 3)
+        let lines = try await testSite.publish().text.split(separator: "\n").filter { !$0.hasPrefix(" ") }
+        #expect(lines.count == 2)
+        #expect(lines.first?.hasPrefix("updated  two  version 2") == true, "\(lines)")
+        #expect(lines.last == "unchanged  2 packs")
     }
 
     @Test func anArchiveIsASourceLikeItsFolder() async throws {

@@ -83,6 +83,7 @@ import VaultCrypto
     @Test(arguments: [
         (#"[{"paths": "*", "tags": ["a", "a"]}]"#, "twice"),
         (#"[{"paths": "*", "tags": [""]}]"#, "can't be a tag"),
+        ("[{\"paths\": \"*\", \"tags\": [\"e\u{301}\"]}]", "normalisation form C"),
         (#"[{"paths": "*", "tags": [["a"]]}]"#, "not a string"),
         (#"[{"paths": [], "tags": ["a"]}]"#, "nothing"),
         (#"[{"paths": "*"}]"#, "neither tags nor traits"),
@@ -91,6 +92,11 @@ import VaultCrypto
         (#"[{"paths": "*", "tags": ["menu", "levl1"]}]"#, "did you mean 'levl1'"),
         (#"[{"paths": "*", "traits": {"language": "d\u0001"}}]"#, "can't be a trait's value"),
         (#"[{"path": "*", "tags": ["a"]}]"#, "did you mean 'paths'"),
+        (#"[{"paths": "*", "tagByFolder": "*"}]"#, "both"),
+        (#"[{"tagByFolder": "level1"}]"#, "which folders give tags"),
+        (#"[{"tagByFolder": "level1/a*"}]"#, "which folders give tags"),
+        (#"[{"tagByFolder": "/*"}]"#, "which folders give tags"),
+        (#"[{"tagByFolder": "*/*"}]"#, "which folders give tags"),
         (#"[{"paths": "*", "tags": ["a"], "traits": {"language": "de_AT"}}]"#, "language tag"),
         (#"[{"paths": "*", "tags": ["a"], "traits": {"language": "4711"}}]"#, "language tag"),
         (#"[{"paths": "*", "tags": ["a"], "traits": {"language": ""}}]"#, "empty"),
@@ -103,6 +109,12 @@ import VaultCrypto
         #expect(result.errorText.contains(expected), "\(result.errorText)")
         #expect(result.errorText.contains("vault.json"), "\(result.errorText)")
         #expect(try folder.names(in: "vault/site/targets") == [])
+    }
+
+    /// Two texts that Unicode takes for the same are no two tags.
+    @Test func tagsAreInOneForm() async throws {
+        try declare(rules: [["paths": "*", "tags": ["\u{e9}"]]]) { $0["prefetch"] = ["\u{e9}", "e\u{301}"] }
+        try await Command.run("plan", testSite.vault).failed(64, naming: "normalisation form C")
     }
 
     /// The settings of a tree name only tags that files have, and the error says where another one stands.

@@ -1,0 +1,139 @@
+public import VaultErrors
+
+/// A pattern for the paths of a source.
+///
+/// `*` matches any characters but `/`, `**` any characters, and `**/` any folders or none. A pattern without `/` is matched with
+/// names at any depth, others with whole paths from the top of the source, and so is one that begins with `/`. One that
+/// matches a folder matches everything in it.
+public struct PathPattern: Sendable, Hashable {
+    /// What may stand before a literal byte, or at the end.
+    private enum Gap: UInt8 {
+        case none
+        /// Bytes of one name.
+        case name
+        /// Whole folders with their slashes, so the next byte is the first one of a name.
+        case folders
+        case any
+
+        /// Whether it goes on with a byte.
+        func admits(_ byte: UInt8) -> Bool {
+            switch self {
+            case .none: false
+            case .name: byte != slash
+            case .folders, .any: true
+            }
+        }
+    }
+
+    /// Its bytes without stars.
+    private let literals: [UInt8]
+    /// What each literal byte may follow; then what may follow the last one.
+    private let gaps: [Gap]
+    private let isName: Bool
+
+    /// Matches every path.
+    public static let all = PathPattern()
+
+    private init() { (literals, gaps, isName) = ([], [.any], false) }
+
+    /// Throws `.usage` for an empty or unsupported pattern.
+    public init(_ text: String) throws(VaultError) {
+        var bytes = Array(text.utf8)[...]
+        while bytes.last == slash { bytes.removeLast() }
+        let unsupported = Array("?[{!".utf8)
+        let isAnchored = bytes.first == slash
+        if isAnchored { bytes.removeFirst() }
+        guard !bytes.isEmpty, bytes.first != slash, !bytes.contains(where: unsupported.contains) else {
+            throw VaultError(
+                .usage, "the pattern '\(text.excerpt)' can match nothing", at: "source filter",
+                remedy: "write patterns like '*.psd' or 'drafts/**', relative to the source")
+        }
+        isName = !isAnchored && !bytes.contains(slash)
+        var literals: [UInt8] = []
+        var gaps: [Gap] = []
+        var gap = Gap.none
+        while let byte = bytes.first {
+            let stars = bytes.prefix { $0 == star }.count
+            bytes.removeFirst(max(stars, 1))
+            if stars == 0 {
+                literals.append(byte)
+                gaps.append(gap)
+                gap = .none
+                continue
+            }
+            let beginsName = gap == .folders || gap == .none && literals.last ?? slash == slash
+            if stars > 1, beginsName, bytes.first == slash {
+                bytes.removeFirst()
+                gap = .folders
+            } else {
+                // Folders and then a part of a name are anything.
+                gap = stars > 1 || gap == .folders ? .any : .name
+            }
+        }
+        (self.literals, self.gaps) = (literals, gaps + [gap])
+    }
+
+    /// Whether the path or one of its folders matches.
+    public func matches(_ path: [UInt8]) -> Bool {
+        isName
+            ? path.split(separator: slash).contains { matchesBeginning(of: $0) }
+            : matchesBeginning(of: path[...])
+    }
+
+    /// Keeps all positions in the pattern that the text may have reached, so the work is at most the product of both lengths.
+    private func matchesBeginning(of text: ArraySlice<UInt8>) -> Bool {
+        var reached = [0]
+        var next: [Int] = []
+        var beginsName = true
+        for byte in text {
+            if byte == slash, reached.last == literals.count { return true }
+            next.removeAll(keepingCapacity: true)
+            for position in reached {
+                let gap = gaps[position]
+                // Positions ascend, so a double one is the last one.
+                if gap.admits(byte), next.last != position { next.append(position) }
+                if position < literals.count, literals[position] == byte, gap != .folders || beginsName {
+                    next.append(position + 1)
+                }
+            }
+            if next.isEmpty { return false }
+            swap(&reached, &next)
+            beginsName = byte == slash
+        }
+        return reached.last == literals.count
+    }
+
+    /// The literal bytes before the first star.
+    private var beginning: ArraySlice<UInt8> {
+        literals.prefix(gaps.firstIndex { $0 != .none } ?? literals.count)
+    }
+
+    /// The literal bytes after the last star.
+    private var end: ArraySlice<UInt8> {
+        literals.dropFirst(gaps.lastIndex { $0 != .none } ?? 0)
+    }
+}
+
+extension PathPattern {
+    /// What a path must have to match.
+    enum Key: Hashable {
+        /// A folder or file with this path.
+        case path(ArraySlice<UInt8>)
+        case name(ArraySlice<UInt8>)
+        /// A name with this end; empty for all.
+        case end(ArraySlice<UInt8>)
+    }
+
+    var key: Key {
+        let beginning = beginning
+        if beginning.count == literals.count, gaps.last == Gap.none {
+            return isName ? .name(beginning) : .path(beginning)
+        }
+        if let folder = beginning.lastIndex(of: slash) { return .path(beginning[..<folder]) }
+        let end = end
+        return .end(end.lastIndex(of: slash).map { end[($0 + 1)...] } ?? end)
+    }
+}
+
+private let slash = UInt8(ascii: "/")
+private let star = UInt8(ascii: "*")
