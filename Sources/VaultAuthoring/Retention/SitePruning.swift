@@ -11,12 +11,12 @@ import VaultSite
 /// packs; the last versions of each pack with the metadata that lists them, so that they can be restored; and whatever
 /// was live less than the grace time ago.
 public struct SitePruning: Sendable {
-    private let vault: VaultFolder
+    let vault: VaultFolder
     /// So many versions of each pack stay.
-    private let kept: Int
+    let kept: Int
     /// In days.
-    private let grace: Int
-    private let now: UTCTime
+    let grace: Int
+    let now: UTCTime
 
     public struct Removal: Sendable {
         public let path: FilePath
@@ -32,8 +32,8 @@ public struct SitePruning: Sendable {
 
     /// What goes, in the order in which it does, and what stays and why.
     public struct Plan: Sendable {
-        public fileprivate(set) var removals: [Removal] = []
-        public fileprivate(set) var kept: [Kept] = []
+        public internal(set) var removals: [Removal] = []
+        public internal(set) var kept: [Kept] = []
     }
 
     public init(of vault: VaultFolder, keeping kept: Int, grace: Int, now: UTCTime) {
@@ -60,11 +60,7 @@ public struct SitePruning: Sendable {
     }
 
     private func plan(under settings: VaultSettings) async throws(VaultError) -> Plan {
-        guard settings.structure.ownRole == nil else {
-            throw VaultError(
-                .usage, "a team's vault has no snapshot, which tells what is needed", at: vault.path.string,
-                remedy: "prune the vault that lists the team's packs")
-        }
+        try requireSnapshot(settings)
         let current = try await CurrentSite(of: vault)
         guard let tree = current.tree else { return Plan() }
         var metadata = try KeptMetadata(
@@ -83,6 +79,13 @@ public struct SitePruning: Sendable {
                 replacedBy: metadata.lastListing[path].flatMap { metadata.successor(of: $0) }, &plan)
         }
         return plan
+    }
+
+    func requireSnapshot(_ settings: VaultSettings) throws(VaultError) {
+        guard settings.structure.ownRole != nil else { return }
+        throw VaultError(
+            .usage, "a team's vault has no snapshot, which says what is needed", at: vault.path.string,
+            remedy: "prune the vault that lists the team's packs")
     }
 
     /// - Parameter successor: the metadata whose arrival ended the file's time; without any it is the file's own.

@@ -15,6 +15,10 @@ struct Prune: AsyncParsableCommand {
             that goes is named; --dry-run only names them. Remove the same files from your host, after the site was \
             uploaded.
 
+            --against plans from the metadata of a host, on a machine without site/: it names the files that the host need no longer \
+            have, and removes nothing, since a host removes no file on request. Remove them there as you upload, such as with \
+            'rclone delete'. Packs that are gone already may be named again.
+
             EXAMPLE
               assetvault prune my-game --keep 3 --grace 30d --dry-run
             """)
@@ -28,6 +32,8 @@ struct Prune: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long what was live stays afterwards, in days.", valueName: "days"))
     var grace = "30d"
 
+    @OptionGroup var host: HostOptions
+
     @Flag(help: "Name the files, and remove nothing.")
     var dryRun = false
 
@@ -40,10 +46,19 @@ struct Prune: AsyncParsableCommand {
         }
         let pruning = SitePruning(
             of: VaultFolder(FilePath(vault)), keeping: keep, grace: try days(), now: .now)
-        let plan = dryRun ? try await pruning.plan() : try await pruning.run()
-        let report = PruneReport(plan: plan, isDryRun: dryRun)
+        let plan: SitePruning.Plan
+        let site = try host.site()
+        if let site {
+            plan = try await pruning.plan(at: site)
+        } else {
+            plan = dryRun ? try await pruning.plan() : try await pruning.run()
+        }
+        let report = PruneReport(plan: plan, isDryRun: dryRun || site != nil)
         report.answer(asJSON: json)
         if !json { report.explain() }
+        if site != nil, !plan.removals.isEmpty {
+            Console.note("nothing was removed: a host removes no file on request; remove these there")
+        }
     }
 
     private func days() throws(VaultError) -> Int {
