@@ -33,7 +33,7 @@ extension VaultStore {
             for day in (try? log.days()) ?? [] {
                 for entry in log.entries(on: day) {
                     usage.days[day, default: NetworkUsage.Bytes()].add(entry)
-                    if let pack = entry.pack {
+                    if let pack = entry.pack.map(shownID) {
                         usage.packs[pack, default: NetworkUsage.Bytes()].add(entry)
                     } else {
                         usage.metadata.add(entry)

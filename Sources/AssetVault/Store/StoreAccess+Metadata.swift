@@ -44,14 +44,6 @@ extension StoreAccess {
         try await metadata.adopt(metadata(of: .downloader), trusting: trustedRoot)
     }
 
-    /// Bytes of the metadata that are kept.
-    func metadataBytes() throws(VaultError) -> UInt64 {
-        let folder = try Folder(opening: metadata.folder)
-        var sum: UInt64 = 0
-        for name in try folder.names() { sum += try folder.status(of: name)?.size ?? 0 }
-        return sum
-    }
-
     /// Whether nobody but this user can have written there.
     private func isOnlyOurs(_ path: FilePath) -> Bool {
         guard let status = try? FileSystem.status(of: path) else { return false }

@@ -124,7 +124,7 @@ struct DroppedKeys {
             let names = sorted.map { "'\($0)'" }.listed(upTo: 4)
             warnings.append(
                 Warning(
-                    "whoever has \(names) still reads what was published before: earlier metadata stay at the host until they are"
+                    "holders of \(names) still read what was published before: earlier metadata stay at the host until they are"
                         + " pruned, and later versions have the content keys that they had; under a new ID a pack gets a new one",
                     hint: .pruning))
         }

@@ -4,6 +4,8 @@ import SystemPackage
 import UpdateFramework
 import VaultAuthoring
 import VaultErrors
+import VaultFileSystem
+import VaultSite
 
 struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -13,7 +15,7 @@ struct Prune: AsyncParsableCommand {
             What stays: every root; what unexpired metadata names; the last versions of each pack, with the metadata \
             that lists them, so that they can be restored; and what was live less than the grace time ago. Each file \
             that goes is named; --dry-run only names them. Remove the same files from your host, after the site was \
-            uploaded.
+            uploaded; or prune the host's folder itself, with the root that clients pin, while nobody uploads into it.
 
             --against plans from the metadata of a host, on a machine without site/: it names the files that the host need no longer \
             have, and removes nothing, since a host removes no file on request. Remove them there as you upload, such as with \
@@ -21,10 +23,15 @@ struct Prune: AsyncParsableCommand {
 
             EXAMPLE
               assetvault prune my-game --keep 3 --grace 30d --dry-run
+              assetvault prune /srv/game --trust trusted-root.json --dry-run
             """)
 
-    @Argument(help: ArgumentHelp("The vault.", valueName: "vault"), completion: .directory)
-    var vault: String
+    @Argument(
+        help: ArgumentHelp("The vault, or with --trust a site's folder.", valueName: "vault-or-site"),
+        completion: .directory)
+    var folder: String
+
+    @OptionGroup var trust: TrustedRootOption
 
     @Option(help: ArgumentHelp("Number of versions of each pack to keep.", valueName: "n"))
     var keep = 3
@@ -44,21 +51,44 @@ struct Prune: AsyncParsableCommand {
         guard keep >= 1 else {
             throw VaultError(.usage, "\(keep) versions are too few", at: "--keep", remedy: "keep at least 1")
         }
-        let pruning = SitePruning(
-            of: VaultFolder(FilePath(vault)), keeping: keep, grace: try days(), now: .now)
-        let plan: SitePruning.Plan
-        let site = try host.site()
-        if let site {
-            plan = try await pruning.plan(at: site)
-        } else {
-            plan = dryRun ? try await pruning.plan() : try await pruning.run()
-        }
-        let report = PruneReport(plan: plan, isDryRun: dryRun || site != nil)
+        let host = try host.site()
+        let plan = try await plan(at: host)
+        let report = PruneReport(plan: plan, isDryRun: dryRun || host != nil)
         report.answer(asJSON: json)
         if !json { report.explain() }
-        if site != nil, !plan.removals.isEmpty {
+        if host != nil, !plan.removals.isEmpty {
             Console.note("nothing was removed: a host removes no file on request; remove these there")
         }
+    }
+
+    private func plan(at host: Site?) async throws(VaultError) -> SitePruning.Plan {
+        guard let host else {
+            let pruning = try pruning()
+            return dryRun ? try await pruning.plan() : try await pruning.run()
+        }
+        guard try trust.root() == nil else {
+            throw VaultError(
+                .usage, "--trust prunes a folder, and --against plans for a host", at: "--against",
+                remedy: "give one of them")
+        }
+        return try await HostPruning(
+            of: VaultFolder(FilePath(folder)), at: host, keeping: keep, grace: days(), now: .now
+        ).plan()
+    }
+
+    private func pruning() throws(VaultError) -> SitePruning {
+        let path = FilePath(folder)
+        if let root = try trust.root() {
+            try path.requireSite()
+            return SitePruning(ofSite: path, pinnedRoot: root, keeping: keep, grace: try days(), now: .now)
+        }
+        let vault = VaultFolder(path)
+        if try !FileSystem.exists(vault.settings), try FileSystem.exists(path.appending("metadata")) {
+            throw VaultError(
+                .usage, "this is a site's folder, which does not say whose it is", at: folder,
+                remedy: "give --trust with the root that clients pin, or name the vault")
+        }
+        return SitePruning(of: vault, keeping: keep, grace: try days(), now: .now)
     }
 
     private func days() throws(VaultError) -> Int {

@@ -56,7 +56,7 @@ import Testing
         try await upload()
         for said in [dry, result] {
             #expect(said.errorText.contains("level is no longer sealed for the vault key '\(old)'"))
-            #expect(said.errorText.contains("whoever has '\(old)' still reads what was published before"))
+            #expect(said.errorText.contains("holders of '\(old)' still read what was published before"))
             #expect(!said.errorText.contains("still opens"), "\(said.errorText)")
             #expect(
                 said.text.contains("resealed  1 pack in the channel live, for other keys: level version 1"))

@@ -66,7 +66,7 @@ import Testing
         let (old, new) = (try keyID("press"), try keyID("press-2"))
         let result = try await testSite.publish()
         #expect(result.errorText.contains("film is no longer sealed for the vault key '\(old)'"))
-        #expect(result.errorText.contains("whoever has '\(old)' still reads"), "\(result.errorText)")
+        #expect(result.errorText.contains("holders of '\(old)' still read"), "\(result.errorText)")
         #expect(try testSite.publishedPack("film") == pack)
         #expect(try await keys(of: "film") == [new])
         if besideOthers { #expect(try await keys(of: "rest") == [keyID("vault")]) }
