@@ -16,7 +16,7 @@ public enum Hint: Sendable, Hashable {
     case acceptingRemovedKeys
     /// Promoting a lower version than the one that is listed.
     case allowingOlder
-    /// Publishing from what the host has.
+    /// Going on from what the host has, without the published packs.
     case publishingFromHost
     /// Signing a file where the keys are kept.
     case signing

@@ -9,11 +9,16 @@ public struct MetadataLifetime: Sendable, Hashable {
 
     /// The expiry of metadata signed now.
     public func expiry(of role: MetadataRole, signedAt now: UTCTime) -> UTCTime {
+        now.adding(days: days(of: role))
+    }
+
+    /// The period of a role.
+    public func days(of role: MetadataRole) -> Int {
         switch role.type {
-        case .root: now.adding(days: root)
-        case .targets: now.adding(days: targets)
-        case .snapshot: now.adding(days: snapshot)
-        case .timestamp: now.adding(days: timestamp)
+        case .root: root
+        case .targets: targets
+        case .snapshot: snapshot
+        case .timestamp: timestamp
         }
     }
 

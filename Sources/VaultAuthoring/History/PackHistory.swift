@@ -62,7 +62,7 @@ struct PackHistory {
         let kept = try versions(of: id)
         throw VaultError(
             .missing, "no metadata that is kept lists version \(version) of '\(name)'",
-            at: vault.metadata.string,
+            at: vault.followsHost ? "the host" : vault.metadata.string,
             remedy: kept.isEmpty
                 ? "restore a backup of site/"
                 : "choose among \(kept.map(String.init).joined(separator: ", ")), or restore a backup of site/"

@@ -1,4 +1,5 @@
 import SealedPack
+import StrictJSON
 import Synchronization
 import SystemPackage
 import UpdateFramework
@@ -110,6 +111,41 @@ final class HostedSite: Sendable {
                 than: role.version, of: role.document.role, atMost: Int64(PackHistory.maximumFilesPerRole))
         }
     }
+
+    /// Fetches all earlier metadata of the roles that list a pack in any channel, for any of its versions.
+    func readWholeHistory(of id: PackID) async throws(VaultError) {
+        let channels = tree.chain.channels.compactMap { try? tree.following($0) }
+        let asked = Set(channels.flatMap { $0.rolesVisited(for: id.targetPath) }.map(\.document.role))
+        for role in CurrentSite.ownRoles(of: tree) where asked.contains(role.document.role) {
+            try await copy.readAll(of: role.document.role, upTo: role.version - 1, where: copy.isSigned)
+        }
+    }
+
+    /// Fetches all metadata that any snapshot lists which the host still has.
+    func readWholeHistory() async throws(VaultError) {
+        let delegations = tree.chain.targets.delegations?.all ?? []
+        let teams = Dictionary(delegations.map { ($0.role, $0.trust) }) { first, _ in first }
+        try await copy.readAll(of: .snapshot, upTo: tree.chain.snapshot.version - 1, where: copy.isSigned)
+        var newest: [MetadataRole: Int64] = [:]
+        for file in try copy.folder.versions() where file.role == .snapshot {
+            for (name, value) in try copy.folder.metadata(in: file)?.document.signed.object(
+                "meta", at: name(of: file))
+                ?? [:]
+            {
+                guard case .object(let reference) = value, case .integer(let version)? = reference["version"],
+                    let role = MetadataFileName(hostedName: "1.\(name)")?.role
+                else { continue }
+                newest[role] = max(newest[role] ?? 1, version)
+            }
+        }
+        for (role, version) in newest.sorted(by: { $0.key < $1.key }) {
+            try await copy.readAll(of: role, upTo: version) { file in
+                copy.isSigned(file) || teams[role]?.isMet(by: file) ?? false
+            }
+        }
+    }
+
+    private func name(of file: MetadataFileName) -> String { site.place(of: file.hostedName) }
 
     /// Removes metadata of an earlier run that differs from the host's: uploading it would undo another publication.
     func removeSuperseded() throws(VaultError) {

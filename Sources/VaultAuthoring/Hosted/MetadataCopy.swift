@@ -73,6 +73,24 @@ struct MetadataCopy {
         }
     }
 
+    /// The number of earlier versions of a role that are looked for where all of them count.
+    private static let historyLimit: Int64 = 1024
+
+    /// Fetches all files up to a version of a role that the host still has, also those before pruned ones. Files that are not metadata,
+    /// or that `isSigned` refuses, are left out.
+    func readAll(
+        of role: MetadataRole, upTo newest: Int64, where isSigned: (UnverifiedMetadata) -> Bool
+    ) async throws(VaultError) {
+        for version in (max(1, newest - Self.historyLimit)...max(1, newest)).reversed() {
+            let found: UnverifiedMetadata?
+            do throws(VaultError) { found = try await metadata(of: role, version: version) } catch {
+                guard error.category == .untrusted else { throw error }
+                continue
+            }
+            if let found, isSigned(found) { try write(found.document) }
+        }
+    }
+
     private func metadata(of role: MetadataRole, version: Int64) async throws(VaultError)
         -> UnverifiedMetadata?
     {
@@ -87,7 +105,7 @@ struct MetadataCopy {
     }
 
     /// By the keys of any root.
-    private func isSigned(_ metadata: UnverifiedMetadata) -> Bool {
+    func isSigned(_ metadata: UnverifiedMetadata) -> Bool {
         roots.contains { $0.trust(in: metadata.document.role.type).isMet(by: metadata) }
     }
 

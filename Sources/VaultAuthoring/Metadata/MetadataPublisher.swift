@@ -60,7 +60,7 @@ struct MetadataPublisher {
                     "sign \(names) where these keys are kept, then publish again", hint: .signing)
         }
         let files = signed + (newRoot.map { [$0] } ?? [])
-        let tree = files.isEmpty ? site.tree : try await publish(files, now: session.period.now)
+        let tree = files.isEmpty ? site.tree : try await session.publish(files, now: session.period.now)
         if let tree { try vault.remember(tree) }
         for role in [MetadataRole.root] + listings.map(\.role)
         where files.contains(where: { $0.draft.role == role }) {
@@ -81,7 +81,7 @@ struct MetadataPublisher {
         let tree: TargetTree
         do throws(VaultError) {
             // Expired metadata below it does not keep a root back.
-            tree = try await publish([root], now: .earliest)
+            tree = try await session.publish([root], now: .earliest)
         } catch {
             guard error.category == .untrusted else { throw error }
             return false
@@ -90,21 +90,6 @@ struct MetadataPublisher {
         site = CurrentSite(tree, isReplacement: site.isReplacement)
         roots = try RootRenewal(of: site.root, with: signing)
         return true
-    }
-
-    /// Publishes metadata, as ``MetadataFolder/publish(_:now:)`` does. A vault that follows a host also gets it in its
-    /// site's folder, to be uploaded, the timestamp last. A file of that name there was never uploaded: it is replaced.
-    private func publish(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
-        let tree = try await MetadataFolder(vault.metadata).publish(files, now: now)
-        guard vault.followsHost else { return tree }
-        try FileSystem.createFolders(vault.siteMetadata, permissions: 0o755)
-        let timestamps = files.filter { $0.draft.role == .timestamp }
-        for file in files.filter({ $0.draft.role != .timestamp }) + timestamps {
-            try DurableFile.write(
-                file.bytes.span, to: vault.siteMetadata.appending(file.hostedName), permissions: 0o644,
-                replacing: true)
-        }
-        return tree
     }
 
     /// What only the teams can repair.

@@ -53,13 +53,17 @@ public struct ContentPlan: Sendable {
 
     /// Throws `.usage` for settings that can't be published, `.missing` for a source that does not exist.
     ///
-    /// - Parameter keys: open the table of quiet names, for the published versions, and packs of teams.
-    public init(of vault: VaultFolder, keys: any KeyProvider) async throws(VaultError) {
+    /// - Parameters:
+    ///   - keys: open the table of quiet names, for the published versions, and packs of teams.
+    ///   - host: where the published versions are; nil looks into the vault's own site.
+    public init(
+        of vault: VaultFolder, keys: any KeyProvider, at host: Site? = nil
+    ) async throws(VaultError) {
         let settings = try VaultSettings(reading: vault.settings)
         limits = settings.limits
         hasTeams = !settings.structure.teams.isEmpty
         let published = try await PublishedVersions(
-            of: vault, in: settings.structure.sourceChannel, keys: keys)
+            of: vault, at: host, in: settings.structure.sourceChannel, keys: keys)
         isPublishedUnknown = published.areUnknown
         let sources = PlannedSources(of: settings, in: vault)
         var claims = PathClaims()

@@ -14,15 +14,18 @@ struct PublishedVersions {
     /// Whether names are quiet, and no key opens their table.
     private(set) var areUnknown = false
 
-    init(of vault: VaultFolder, in channel: Channel, keys: any KeyProvider) async throws(VaultError) {
+    /// - Parameter host: where they are published; nil reads the vault's own site.
+    init(
+        of vault: VaultFolder, at host: Site?, in channel: Channel, keys: any KeyProvider
+    ) async throws(VaultError) {
         guard try FileSystem.exists(vault.trustedRoot) else { return }
         let root = try DurableFile.read(vault.trustedRoot, limit: MetadataRole.root.sizeLimit)
         let tree: TargetTree
         do throws(VaultError) {
             tree = try await TargetTree.verifying(
-                MetadataFolder(vault.metadata), pinnedRoot: root, now: .earliest)
+                host ?? MetadataFolder(vault.metadata), pinnedRoot: root, now: .earliest)
         } catch {
-            guard error.category == .unavailable else { throw error }
+            guard host == nil, error.category == .unavailable else { throw error }
             return
         }
         guard tree.chain.channels.contains(channel) else { return }

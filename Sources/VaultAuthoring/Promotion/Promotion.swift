@@ -40,8 +40,7 @@ public struct Promotion: Sendable {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             let (session, site) = try await open(vault, settings)
             let proposal = try proposal(site, under: settings)
-            try await session.host?.requireUnchanged()
-            try session.host?.removeSuperseded()
+            try await session.prepareHost()
             let roots = try RootRenewal(of: site.root, with: MetadataSigning(for: session))
             var publisher = MetadataPublisher(
                 session: session, site: site, roots: roots, deliveries: try session.deliveries())

@@ -51,8 +51,9 @@ struct EarlierPacks {
     func version(
         _ version: UInt64, listedAs id: PackID, declaredAs name: PackID,
         acceptingRemovedKeys acceptsRemovedKeys: Bool
-    ) throws(VaultError) -> PackManifest {
+    ) async throws(VaultError) -> PackManifest {
         if let pack = candidates(for: id).first(where: { $0.version == version }) { return pack }
+        try await host?.readWholeHistory(of: id)
         return try history.manifest(
             listedAs: id, declaredAs: name, version: version, acceptingRemovedKeys: acceptsRemovedKeys)
     }

@@ -15,6 +15,8 @@ public struct Publication: Sendable {
     private let order: PublicationRequest
     private let session: AuthorSession
     private let deliveries: [TeamDelivery]
+    /// The vault's own keys.
+    private let keys: any KeyProvider
 
     /// Publishes a vault. One publisher at a time: another one throws `.busy`.
     ///
@@ -49,7 +51,7 @@ public struct Publication: Sendable {
             _ = consume scratch
             let withheld = publication.deliveries.flatMap(\.listedPacks.withheldTags)
             return PublicationReport(
-                packs: proposal.packs, written: [],
+                packs: proposal.packs, resealed: proposal.resealing.packs, written: [],
                 warnings: proposal.warnings + imports.warnings + withheld.map { Warning($0) },
                 uncountedUpdates: proposal.changed.uncounted)
         }
@@ -84,7 +86,9 @@ public struct Publication: Sendable {
     }
 
     private init(_ order: PublicationRequest, _ session: AuthorSession) throws(VaultError) {
+        if order.keys != nil { try session.settings.requireUseOfVaultKeys(at: session.vault.settings) }
         self.order = order
+        keys = order.keys ?? FileKeyProvider(path: session.vault.vaultKeys)
         self.session = session
         deliveries = try session.deliveries()
     }
@@ -98,8 +102,7 @@ public struct Publication: Sendable {
             of: settings.packs.map(\.id) + listed, in: vault.targets)
         try FileSystem.createFolders(vault.targets, permissions: 0o755)
         let proposal = try await proposal(sealingInto: vault.targets, onPack)
-        try await session.host?.requireUnchanged()
-        try session.host?.removeSuperseded()
+        try await session.prepareHost()
         if isChanged { try settings.write(to: vault.settings) }
         let report: MetadataReport
         switch session.published {
@@ -108,12 +111,15 @@ public struct Publication: Sendable {
             var publisher = MetadataPublisher(
                 session: session, site: site, roots: roots, deliveries: deliveries)
             report = try await publisher.run(
-                listing: [settings.structure.sourceChannel: proposal.records])
+                listing: [settings.structure.sourceChannel: proposal.records].merging(
+                    proposal.resealing.records
+                ) { listed, _ in listed })
         case .teamRole(let published):
             report = try TeamPublisher(session: session, published: published).run(listing: proposal.records)
         }
         return PublicationReport(
-            packs: proposal.packs, written: report.written, warnings: proposal.warnings + report.warnings,
+            packs: proposal.packs, resealed: proposal.resealing.packs, written: report.written,
+            warnings: proposal.warnings + report.warnings,
             isOfTeam: settings.structure.ownRole != nil, uncountedUpdates: proposal.changed.uncounted)
     }
 
@@ -127,7 +133,7 @@ public struct Publication: Sendable {
 
     private func publisher(sealingInto output: FilePath) -> PackPublisher {
         PackPublisher(
-            vault: session.vault, keys: order.keys, audiences: session.settings.audiences,
+            vault: session.vault, keys: keys, audiences: session.settings.audiences,
             compression: order.compression, unpackingLimit: order.unpackingLimit,
             files: PublishedPackFiles(targets: session.vault.targets, output: output, host: session.host))
     }
@@ -137,14 +143,17 @@ public struct Publication: Sendable {
         let publisher = publisher(sealingInto: session.vault.targets)
         let earlier = try await EarlierPacks(of: session, by: publisher)
         let names = try await QuietNames(for: session.settings, after: earlier, by: publisher)
-        return try earlier.history.versions(of: names.listedID(of: id, family: nil)).first ?? 0
+        let listed = try names.listedID(of: id, family: nil)
+        try await session.host?.readWholeHistory(of: listed)
+        return try earlier.history.versions(of: listed).first ?? 0
     }
 }
 
 /// The inputs of a publication.
 public struct PublicationRequest: Sendable {
-    /// Packs are sealed for exactly these vault keys.
-    public let keys: any KeyProvider
+    /// Packs without an audience are sealed for exactly these vault keys; nil uses those in the vault's ``VaultFolder/vaultKeys``.
+    /// Where every pack is for an audience, given keys are refused (`.usage`): no pack would use them.
+    public let keys: (any KeyProvider)?
     /// For encrypted signing keys.
     public var passphrase: PassphraseSource?
     public let now: UTCTime
@@ -159,7 +168,7 @@ public struct PublicationRequest: Sendable {
     /// Whether a version may be restored that only keys removed from the root have signed.
     public var acceptsRemovedKeys = false
 
-    public init(keys: any KeyProvider, now: UTCTime) {
+    public init(keys: (any KeyProvider)?, now: UTCTime) {
         self.keys = keys
         self.now = now
     }

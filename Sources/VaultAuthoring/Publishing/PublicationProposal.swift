@@ -13,8 +13,9 @@ struct PublicationProposal {
     private(set) var warnings: [Warning] = []
     /// Of all packs of the listing.
     private var slots: [KeySlot] = []
-    /// The slots of the packs by their content keys.
-    private var slotsByKey: [ContentKeyID: [KeySlot]] = [:]
+    private var recipients = ChannelResealing.Recipients()
+    /// The same slots in the other channels.
+    private(set) var resealing = ChannelResealing()
     private let compatible: CompatibleVersions
     private(set) var changed = ChangedPacks()
 
@@ -41,7 +42,7 @@ struct PublicationProposal {
             let result =
                 if let version = pack.pin {
                     try await publisher.restore(
-                        earlier.version(
+                        try await earlier.version(
                             version, listedAs: pack.id, declaredAs: name,
                             acceptingRemovedKeys: acceptsRemovedKeys),
                         as: pack, newest: earlier.published[pack.id])
@@ -80,6 +81,9 @@ struct PublicationProposal {
             packs.append(
                 Self.move(of: old.pack, to: deliveries) ?? PublicationReport.Pack(of: old.pack, .removed))
         }
+        resealing = try await ChannelResealing(of: session, for: recipients, by: publisher)
+        resealing.name(by: names.names)
+        warnOfDroppedKeys(in: settings.structure.sourceChannel, deliveries, names.names)
         try await warnOfRetiredKeys(after: listing.packs.map(\.pack), earlier.history, by: publisher)
         try await changed.addCosts(to: &packs, after: earlier, by: publisher)
         if let warning = changed.warning { warnings.append(warning) }
@@ -109,7 +113,7 @@ struct PublicationProposal {
         let pack = result.manifest
         let published = earlier.listed[pack.id]?.pack
         slots += pack.slots
-        slotsByKey[pack.contentKeyID] = pack.slots
+        recipients.note(pack, for: audiences)
         var report = PublicationReport.Pack(result, after: published, isPinned: isPinned)
         var others: [PackManifest] = []
         if let listed = earlier.listed[pack.id] {
@@ -128,7 +132,7 @@ struct PublicationProposal {
         var kept: [PackManifest] = []
         for version in versions {
             kept.append(
-                try await publisher.keep(version, slots: slotsByKey[version.contentKeyID], for: audiences))
+                try await publisher.keep(version, slots: recipients[version.contentKeyID], for: audiences))
         }
         return kept
     }
@@ -156,6 +160,31 @@ struct PublicationProposal {
             }
             packs.append(report)
         }
+    }
+
+    /// A key that leaked is dropped, and may open more than its owner thinks.
+    private mutating func warnOfDroppedKeys(
+        in source: Channel, _ deliveries: [TeamDelivery], _ names: PackNames
+    ) {
+        var dropped = DroppedKeys(Set(packs.flatMap(\.droppedKeys) + resealing.packs.flatMap(\.droppedKeys)))
+        guard !dropped.areNone else { return }
+        func note(_ pack: PackManifest, _ place: String) {
+            dropped.note(pack, as: names[listed: pack.id]?.name, place)
+        }
+        for listed in records.compactMap({ try? ListedPack($0) }) {
+            for version in [listed.pack] + listed.otherVersions { note(version, "in the channel \(source)") }
+        }
+        for (channel, pack) in resealing.listed { note(pack, "in the channel \(channel)") }
+        for delivery in deliveries {
+            for listed in delivery.listedPacks.packs {
+                note(listed.pack, "of the team \(delivery.team.role)")
+            }
+        }
+        for index in packs.indices {
+            let id = packs[index].id
+            packs[index].droppedKeys.removeAll { dropped.stillOpens($0, id) }
+        }
+        warnings += dropped.warnings
     }
 
     /// A retired key may have been retired because it leaked.

@@ -2,7 +2,7 @@ import PackSealing
 public import SealedPack
 public import VaultErrors
 public import VaultKeys
-import VaultSite
+public import VaultSite
 
 /// The result of a publication.
 public struct PublicationReport: Sendable {
@@ -26,8 +26,8 @@ public struct PublicationReport: Sendable {
         public let pieces: UInt32
         /// Pieces with the same bytes in the previous version.
         public let reusedPieces: UInt32
-        /// Vault keys that open only the previous version.
-        public let droppedKeys: [KeyID]
+        /// Vault keys that opened the previous version, and that no channel lists the pack for any more.
+        public internal(set) var droppedKeys: [KeyID]
         /// Whether an earlier version is listed instead of the source.
         public let isPinned: Bool
         /// The team that lists it from now on, of one that moved.
@@ -36,6 +36,8 @@ public struct PublicationReport: Sendable {
         public internal(set) var updates: [Update] = []
         /// Of a new pack whose pieces other listed packs may have: what it costs clients that have these.
         public internal(set) var firstCost: UpdateCost?
+        /// Whether its cost is unknown, since published packs are not on this machine.
+        public internal(set) var lacksCost = false
         /// Versions that stay listed beside it, for other versions of the app.
         public internal(set) var others: [Other] = []
     }
@@ -46,6 +48,18 @@ public struct PublicationReport: Sendable {
         public let apps: AppVersionRange
     }
 
+    /// A version whose slots change in another channel than that of the sources; its file stays.
+    public struct Resealed: Sendable {
+        public let channel: Channel
+        /// As it is listed.
+        public let id: PackID
+        /// What a quiet ID stands for.
+        public internal(set) var name: PackID?
+        public let version: UInt64
+        /// Vault keys that open it no longer.
+        public let droppedKeys: [KeyID]
+    }
+
     /// What clients of an earlier version download.
     public struct Update: Sendable {
         public let version: UInt64
@@ -53,6 +67,7 @@ public struct PublicationReport: Sendable {
     }
 
     public let packs: [Pack]
+    public internal(set) var resealed: [Resealed] = []
     /// The metadata files that were written.
     public let written: [String]
     public let warnings: [Warning]

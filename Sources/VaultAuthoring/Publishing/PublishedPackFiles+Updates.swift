@@ -8,6 +8,8 @@ struct RelatedPacks {
     static let limit = 32
 
     fileprivate var files: [(id: PackID, file: PackFile)] = []
+    /// Whether some of them are not kept.
+    fileprivate(set) var isIncomplete = false
 
     /// Of all but one, by ID, as a client does.
     fileprivate func besides(_ id: PackID, atMost count: Int) -> [PackFile] {
@@ -23,7 +25,11 @@ extension PublishedPackFiles {
         var related = RelatedPacks()
         // One of them may be that whose pieces are looked for.
         for pack in packs.prefix(RelatedPacks.limit + 1) {
-            if let file = try await fileIfKept(of: pack) { related.files.append((pack.id, file)) }
+            if let file = try await fileIfKept(of: pack) {
+                related.files.append((pack.id, file))
+            } else {
+                related.isIncomplete = true
+            }
         }
         return related
     }

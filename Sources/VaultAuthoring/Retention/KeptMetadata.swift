@@ -38,6 +38,8 @@ struct KeptMetadata {
 
     /// For each hosted path the newest file that lists it.
     private(set) var lastListing: [String: MetadataFileName] = [:]
+    /// In bytes, by hosted path.
+    private(set) var lengths: [String: UInt64] = [:]
 
     /// - Parameter versions: how many versions of each pack stay.
     init(
@@ -109,7 +111,10 @@ struct KeptMetadata {
         for file in files.filter({ $0.role?.type == .targets }).sorted(by: { $0.version > $1.version }) {
             guard let metadata = try? folder.metadata(in: file) else { continue }
             for record in try metadata.records where signers.authorize(record, in: metadata) {
-                if lastListing[record.hostedPath] == nil { lastListing[record.hostedPath] = file }
+                if lastListing[record.hostedPath] == nil {
+                    lastListing[record.hostedPath] = file
+                    lengths[record.hostedPath] = record.length
+                }
                 guard let pack = try? ListedPack(record).pack else { continue }
                 let path = Array(record.path.utf8)
                 if listings[path]?[pack.version] == nil {

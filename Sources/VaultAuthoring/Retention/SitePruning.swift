@@ -50,8 +50,8 @@ public struct SitePruning: Sendable {
 
     /// What goes, in the order in which it does, and what stays and why.
     public struct Plan: Sendable {
-        public fileprivate(set) var removals: [Removal] = []
-        public fileprivate(set) var kept: [Kept] = []
+        public internal(set) var removals: [Removal] = []
+        public internal(set) var kept: [Kept] = []
     }
 
     public init(of vault: VaultFolder, keeping kept: Int, grace: Int, now: UTCTime) {
@@ -102,11 +102,7 @@ public struct SitePruning: Sendable {
     private func site(of vault: VaultFolder, _ settings: VaultSettings) async throws(VaultError)
         -> PrunedSite?
     {
-        guard settings.structure.ownRole == nil else {
-            throw VaultError(
-                .usage, "a team's vault has no snapshot, which tells what is needed", at: vault.path.string,
-                remedy: "prune the vault that lists the team's packs")
-        }
+        try vault.requireSnapshot(settings)
         guard let tree = try await CurrentSite(of: vault).tree else { return nil }
         return PrunedSite(
             folder: vault.site, tree: tree, roots: try await vault.roots(),
@@ -167,5 +163,15 @@ public struct SitePruning: Sendable {
             if status.kind == .file, path.hasSuffix(".avpack") { found.append(path) }
         }
         return found
+    }
+}
+
+extension VaultFolder {
+    /// A snapshot says what of a site is needed.
+    func requireSnapshot(_ settings: VaultSettings) throws(VaultError) {
+        guard settings.structure.ownRole != nil else { return }
+        throw VaultError(
+            .usage, "a team's vault has no snapshot, which says what is needed", at: path.string,
+            remedy: "prune the vault that lists the team's packs")
     }
 }

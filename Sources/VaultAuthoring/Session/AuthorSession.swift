@@ -50,6 +50,28 @@ struct AuthorSession {
     /// The packs that the sources were published as.
     var sourceListing: OwnListing { published.ownListing(in: settings.structure.sourceChannel) }
 
+    /// Before anything is written: throws `busy` when another process has published to the host since it was read, and removes
+    /// what an earlier run left to upload that the host has otherwise.
+    func prepareHost() async throws(VaultError) {
+        try await host?.requireUnchanged()
+        try host?.removeSuperseded()
+    }
+
+    /// Publishes metadata, as ``MetadataFolder/publish(_:now:)`` does. A vault that follows a host also gets it in its
+    /// site's folder, to be uploaded, the timestamp last. A file of that name there was never uploaded: it is replaced.
+    func publish(_ files: [SignedMetadata], now: UTCTime) async throws(VaultError) -> TargetTree {
+        let tree = try await MetadataFolder(vault.metadata).publish(files, now: now)
+        guard vault.followsHost else { return tree }
+        try FileSystem.createFolders(vault.siteMetadata, permissions: 0o755)
+        let timestamps = files.filter { $0.draft.role == .timestamp }
+        for file in files.filter({ $0.draft.role != .timestamp }) + timestamps {
+            try DurableFile.write(
+                file.bytes.span, to: vault.siteMetadata.appending(file.hostedName), permissions: 0o644,
+                replacing: true)
+        }
+        return tree
+    }
+
     func deliveries() throws(VaultError) -> [TeamDelivery] {
         guard case .site(let site) = published else { return [] }
         return try settings.structure.teams.map { team throws(VaultError) in

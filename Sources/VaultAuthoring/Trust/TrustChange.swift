@@ -4,7 +4,7 @@ import VaultCrypto
 public import VaultErrors
 import VaultFileSystem
 public import VaultKeys
-import VaultSite
+public import VaultSite
 
 /// Changes who signs for a vault's site, in an order that locks no client out: metadata that old and new keys signed first,
 /// then the root that names the new keys; the next publication drops the old signatures.
@@ -12,6 +12,8 @@ public struct TrustChange: Sendable {
     private let vault: VaultFolder
     private let passphrase: PassphraseSource?
     private let now: UTCTime
+    /// The host to go on from, where `site/` is incomplete: then only new files are written there.
+    public var host: Site?
 
     public init(of vault: VaultFolder, passphrase: PassphraseSource?, now: UTCTime) {
         self.vault = vault
@@ -41,10 +43,11 @@ public struct TrustChange: Sendable {
                     .missing, "nothing was published yet", at: vault.site.string,
                     remedy: "publish first", hint: .publishing)
             }
+            try await session.prepareHost()
             let renewal = SiteRenewal(
                 current: tree, root: site.root, successor: nil, signing: try MetadataSigning(for: session))
             let file = try renewal.timestamp(over: tree.chain.snapshot.reference)
-            try vault.remember(try await MetadataFolder(vault.metadata).publish([file], now: now))
+            try vault.remember(try await session.publish([file], now: now))
             let summary = TrustSummary(of: tree, lifetime: settings.lifetime, now: now)
             return MetadataReport(
                 written: [file.hostedName],
@@ -60,18 +63,21 @@ public struct TrustChange: Sendable {
     ) async throws(VaultError) -> MetadataReport {
         try await vault.withPublisherLock { settings async throws(VaultError) in
             let (session, site) = try await open(settings)
+            try await session.prepareHost()
             var roots = try RootRenewal(of: site.root, with: MetadataSigning(for: session))
             try change(&roots)
             var publisher = MetadataPublisher(
                 session: session, site: site, roots: roots, deliveries: try session.deliveries())
-            return try await publisher.run()
+            var report = try await publisher.run()
+            report.warnings += session.host?.warnings ?? []
+            return report
         }
     }
 
     private func open(_ settings: VaultSettings) async throws(VaultError) -> (AuthorSession, CurrentSite) {
         let session = try await AuthorSession(
             of: vault, settings, period: SigningPeriod(lifetime: settings.lifetime, now: now),
-            passphrase: passphrase)
+            passphrase: passphrase, at: host)
         guard case .site(let site) = session.published else {
             throw VaultError(
                 .usage, "a team's vault has no root", at: vault.path.string,

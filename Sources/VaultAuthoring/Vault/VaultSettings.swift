@@ -151,6 +151,22 @@ public struct VaultSettings: Sendable {
         Set(packs.flatMap(\.audiences) + resources.flatMap(\.audiences)).sorted()
     }
 
+    /// Throws `.usage` where every pack is for an audience: no pack is sealed for the vault's own keys.
+    ///
+    /// - Parameter place: of the settings, for messages.
+    func requireUseOfVaultKeys(at place: FilePath) throws(VaultError) {
+        guard !usedAudiences.isEmpty, !hasQuietNames,
+            !packs.contains(where: \.audiences.isEmpty), !resources.contains(where: \.audiences.isEmpty)
+        else { return }
+        throw VaultError(
+            .usage,
+            "keys are given, but every pack is for an audience: \(usedAudiences.listed(upTo: 4))",
+            at: place.string,
+            remedy:
+                "replace the key in the source that \"audiences\" names, keep the old one as an audience that no pack is for, and publish without this option"
+        )
+    }
+
     /// Takes edited text whose packs differ.
     mutating func adopt(_ edited: JSONSource) throws(VaultError) {
         packs = try Self.packs(of: edited.located, audiences)

@@ -3,12 +3,24 @@ import StrictJSON
 import VaultAuthoring
 import VaultErrors
 import VaultKeys
+import VaultSite
 
 extension PublicationReport: Report {
     var lines: [String] {
         let changed = packs.filter { $0.change != .unchanged }
         let rest = packs.count - changed.count
         return changed.flatMap(\.lines) + (rest > 0 ? ["unchanged  \(rest.counting("pack"))"] : [])
+            + resealedLines
+    }
+
+    /// One for each channel.
+    private var resealedLines: [String] {
+        let byChannel = Dictionary(grouping: resealed, by: \.channel.name).sorted { $0.key < $1.key }
+        return byChannel.map { channel, packs in
+            let names = packs.map { "\($0.name ?? $0.id) version \($0.version)" }.listed(upTo: 6)
+            return
+                "resealed  \(packs.count.counting("pack")) in the channel \(channel), for other keys: \(names)"
+        }
     }
 
     var json: JSONObject {
@@ -27,6 +39,13 @@ extension PublicationReport: Report {
                     "team": pack.team.map { .string($0) } ?? .null,
                 ]
             },
+            "resealed": .objects(resealed) {
+                [
+                    "channel": .string($0.channel.name), "id": "\($0.id)",
+                    "name": $0.name.map { .string($0.description) } ?? .null,
+                    "version": .number($0.version), "droppedKeys": .texts($0.droppedKeys),
+                ]
+            },
             "written": .texts(written), "warnings": .texts(warnings.map(\.worded)),
         ]
     }
@@ -42,11 +61,23 @@ extension PublicationReport: Report {
                     "\(pack.name ?? pack.id) was restored to version \(pack.version); 'assetvault restore' with --latest lists its source again"
                 )
             }
-            for key in pack.droppedKeys {
-                Console.note("\(pack.name ?? pack.id) is no longer sealed for the vault key '\(key)'")
-            }
+        }
+        for (key, packs) in packsByDroppedKey {
+            Console.note(
+                "\(packs.map(\.description).listed(upTo: 6)) \(packs.count == 1 ? "is" : "are") no longer sealed for the vault key '\(key)'"
+            )
         }
         isDryRun ? Console.note("nothing was signed or written") : Console.wrote(written, isOfTeam: isOfTeam)
+    }
+}
+
+extension PublicationReport {
+    fileprivate var packsByDroppedKey: [(key: KeyID, packs: [PackID])] {
+        var byKey: [KeyID: [PackID]] = [:]
+        for pack in packs {
+            for key in pack.droppedKeys { byKey[key, default: []].append(pack.name ?? pack.id) }
+        }
+        return byKey.sorted { $0.key.description < $1.key.description }.map { ($0.key, $0.value) }
     }
 }
 

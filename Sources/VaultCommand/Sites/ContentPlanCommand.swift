@@ -15,7 +15,8 @@ struct ContentPlanCommand: AsyncParsableCommand {
             size once opened, and the sealed size of the version that is published. Then follow the tags, and what devices \
             get: of variants only the one that fits. Sizes are compared with limits: those of "limits" in vault.json, or of \
             --limits; the exit code is 78 where one is exceeded. --updates also says what clients of the published versions would \
-            download: that seals the sources into scratch, and takes as long as 'publish --dry-run'.
+            download: that seals the sources into scratch, and takes as long as 'publish --dry-run'. It needs the published packs, or \
+            --against with the URL of their host.
 
             EXAMPLE
               assetvault plan my-game --device scale=2 --device language=de-AT \\
@@ -43,14 +44,18 @@ struct ContentPlanCommand: AsyncParsableCommand {
 
     @OptionGroup var keys: KeyOptions
 
+    @OptionGroup var host: HostOptions
+
     @Flag(help: "Print JSON.")
     var json = false
 
     func run() async throws {
         let folder = VaultFolder(FilePath(vault))
         let named = try limits.map { name throws(VaultError) in try SizeLimits(named: name) }
-        let keys = try keys.cachedProvider() ?? FileKeyProvider(path: folder.vaultKeys)
-        let plan = try await ContentPlan(of: folder, keys: keys)
+        let given = try keys.cachedProvider()
+        let site = try host.site()
+        let plan = try await ContentPlan(
+            of: folder, keys: given ?? FileKeyProvider(path: folder.vaultKeys), at: site)
         let device = try deviceTexts.isEmpty ? nil : DeviceTraits(parsing: deviceTexts)
         let devices = device.map { [$0] } ?? plan.devices
         let contents = try devices.map { try DeviceContent(of: plan, for: $0) }
@@ -58,8 +63,16 @@ struct ContentPlanCommand: AsyncParsableCommand {
         if let device { findings += plan.findings(ofStated: device) }
         var report = ContentPlanReport(plan: plan, contents: contents, findings: findings)
         if updates {
-            let preview = try await Publication.preview(
-                of: folder, PublicationRequest(keys: keys, now: .now))
+            var order = PublicationRequest(keys: given, now: .now)
+            order.host = site
+            let preview = try await Publication.preview(of: folder, order)
+            if let pack = preview.packs.first(where: \.lacksCost) {
+                throw VaultError(
+                    .missing,
+                    "what clients download of '\(pack.name ?? pack.id)' is unknown: published packs are not here",
+                    at: folder.targets.string, remedy: "restore site/, or go on from what the host has",
+                    hint: .publishingFromHost)
+            }
             report.updates = preview.downloads
             report.findings += PlanFinding.uncounted(preview.uncountedUpdates)
         }

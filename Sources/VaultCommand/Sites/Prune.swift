@@ -5,6 +5,7 @@ import UpdateFramework
 import VaultAuthoring
 import VaultErrors
 import VaultFileSystem
+import VaultSite
 
 struct Prune: AsyncParsableCommand {
     static let configuration = CommandConfiguration(
@@ -15,6 +16,10 @@ struct Prune: AsyncParsableCommand {
             that lists them, so that they can be restored; and what was live less than the grace time ago. Each file \
             that goes is named; --dry-run only names them. Remove the same files from your host, after the site was \
             uploaded; or prune the host's folder itself, with the root that clients pin, while nobody uploads into it.
+
+            --against plans from the metadata of a host, on a machine without site/: it names the files that the host need no longer \
+            have, and removes nothing, since a host removes no file on request. Remove them there as you upload, such as with \
+            'rclone delete'. Packs that are gone already may be named again.
 
             EXAMPLE
               assetvault prune my-game --keep 3 --grace 30d --dry-run
@@ -34,6 +39,8 @@ struct Prune: AsyncParsableCommand {
     @Option(help: ArgumentHelp("How long what was live stays afterwards, in days.", valueName: "days"))
     var grace = "30d"
 
+    @OptionGroup var host: HostOptions
+
     @Flag(help: "Name the files, and remove nothing.")
     var dryRun = false
 
@@ -44,11 +51,29 @@ struct Prune: AsyncParsableCommand {
         guard keep >= 1 else {
             throw VaultError(.usage, "\(keep) versions are too few", at: "--keep", remedy: "keep at least 1")
         }
-        let pruning = try pruning()
-        let plan = dryRun ? try await pruning.plan() : try await pruning.run()
-        let report = PruneReport(plan: plan, isDryRun: dryRun)
+        let host = try host.site()
+        let plan = try await plan(at: host)
+        let report = PruneReport(plan: plan, isDryRun: dryRun || host != nil)
         report.answer(asJSON: json)
         if !json { report.explain() }
+        if host != nil, !plan.removals.isEmpty {
+            Console.note("nothing was removed: a host removes no file on request; remove these there")
+        }
+    }
+
+    private func plan(at host: Site?) async throws(VaultError) -> SitePruning.Plan {
+        guard let host else {
+            let pruning = try pruning()
+            return dryRun ? try await pruning.plan() : try await pruning.run()
+        }
+        guard try trust.root() == nil else {
+            throw VaultError(
+                .usage, "--trust prunes a folder, and --against plans for a host", at: "--against",
+                remedy: "give one of them")
+        }
+        return try await HostPruning(
+            of: VaultFolder(FilePath(folder)), at: host, keeping: keep, grace: days(), now: .now
+        ).plan()
     }
 
     private func pruning() throws(VaultError) -> SitePruning {

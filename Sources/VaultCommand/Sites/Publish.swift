@@ -37,8 +37,9 @@ struct Publish: AsyncParsableCommand {
             state of the host, reads index and catalog of its packs, and writes only new files into site/; 'assetvault upload' \
             these before the next publication.
 
-            Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks; one of them must open \
-            the previous versions. What must be signed by keys that are kept elsewhere waits in pending/ (exit code 77); see \
+            Packs are sealed for exactly the keys that --keys yields, by default keys/vault.jwks, and packs with "for" for those of \
+            their audiences alone; one of all these must open the previous versions. Slots are rewritten in every channel that \
+            lists the pack. What must be signed by keys that are kept elsewhere waits in pending/ (exit code 77); see \
             'assetvault trust'. Upload site/ in this order: targets/, then metadata/ without roots, timestamp.json, and new \
             N.root.json last.
 
@@ -91,10 +92,9 @@ struct Publish: AsyncParsableCommand {
         let declared = try declarations.map { text throws(VaultError) in
             try PackArgumentPair(text, in: folder.path)
         }
-        let provider = try keys.cachedProvider() ?? FileKeyProvider(path: folder.vaultKeys)
         var bar: (id: PackID, bar: ProgressBar)?
         defer { bar?.bar.finish() }
-        var order = PublicationRequest(keys: provider, now: .now)
+        var order = PublicationRequest(keys: try keys.cachedProvider(), now: .now)
         order.passphrase = try signing.passphrase()
         order.compression = effort.compression
         order.unpackingLimit = unpacking.limit

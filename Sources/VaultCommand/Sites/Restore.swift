@@ -15,7 +15,8 @@ struct Restore: AsyncParsableCommand {
             clients that have it download nothing. It stays live, whatever the source becomes, until \
             --latest lists the source again, or 'publish --pack' gives the pack another one. A new version gets a \
             number above every one that was given. A version that was signed only by keys which a later root removed is \
-            refused, since they may have been stolen: --accept-removed-keys accepts it.
+            refused, since they may have been stolen: --accept-removed-keys accepts it. --against restores from what the host has, \
+            without site/, and writes only new metadata there.
 
             EXAMPLE
               assetvault restore my-game levels/one --version 3
@@ -40,6 +41,8 @@ struct Restore: AsyncParsableCommand {
 
     @OptionGroup var signing: SigningOptions
 
+    @OptionGroup var host: HostOptions
+
     @Flag(help: "Print a report as JSON.")
     var json = false
 
@@ -51,7 +54,8 @@ struct Restore: AsyncParsableCommand {
         }
         let folder = VaultFolder(FilePath(vault))
         var order = PublicationRequest(
-            keys: try keys.cachedProvider() ?? FileKeyProvider(path: folder.vaultKeys), now: .now)
+            keys: try keys.cachedProvider(), now: .now)
+        order.host = try host.site()
         order.passphrase = try signing.passphrase()
         order.acceptsRemovedKeys = acceptRemovedKeys
         let pack = try PackID(id)

@@ -14,7 +14,8 @@ struct Trust: AsyncParsableCommand {
             The root names the keys of each role, and how many of them must sign. A change makes the next root; clients \
             follow it by themselves. Keys are Ed25519 in PKCS#8 PEM, as 'openssl genpkey -algorithm ed25519' makes them; \
             each PEM file in keys/ signs for whatever role the root names it for. What needs keys that are kept \
-            elsewhere waits in pending/: sign it there with 'trust sign', then publish.
+            elsewhere waits in pending/: sign it there with 'trust sign', then publish. A machine without site/ goes on from \
+            the host with --against, and writes only new files into site/, to be uploaded.
 
             EXAMPLE
               assetvault trust show my-game
@@ -32,8 +33,13 @@ struct TrustOptions: ParsableArguments {
 
     @OptionGroup var signing: SigningOptions
 
+    @OptionGroup var host: HostOptions
+
     func change() throws(VaultError) -> TrustChange {
-        TrustChange(of: VaultFolder(FilePath(vault)), passphrase: try signing.passphrase(), now: .now)
+        var change = TrustChange(
+            of: VaultFolder(FilePath(vault)), passphrase: try signing.passphrase(), now: .now)
+        change.host = try host.site()
+        return change
     }
 }
 

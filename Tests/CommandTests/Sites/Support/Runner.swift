@@ -37,9 +37,10 @@ struct Runner {
         try await Command.run(["publish", vault, "--against", url] + arguments, through: wrapper)
     }
 
-    /// Copies what was written over what the host has, in the order that uploads keep.
+    /// Copies what was written over what the host has, in the order that uploads keep. A change of the trust writes no packs.
     func upload() async throws {
-        let order = "cp -r '\(site)/targets' '\(host)/'; cp -r '\(site)/metadata' '\(host)/'"
+        let order =
+            "if [ -d '\(site)/targets' ]; then cp -r '\(site)/targets' '\(host)/'; fi; cp -r '\(site)/metadata' '\(host)/'"
         try await Tool.run("sh", "-ec", order)
     }
 
