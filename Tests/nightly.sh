@@ -32,6 +32,7 @@ part quickstart sh Samples/quickstart.sh
 part teams sh Samples/teams.sh
 part maze sh Samples/maze.sh
 part tagged sh Samples/tagged.sh
+part studio sh Samples/studio.sh
 part fuzzing sh Tests/Fuzzing/run.sh 600
 # Without the release command: the sanitizers build their own.
 part sanitizing env -u ASSETVAULT_COMMAND -u REQUEST_PEER sh Tests/Sanitizing/run.sh
