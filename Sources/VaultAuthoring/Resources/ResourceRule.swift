@@ -102,7 +102,9 @@ struct ResourceRules: Sendable {
     /// The numbers of the rules that match a path, ascending.
     func matches(_ path: [UInt8]) -> [Int] {
         var found: [Int] = []
-        for pattern in index.matches(path) where found.last != owners[pattern] { found.append(owners[pattern]) }
+        for pattern in index.matches(path) where found.last != owners[pattern] {
+            found.append(owners[pattern])
+        }
         return found
     }
 }
