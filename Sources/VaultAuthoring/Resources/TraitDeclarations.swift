@@ -13,7 +13,7 @@ struct TraitDeclarations: Sendable {
         var matching: [String: TraitMatching] = [:]
         if let json { try PackOffer.requireTraitCount(json.members().count, "traits", at: json) }
         for trait in try json?.members() ?? [] {
-            try PackOffer.requireTraitText(trait.name, "a trait's name", at: trait.key)
+            try PackOffer.requireTraitText(trait.name, "a trait's name", in: "traits", at: trait.key)
             matching[trait.name] = try Self.matching(trait.name, parsing: trait.value)
         }
         self.matching = matching
@@ -36,7 +36,7 @@ struct TraitDeclarations: Sendable {
         for value in fallback {
             let text = try value.string()
             try requireValue(text, of: trait, at: value)
-            try PackOffer.requireTraitText(text, "a trait's value", at: value)
+            try PackOffer.requireTraitText(text, "a trait's value", in: "fallback", at: value)
             if name == "language" { try requireLanguage(text, of: trait, at: value) }
         }
         return try json.map { () throws(VaultError) in try TraitMatching(parsing: json.object(), place: "") }

@@ -28,9 +28,9 @@ extension PackOffer {
         guard let traits = try json["traits"] else { return [:] }
         try requireTraitCount(traits.members().count, "traits", at: traits)
         for trait in try traits.members() {
-            try requireTraitText(trait.name, "a trait's name", at: trait.key)
+            try requireTraitText(trait.name, "a trait's name", in: "traits", at: trait.key)
             switch trait.value.value {
-            case .string(let text): try requireTraitText(text, "a trait's value", at: trait.value)
+            case .string(let text): try requireTraitText(text, "a trait's value", in: "traits", at: trait.value)
             case .integer, .bool: continue
             case .array, .object, .null:
                 throw trait.value.error(
@@ -52,10 +52,12 @@ extension PackOffer {
     }
 
     /// What no client takes from a manifest is not signed.
-    static func requireTraitText(_ text: String, _ kind: String, at json: LocatedJSON) throws(VaultError) {
+    static func requireTraitText(
+        _ text: String, _ kind: String, in member: String, at json: LocatedJSON
+    ) throws(VaultError) {
         guard PackOffer.isTraitText(text) else {
             throw json.error(
-                .usage, "'\(text.excerpt)' can't be \(kind)",
+                .usage, "'\(text.excerpt)' in the member \"\(member)\" can't be \(kind)",
                 remedy: "use 1 to 64 bytes in normalisation form C, without control characters")
         }
     }

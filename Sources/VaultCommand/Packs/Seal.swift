@@ -22,8 +22,7 @@ struct Seal: AsyncParsableCommand {
             EXAMPLE
               assetvault seal level-one -o level-one.avpack --keys file:vault.jwks
               tar c level-one | assetvault seal - -o one.avpack --id one --keys env:KEY
-              assetvault seal level-one -o check.avpack --previous level-one.avpack --keys file:vault.jwks && \
-            cmp check.avpack level-one.avpack
+              assetvault seal one -o again.avpack --previous one.avpack --keys env:KEY
             """)
 
     @Argument(
