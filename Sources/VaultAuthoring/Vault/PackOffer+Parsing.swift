@@ -30,7 +30,8 @@ extension PackOffer {
         for trait in try traits.members() {
             try requireTraitText(trait.name, "a trait's name", in: "traits", at: trait.key)
             switch trait.value.value {
-            case .string(let text): try requireTraitText(text, "a trait's value", in: "traits", at: trait.value)
+            case .string(let text):
+                try requireTraitText(text, "a trait's value", in: "traits", at: trait.value)
             case .integer, .bool: continue
             case .array, .object, .null:
                 throw trait.value.error(
