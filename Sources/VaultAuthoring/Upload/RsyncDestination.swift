@@ -60,9 +60,9 @@ struct RsyncDestination: UploadDestination {
     }
 
     func write(_ files: [String], from folder: FilePath, _ writing: UploadWriting) async throws(VaultError) {
-        // A file that another upload has just written is not replaced.
+        // A web server of another account reads the files. A file that another upload has just written is not replaced.
         let replacing = if case .new = writing { "--ignore-existing" } else { "--ignore-times" }
-        _ = try await copy([replacing], files, from: "\(folder.string)/", to: root)
+        _ = try await copy([replacing, "--chmod=D755,F644"], files, from: "\(folder.string)/", to: root)
     }
 
     func differing(_ files: [String], from folder: FilePath) async throws(VaultError) -> [String] {

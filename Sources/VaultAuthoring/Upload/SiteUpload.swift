@@ -70,7 +70,7 @@ public struct SiteUpload: Sendable {
         // What was verified is sent, whatever is published into the site meanwhile.
         let staged = scratch.appending("staged")
         try FileSystem.createFolders(staged.appending("metadata"), permissions: 0o700)
-        try CachedFile.write(timestamp.span, to: staged.appending("metadata/\(name)"), permissions: 0o600)
+        try CachedFile.write(timestamp.span, to: staged.appending("metadata/\(name)"), permissions: 0o644)
         let sizes = try await destination.sizes()
         let copy = scratch.appending("hosted")
         try FileSystem.createFolders(copy.appending("metadata"), permissions: 0o700)

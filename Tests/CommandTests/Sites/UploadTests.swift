@@ -41,6 +41,12 @@ struct UploadTests {
         #expect(files.count == 6)
         #expect(try sent.json()["bytes"]?.number == dry.json()["bytes"]?.number)
         #expect(try host.content() == Tree(testSite.site))
+        // A web server of another account reads them.
+        for file in files {
+            let attributes = try FileManager.default.attributesOfItem(atPath: "\(host.folder)/\(file)")
+            let mode = try #require(attributes[.posixPermissions] as? Int)
+            #expect(mode & 0o444 == 0o444, "\(file)")
+        }
         try await expectSound(host)
 
         // The roots last, as other tools upload, and interrupted before them.
