@@ -63,3 +63,17 @@ run() {
     printf '$ assetvault %s\n' "$*" >&2
     "$assetvault" "$@"
 }
+
+# serve SITE OPTION...: a server in the background, its process in `server` and its address in `site`. Ends by the script's
+# `fail` where it does not start.
+serve() {
+    "$assetvault" serve "$@" >url &
+    server=$!
+    tries=0
+    until [ -s url ]; do
+        tries=$((tries + 1))
+        [ $tries -lt 50 ] || fail "the server does not start"
+        sleep 0.1
+    done
+    site=$(cat url)
+}

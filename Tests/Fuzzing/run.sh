@@ -3,7 +3,7 @@
 #
 #     Tests/Fuzzing/run.sh SECONDS [TARGET...]
 #
-# Without targets each gets so many seconds: metadata, archives, rules (settings of a vault), answers (of an HTTP host) and
+# Without targets each gets this number of seconds: metadata, archives, rules (settings of a vault), answers (of an HTTP host) and
 # stores. What is found is written to .build-fuzzing/findings/TARGET. To see it again, without libFuzzer:
 #
 #     swift run fuzzer TARGET .build-fuzzing/findings/TARGET/crash-...

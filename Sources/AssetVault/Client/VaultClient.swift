@@ -228,6 +228,6 @@ public actor VaultClient {
         return stager
     }
 
-    /// Tells the readers of updates, by the names of the packs.
+    /// Sends updates to their readers, by the names of the packs.
     var observer: Observer { { [broadcast, store] in broadcast.send(store.shown($0)) } }
 }

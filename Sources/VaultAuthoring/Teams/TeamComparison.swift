@@ -35,7 +35,7 @@ public struct TeamComparison: SiteNotice {
         return true
     }
 
-    /// Whether so many bytes may be opened.
+    /// Whether this number of bytes may be opened.
     mutating func admits(reading count: UInt64) -> Bool {
         guard count <= Self.openedLimit - openedBytes else {
             skippedFiles += 1

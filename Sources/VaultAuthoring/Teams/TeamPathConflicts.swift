@@ -72,7 +72,7 @@ struct TeamPathConflicts {
                         add(pack.catalog, besides: ids)
                         break
                     } catch {
-                        // It may be nobody's here to open, or damaged, which is for the import to refuse.
+                        // No key here may open it, or it may be damaged: the import refuses what is damaged.
                         guard !error.isCancellation else { throw error }
                     }
                 }

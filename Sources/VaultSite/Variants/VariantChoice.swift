@@ -8,11 +8,11 @@ public import VaultErrors
 /// The packs of a family with the same signer, tags and content key, and values for the same traits, are variants of each
 /// other: a device gets one of them. Packs without traits, or of no family, are for every device.
 public struct VariantChoice {
-    /// A pack, and what tells its family from others that claim the same name.
+    /// A pack, and what distinguishes its family from others that claim the same name.
     public struct Candidate {
         public let id: PackID
         public let offer: PackOffer
-        /// See ``ListedPack/rank``: whoever signs other names replaces nothing of these.
+        /// See ``ListedPack/rank``: a signer of other names replaces nothing of these.
         public let rank: Int
         /// Nil for packs that are not sealed yet.
         public let contentKeyID: ContentKeyID?

@@ -39,7 +39,7 @@ struct PreviousTests {
         #expect(try samplePack.folder.bytes("again.json") == samplePack.folder.bytes("v1.json"))
     }
 
-    /// Whoever has the previous pack and its key can check what another machine sealed.
+    /// A holder of the previous pack and its key can check what another machine sealed.
     @Test func twoMachinesSealTheSameBytes() async throws {
         let folder = samplePack.folder
         try await samplePack.seal(nil, as: folder["v1"], "--id", "levels/one")

@@ -39,7 +39,7 @@ import Testing
         return (pack["keys"]?.elements ?? []).compactMap(\.text)
     }
 
-    /// Nothing would change, so that the key would stay open to whoever has it.
+    /// Nothing would change, so that the packs would stay open to all holders of the key.
     @Test(arguments: [["publish"], ["publish", "--dry-run"], ["restore", "film", "--version", "1"]])
     func keysThatNoPackUses(command: [String]) async throws {
         try await keygen("press-2")

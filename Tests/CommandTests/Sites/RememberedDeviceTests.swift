@@ -119,7 +119,7 @@ import Testing
         #expect(lines.first?.contains("--device all") == true)
         try await fetch("--tag", "level2").succeeded()
         #expect(try await accessed("level2").text == "./2/sky@3\n./2/texts/de\n")
-        // Whoever stated one is not told again.
+        // A user who stated one needs no second notice.
         let stated = try await fetch("--device", "scale=2", "--device", "language=de").succeeded()
         #expect(!stated.errorText.contains("no device"), "\(stated.errorText)")
         #expect(try await !fetch().succeeded().errorText.contains("no device"))
