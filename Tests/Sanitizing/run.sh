@@ -10,7 +10,7 @@ need_swift
 need_packages $build_packages strace
 
 suites='AssetVaultTests|SealedPackTests|VaultFileSystemTests|VaultTransportTests'
-# None that runs the command under faketime: AddressSanitizer waits for itself when another library comes before it.
+# None that runs the command with the tests' clock: AddressSanitizer waits for itself when another library comes before it.
 commands='SharedStoreHistoryTests|RandomlyKilledFetchTests|InterruptedFetchTests|NetworkFaultTests'
 for sanitizer in ${1:-thread address}; do
     echo "== $sanitizer"

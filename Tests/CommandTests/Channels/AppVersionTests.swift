@@ -130,7 +130,7 @@ import Testing
     @Test func pruningAndOtherKeys() async throws {
         try await Command.run(
             "prune", testSite.vault, "--keep", "1", "--grace", "0d",
-            through: ["env", "NO_FAKE_STAT=1", "faketime", "+60 days"]
+            through: Clock.shifted(byDays: 60)
         ).succeeded()
         for (app, content) in [("1", "one"), ("2", "two")] {
             #expect(try await self.content(for: app) == content)

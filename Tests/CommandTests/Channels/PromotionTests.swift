@@ -185,7 +185,7 @@ import Testing
         // When the snapshots of today have expired.
         try await Command.run(
             "prune", site.testSite.vault, "--keep", "1", "--grace", "0d",
-            through: ["env", "NO_FAKE_STAT=1", "faketime", "+60 days"]
+            through: Clock.shifted(byDays: 60)
         ).succeeded()
         #expect(try packs() == 3)
         for (channel, version) in [("live", 1), ("beta", 2), ("dev", 6)] as [(String, Int64)] {

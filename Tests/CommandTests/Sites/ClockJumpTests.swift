@@ -15,8 +15,7 @@ import Testing
         try folder.write("level/noise", Bytes.random(1 << 20, seed: 1))
         try await testSite.publish("--pack", "level=\(folder["level"])")
         try folder.write("clock", "0")
-        jumpingClock = try await PreloadedLibrary.through(
-            PreloadedLibrary.clock(wrongBy: folder["clock"]), in: folder)
+        jumpingClock = try Clock.following(folder["clock"])
     }
 
     private func run(_ words: [String]) async throws -> CommandResult {

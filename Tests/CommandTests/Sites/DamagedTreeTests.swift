@@ -167,7 +167,7 @@ import Testing
             bytes[bytes.count / 2] ^= 1
             try folder.write("store/permanent/level/\(name)", bytes)
         }
-        let later = ["faketime", "+3000 days"]
+        let later = try Clock.shifted(byDays: 3000)
         try await Command.run(
             ["fetch", testSite.site, "--store", testSite.store] + testSite.keys, through: later
         ).failed(76)

@@ -147,7 +147,7 @@ struct FetchTests {
         try FileManager.default.removeItem(atPath: testSite.vault)
         #expect(try await testSite.tree(of: "worlds/level-1") == Tree(folder["level"]))
         let late = try await Command.run(
-            "status", "--store", testSite.store, through: ["faketime", "2099-01-01"]
+            "status", "--store", testSite.store, through: Clock.shifted(byDays: 30_000)
         ).succeeded()
         #expect(late.text.contains("loaded  worlds/level-1"))
     }

@@ -58,7 +58,7 @@ struct OfflineStartTests {
     /// Expiry ends new trust in a host; downloaded packs still open.
     @Test(arguments: ["unlock", "fetch"]) func aWaitingPackOpensAfterExpiry(way: String) async throws {
         try await download()
-        let later = ["faketime", "+400 days"]
+        let later = try Clock.shifted(byDays: 400)
         if way == "unlock" {
             try await Command.run(["unlock", "--store", testSite.store] + testSite.keys, through: later)
                 .succeeded()

@@ -45,19 +45,19 @@ struct SigningKeyTests {
     @Test func theRootsKeyMayBeOffline() async throws {
         let key = folder["vault/keys/root.pem"]
         try FileManager.default.moveItem(atPath: key, toPath: folder["root.pem"])
-        let early = try await testSite.publish(through: ["faketime", "+200 days"])
+        let early = try await testSite.publish(through: Clock.shifted(byDays: 200))
         #expect(!early.errorText.contains("warning"))
-        let late = try await testSite.publish("--json", through: ["faketime", "+300 days"])
+        let late = try await testSite.publish("--json", through: Clock.shifted(byDays: 300))
         #expect(late.errorText.contains("the root expires") && late.errorText.contains("pending/2.root.json"))
         #expect(try late.json()["warnings"]?.elements?.count == 1)
-        try await testSite.fetch(through: ["faketime", "+301 days"]).succeeded()
-        try await Command.run("publish", testSite.vault, through: ["faketime", "+366 days"]).failed(
+        try await testSite.fetch(through: Clock.shifted(byDays: 301)).succeeded()
+        try await Command.run("publish", testSite.vault, through: Clock.shifted(byDays: 366)).failed(
             77, naming: "root.pem")
         try FileManager.default.moveItem(atPath: folder["root.pem"], toPath: key)
-        let renewal = try await testSite.publish(through: ["faketime", "+302 days"])
+        let renewal = try await testSite.publish(through: Clock.shifted(byDays: 302))
         #expect(renewal.errorText.contains("2.root.json") && !renewal.errorText.contains("warning"))
-        try await testSite.fetch(through: ["faketime", "+366 days"]).failed(76, naming: "timestamp")
-        try await testSite.publish(through: ["faketime", "+366 days"])
-        try await testSite.fetch(through: ["faketime", "+366 days"]).succeeded()
+        try await testSite.fetch(through: Clock.shifted(byDays: 366)).failed(76, naming: "timestamp")
+        try await testSite.publish(through: Clock.shifted(byDays: 366))
+        try await testSite.fetch(through: Clock.shifted(byDays: 366)).succeeded()
     }
 }

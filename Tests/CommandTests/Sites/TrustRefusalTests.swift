@@ -42,14 +42,14 @@ struct TrustRefusalTests {
 
     @Test func expiredMetadata() async throws {
         // The default period of timestamps is 30 days.
-        try await testSite.fetch(through: ["faketime", "+29 days"]).succeeded()
+        try await testSite.fetch(through: Clock.shifted(byDays: 29)).succeeded()
         let before = try Tree("\(testSite.store)/permanent").packs
-        try await testSite.fetch(through: ["faketime", "+31 days"]).failed(76, naming: "timestamp", "expired")
+        try await testSite.fetch(through: Clock.shifted(byDays: 31)).failed(76, naming: "timestamp", "expired")
         #expect(try Tree("\(testSite.store)/permanent").packs == before)
         // Publishing again at that time renews it, without another version of the pack.
-        let renewal = try await testSite.publish(through: ["faketime", "+31 days"])
+        let renewal = try await testSite.publish(through: Clock.shifted(byDays: 31))
         #expect(renewal.text == "unchanged  1 pack\n")
-        try await testSite.fetch(through: ["faketime", "+31 days"]).succeeded()
+        try await testSite.fetch(through: Clock.shifted(byDays: 31)).succeeded()
     }
 
     @Test func metadataThatExpiredOnTheHost() async throws {
@@ -57,7 +57,7 @@ struct TrustRefusalTests {
             "vault/vault.json",
             #"{"format": 1, "expiry": {"timestamp": 1}, "packs": {"level": {"source": "../level"}}}"#)
         try folder.write("level/file", "version 3")
-        try await testSite.publish(through: ["faketime", "-3 days"])
+        try await testSite.publish(through: Clock.shifted(byDays: -3))
         try await testSite.fetch().failed(76, naming: "timestamp", "expired")
         try await testSite.publish()
         try await testSite.fetch().succeeded()

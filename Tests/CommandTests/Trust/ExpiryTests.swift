@@ -14,7 +14,7 @@ struct ExpiryTests {
         try await testSite.publish("--pack", "level=\(folder["level"])")
     }
 
-    private func later(_ days: Int) -> [String] { ["faketime", "+\(days) days"] }
+    private func later(_ days: Int) throws -> [String] { try Clock.shifted(byDays: days) }
 
     @Test func thePeriodsAreInTheSettings() async throws {
         let expiry = try folder.json("vault/vault.json")["expiry"] as JSONValue?

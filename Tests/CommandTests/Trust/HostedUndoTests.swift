@@ -155,7 +155,7 @@ import Testing
     /// The same files as in the whole vault, and nothing is removed.
     @Test func plansWhatToPrune() async throws {
         let server = try FaultServer(runner.host)
-        let then = ["env", "NO_FAKE_STAT=1", "faketime", "+60 days"]
+        let then = try Clock.shifted(byDays: 60)
         func removed(_ result: CommandResult) throws -> Set<String> {
             let list = try #require(try result.succeeded().json()["removed"]?.elements)
             return Set(list.compactMap { $0["path"]?.text?.replacing("\(testSite.site)/", with: "") })
@@ -174,12 +174,12 @@ import Testing
         #expect(text.errorText.contains("nothing was removed"), "\(text.errorText)")
         // What the plan names is needed by nobody.
         for file in there { try FileManager.default.removeItem(atPath: "\(runner.host)/\(file)") }
-        try await runner.publish(server.url, through: ["faketime", "+60 days"]).succeeded()
+        try await runner.publish(server.url, through: Clock.shifted(byDays: 60)).succeeded()
         try await runner.upload()
-        try await testSite.fetch(server.url, through: ["faketime", "+60 days"]).succeeded()
+        try await testSite.fetch(server.url, through: Clock.shifted(byDays: 60)).succeeded()
         try await Command.run(
             "restore", runner.vault, "level", "--version", "18", "--against", server.url,
-            through: ["faketime", "+60 days"]
+            through: Clock.shifted(byDays: 60)
         ).succeeded()
     }
 

@@ -18,7 +18,7 @@ struct LostKeyTests {
         // Pending changes are published, too.
         try folder.write("level/file", "version 2")
 
-        let then = ["faketime", "+\(days) days"]
+        let then = try Clock.shifted(byDays: days)
         let vault = testSite.vault
         try await Command.run("trust", "add-key", vault, role, fresh.publicKey, through: then).succeeded()
         try await testSite.publish(through: then)

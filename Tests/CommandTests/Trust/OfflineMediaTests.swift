@@ -19,7 +19,7 @@ struct OfflineMediaTests {
     }
 
     private func isFetched(after days: Int) async throws -> CommandResult {
-        try await testSite.fetch(into: folder["store-\(days)"], through: ["faketime", "+\(days) days"])
+        try await testSite.fetch(into: folder["store-\(days)"], through: Clock.shifted(byDays: days))
     }
 
     /// With offline keys the media are not ready before all is signed, which is reported.

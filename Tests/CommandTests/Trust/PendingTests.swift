@@ -152,7 +152,7 @@ struct PendingTests {
     /// With less than a quarter of its period left it would have to be signed again at once.
     @Test func aSignatureThatIsTooOld() async throws {
         try await Command.run("trust", "sign", file, "--key", key).succeeded()
-        let later = ["faketime", "+300 days"]
+        let later = try Clock.shifted(byDays: 300)
         let before = try testSite.metadata()
         try await Command.run("publish", testSite.vault, through: later).failed(
             76, naming: "2.targets.json", "too long ago")

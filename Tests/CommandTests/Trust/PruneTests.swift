@@ -17,7 +17,7 @@ struct PruneTests {
         for version in 1...5 {
             try folder.write("level/file", "version \(version)")
             try await testSite.publish(
-                "--pack", "level=\(folder["level"])", through: version == 5 ? ["faketime", "+40 days"] : [])
+                "--pack", "level=\(folder["level"])", through: version == 5 ? Clock.shifted(byDays: 40) : [])
             packs.append(try testSite.publishedPack("level"))
         }
         self.packs = packs
@@ -35,7 +35,7 @@ struct PruneTests {
     ) async throws -> CommandResult {
         try await Command.run(
             ["prune", testSite.vault] + arguments,
-            through: ["env", "NO_FAKE_STAT=1", "faketime", "+\(days) days"] + wrapper)
+            through: Clock.shifted(byDays: days) + wrapper)
     }
 
     private func removed(_ result: CommandResult) throws -> Set<String> {
@@ -49,7 +49,7 @@ struct PruneTests {
             try await prune(after: 41, "--keep", "2", "--grace", "0d", "--dry-run", "--json"))
         try await Tool.run("cp", "-a", testSite.site, folder["host"])
         let prune = ["prune", folder["host"], "--keep", "2", "--grace", "0d", "--json"]
-        let clock = ["env", "NO_FAKE_STAT=1", "faketime", "+41 days"]
+        let clock = try Clock.shifted(byDays: 41)
         try await Command.run(prune, through: clock).failed(64, naming: "--trust")
         try await Command.run("init", folder["foreign"]).succeeded()
         try await Command.run(prune + ["--trust", folder["foreign/trusted-root.json"]], through: clock)
@@ -76,11 +76,11 @@ struct PruneTests {
         #expect(gone == snapshots.union(targets).union(packs[..<3]))
         #expect(try Set(Tree(testSite.site).files) == Set(all).subtracting(gone))
         try await Command.run(
-            "audit", testSite.site, "--trust", testSite.root, through: ["faketime", "+41 days"]
+            "audit", testSite.site, "--trust", testSite.root, through: Clock.shifted(byDays: 41)
         ).succeeded()
-        try await testSite.fetch(through: ["faketime", "+41 days"]).succeeded()
+        try await testSite.fetch(through: Clock.shifted(byDays: 41)).succeeded()
         try await Command.run(
-            "restore", testSite.vault, "level", "--version", "4", through: ["faketime", "+41 days"]
+            "restore", testSite.vault, "level", "--version", "4", through: Clock.shifted(byDays: 41)
         ).succeeded()
         try await Command.run("restore", testSite.vault, "level", "--version", "2").failed(
             66, naming: "5, 4")
@@ -90,14 +90,14 @@ struct PruneTests {
     @Test func acrossAMoveToBins() async throws {
         try testSite.settings { $0["bins"] = 2 }
         try folder.write("level/file", "version 6")
-        try await testSite.publish(through: ["faketime", "+40 days"])
-        try await testSite.publish(through: ["faketime", "+80 days"])
+        try await testSite.publish(through: Clock.shifted(byDays: 40))
+        try await testSite.publish(through: Clock.shifted(byDays: 80))
         try await prune(after: 120, "--keep", "3", "--grace", "0d").succeeded()
         for (index, pack) in packs.enumerated() {
             #expect(try folder.exists("vault/site/\(pack)") == (index >= 3), "version \(index + 1)")
         }
         try await Command.run(
-            "restore", testSite.vault, "level", "--version", "4", through: ["faketime", "+81 days"]
+            "restore", testSite.vault, "level", "--version", "4", through: Clock.shifted(byDays: 81)
         ).succeeded()
     }
 
@@ -129,18 +129,18 @@ struct PruneTests {
     /// Roots are always kept: a client of the first follows them one by one.
     @Test func rootsAlwaysStay() async throws {
         for role in ["root", "timestamp", "targets"] {
-            try await testSite.trust("rotate", role, through: ["faketime", "+41 days"]).succeeded()
+            try await testSite.trust("rotate", role, through: Clock.shifted(byDays: 41)).succeeded()
         }
         try await prune(after: 2000, "--keep", "1", "--grace", "0d").succeeded()
         let roots = try testSite.metadata().filter { $0.hasSuffix(".root.json") }
         #expect(roots == ["1.root.json", "2.root.json", "3.root.json", "4.root.json"])
-        try await testSite.publish(through: ["faketime", "+42 days"])
-        try await testSite.fetch(through: ["faketime", "+42 days"]).succeeded()
+        try await testSite.publish(through: Clock.shifted(byDays: 42))
+        try await testSite.fetch(through: Clock.shifted(byDays: 42)).succeeded()
     }
 
     /// An outdated host serves the former state, whose files are all there.
     @Test func anOutdatedHostStaysComplete() async throws {
-        let then = ["faketime", "+41 days"]
+        let then = try Clock.shifted(byDays: 41)
         let timestamp = try folder.bytes("vault/site/metadata/timestamp.json")
         try folder.write("level/file", "version 6")
         try await testSite.publish(through: then)
@@ -157,18 +157,18 @@ struct PruneTests {
     @Test func aPackAwaitingASignatureIsKept() async throws {
         let key = try testSite.takeAway("targets.pem")
         try folder.write("level/file", "version 6")
-        try await Command.run("publish", testSite.vault, through: ["faketime", "+41 days"]).failed(77)
+        try await Command.run("publish", testSite.vault, through: Clock.shifted(byDays: 41)).failed(77)
         try await prune(after: 80, "--keep", "1", "--grace", "0d").succeeded()
         let name = try #require(try testSite.pending().first)
         try await Command.run("trust", "sign", folder["vault/pending/\(name)"], "--key", key).succeeded()
-        try await testSite.publish(through: ["faketime", "+41 days"])
-        try await testSite.fetch(through: ["faketime", "+41 days"]).succeeded()
+        try await testSite.publish(through: Clock.shifted(byDays: 41))
+        try await testSite.fetch(through: Clock.shifted(byDays: 41)).succeeded()
         #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
     /// After a kill the site is complete, and the next run removes the rest.
     @Test func killedAtEachStep() async throws {
-        let then = ["faketime", "+41 days"]
+        let then = try Clock.shifted(byDays: 41)
         try await Tool.run("cp", "-a", testSite.vault, folder["whole"])
         try await prune(after: 41, "--keep", "1", "--grace", "0d").succeeded()
         let rest = try Tree(testSite.site)
@@ -180,7 +180,7 @@ struct PruneTests {
             let kill = Killing.at("unlinkat", number: number)
             let result = try await Command.run(
                 ["prune", testSite.vault, "--keep", "1", "--grace", "0d"],
-                through: kill + ["env", "NO_FAKE_STAT=1", "faketime", "+41 days"])
+                through: kill + Clock.shifted(byDays: 41))
             try await Command.run("audit", testSite.site, through: then).succeeded()
             try await testSite.fetch(into: folder["store-\(number)"], through: then).succeeded()
             // Each earlier version is complete or gone.

@@ -164,7 +164,7 @@ struct TeamRefusalTests {
         try await studio.publishTeam()
         try await testSite.publish()
         try await testSite.fetch().succeeded()
-        let later = ["faketime", "+11 days"]
+        let later = try Clock.shifted(byDays: 11)
         for step in ["before", "after"] {
             let fetch = try await testSite.fetch(into: folder[step], through: later)
             #expect(fetch.exitCode == 76 && fetch.errorText.contains("dlc1"), "\(step): \(fetch.errorText)")
