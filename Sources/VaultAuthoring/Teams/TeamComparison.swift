@@ -11,10 +11,13 @@ public struct TeamComparison: SiteNotice {
     /// Bytes of sealed catalogs. They may unpack to 16 times as much, and the paths in them are kept in memory. 8 MiB are
     /// those of about 25 GiB of packs, or of 300,000 files.
     private static let catalogLimit: UInt64 = 8 << 20
+    /// Pairs of files with one path, of which each is remembered until it is decided.
+    private static let pairLimit = 1 << 18
     /// Bytes that are opened to compare files of one size: some seconds of work.
     private static let openedLimit: UInt64 = 1 << 30
 
     private var files = 0
+    private var pairs = 0
     private var catalogBytes: UInt64 = 0
     private var openedBytes: UInt64 = 0
     private var skippedPacks = 0
@@ -35,6 +38,16 @@ public struct TeamComparison: SiteNotice {
         return true
     }
 
+    /// Whether a file may be compared with another one of its path.
+    mutating func admitsPair() -> Bool {
+        guard pairs < Self.pairLimit else { return false }
+        pairs += 1
+        return true
+    }
+
+    /// A file that is not compared with all others of its path.
+    mutating func skipFile() { skippedFiles += 1 }
+
     /// Whether this number of bytes may be opened.
     mutating func admits(reading count: UInt64) -> Bool {
         guard count <= Self.openedLimit - openedBytes else {
@@ -51,7 +64,7 @@ public struct TeamComparison: SiteNotice {
             skippedFiles == 0 ? nil : skippedFiles.counting("file"),
         ]
         return
-            "\(skipped.compactMap(\.self).joined(separator: " and ")) of teams were not compared with the other packs: all of their packs with granted tags have more than \(Self.fileLimit) files, \(Self.catalogLimit >> 20) MiB of file lists or \(Self.openedLimit >> 30) GiB of files with the path and size of another"
+            "\(skipped.compactMap(\.self).joined(separator: " and ")) of teams were not compared with the other packs: all of their packs with granted tags have more than \(Self.fileLimit) files, \(Self.catalogLimit >> 20) MiB of file lists, \(Self.filesOfAPath) files of one path, \(Self.pairLimit) pairs of such files, or \(Self.openedLimit >> 30) GiB of files with the path and size of another"
     }
 
     public var remedy: String {

@@ -93,12 +93,20 @@ struct TeamPathConflicts {
             guard let entry = catalog.entry(index), entry.kind != .emptyFolder else { continue }
             let file = File(pack: number, content: entry.content, cost: catalog.openedSize(of: entry.content))
             let known = files[entry.path] ?? []
+            var isCompared = known.count < TeamComparison.filesOfAPath
             for first in known {
                 let other = packs[first.pack]
-                guard other.team != pack.team, !ids.contains(other.manifest.id) else { continue }
-                compare(entry.path, .ofTeam(first), file)
+                guard other.team != pack.team, !ids.contains(other.manifest.id),
+                    !PathClaims.areVariants(other.manifest.offer.traits, pack.manifest.offer.traits)
+                else { continue }
+                guard comparison.admitsPair() else {
+                    isCompared = false
+                    break
+                }
+                compare(entry.path, first, file)
             }
-            if known.count < TeamComparison.filesOfAPath { files[entry.path] = known + [file] }
+            if known.count < TeamComparison.filesOfAPath { files[entry.path, default: []].append(file) }
+            if !isCompared { comparison.skipFile() }
         }
     }
 
@@ -127,6 +135,10 @@ struct TeamPathConflicts {
             var digest: SHA256Digest?
             for other in files[entry.path] ?? []
             where !PathClaims.areVariants(offer.traits, packs[other.pack].manifest.offer.traits) {
+                guard comparison.admitsPair() else {
+                    comparison.skipFile()
+                    break
+                }
                 guard other.size == entry.size else {
                     note(entry.path, id, other)
                     continue
@@ -140,13 +152,10 @@ struct TeamPathConflicts {
         }
     }
 
-    private mutating func compare(_ path: EntryPath, _ first: First, _ other: File) {
-        guard case .ofTeam(let file) = first else { return }
-        let traits = packs[file.pack].manifest.offer.traits
-        guard !PathClaims.areVariants(traits, packs[other.pack].manifest.offer.traits) else { return }
-        guard file.size == other.size else { return note(path, packs[file.pack].manifest.id, other) }
-        guard reads(file), reads(other) else { return }
-        undecided.append(Undecided(path: path, first: first, other: other))
+    private mutating func compare(_ path: EntryPath, _ first: File, _ other: File) {
+        guard first.size == other.size else { return note(path, packs[first.pack].manifest.id, other) }
+        guard reads(first), reads(other) else { return }
+        undecided.append(Undecided(path: path, first: .ofTeam(first), other: other))
     }
 
     /// Whether a file is to be read, which needs a part of what may be read of all.

@@ -7,22 +7,31 @@ import VaultFileSystem
 /// A program of the user, found in `PATH`, with the user's configuration: it has the environment of this process, and no input.
 struct ExternalTool: Sendable {
     let program: String
+    /// Where it reads and writes.
+    let address: DestinationAddress
     /// An existing folder for what it prints, which may be more than fits in memory.
     let scratch: FilePath
 
     /// What a run gave.
     struct Answer: Sendable {
+        fileprivate let program: String
         let status: Int32
         fileprivate let output: OpenFileReference
         /// The end of what it wrote to standard error.
         let errors: String
 
-        /// Passes each line of standard output to `body`, without its end.
+        /// Passes each line of standard output to `body`, without its end. Throws `unavailable` for a line of over 64 KiB: a
+        /// host decides what is listed, and no path is that long.
         func forEachLine(_ body: (String) throws(VaultError) -> Void) throws(VaultError) {
             var rest: [UInt8] = []
             try output.file.forEachBlock(of: 0..<output.file.status().size) { (block, _) throws(VaultError) in
                 for index in block.indices {
                     guard block[index] == UInt8(ascii: "\n") else {
+                        guard rest.count < 64 << 10 else {
+                            throw VaultError(
+                                .unavailable, "it listed a line of over 64 KiB", at: "program \(program)",
+                                remedy: "find out what has such a name at the destination")
+                        }
                         rest.append(block[index])
                         continue
                     }
@@ -48,12 +57,24 @@ struct ExternalTool: Sendable {
     }
 
     func failure(_ answer: Answer, at place: String) -> VaultError {
-        let last = answer.errors.split(whereSeparator: \.isNewline).last.map(String.init)
-        let status = answer.status < 0 ? "was killed" : "failed with status \(answer.status)"
+        let last = answer.errors.split(whereSeparator: \.isNewline).last.map { String($0.suffix(300)) }
+        return failed(
+            answer.status < 0 ? "was killed" : "failed with status \(answer.status)", last, at: place)
+    }
+
+    func unusable(_ line: String, at place: String) -> VaultError {
+        failed("listed what can't be read", "'\(line.excerpt)'", at: place)
+    }
+
+    private func failed(_ how: String, _ words: String?, at place: String) -> VaultError {
+        let ending = "nothing was switched, and the upload can be repeated"
+        guard !address.isSecret, let words else {
+            return VaultError(
+                .unavailable, "\(program) \(how)", at: place,
+                remedy: "run \(program) by hand to see why; \(ending)")
+        }
         return VaultError(
-            .unavailable, "\(program) \(status)" + (last.map { ": \(String($0.suffix(300)))" } ?? ""),
-            at: place,
-            remedy: "see what it says; nothing was switched, and the upload can be repeated")
+            .unavailable, "\(program) \(how): \(words)", at: place, remedy: "see what it says; \(ending)")
     }
 
     private func start(_ arguments: [String]) async throws(VaultError) -> Answer {
@@ -78,7 +99,8 @@ struct ExternalTool: Sendable {
         let start = size > 4096 ? size - 4096 : 0
         try errors.read(into: &end, upTo: 4096, at: start)
         return Answer(
-            status: status, output: OpenFileReference(output), errors: String(decoding: end, as: UTF8.self))
+            program: program, status: status, output: OpenFileReference(output),
+            errors: String(decoding: end, as: UTF8.self))
     }
 
     /// Runs `body` with the path of a file that holds a line for each of these names.

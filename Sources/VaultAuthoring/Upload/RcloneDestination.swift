@@ -3,14 +3,16 @@ import VaultErrors
 
 /// A remote of the user's `rclone`, with its configuration and `RCLONE_*` variables.
 struct RcloneDestination: UploadDestination {
-    let name: String
     private let rclone: ExternalTool
 
-    /// - Parameter name: such as `packs:my-bucket/game`.
-    init(name: String, scratch: FilePath) {
-        self.name = name
-        rclone = ExternalTool(program: "rclone", scratch: scratch)
+    /// - Parameter address: such as `packs:my-bucket/game`.
+    init(address: String, scratch: FilePath) {
+        rclone = ExternalTool(
+            program: "rclone", address: DestinationAddress(rclone: address), scratch: scratch)
     }
+
+    var name: String { rclone.address.shown }
+    private var root: String { rclone.address.text }
 
     /// Of rclone: the folder was not found.
     private static let notFound: Int32 = 3
@@ -21,7 +23,7 @@ struct RcloneDestination: UploadDestination {
             let answer = try await rclone.run(
                 [
                     "lsf", "--recursive", "--files-only", "--format", "sp", "--separator", ";", "--",
-                    place(of: area),
+                    root.joined(with: area),
                 ],
                 accepting: [0, Self.notFound], for: place(of: area))
             guard answer.status == 0 else { continue }
@@ -37,7 +39,7 @@ struct RcloneDestination: UploadDestination {
     }
 
     func read(_ files: [String], into folder: FilePath) async throws(VaultError) {
-        try await copy(["--ignore-times"], files, from: name, to: folder.string)
+        try await copy(["--ignore-times"], files, from: root, to: folder.string)
     }
 
     func write(_ files: [String], from folder: FilePath, _ writing: UploadWriting) async throws(VaultError) {
@@ -45,7 +47,7 @@ struct RcloneDestination: UploadDestination {
         let replacing =
             if case .new = writing { ["--immutable", "--checksum"] } else { ["--ignore-times"] }
         let header = ["--header-upload", "Cache-Control: \(writing.cacheControl)"]
-        try await copy(replacing + header, files, from: folder.string, to: name)
+        try await copy(replacing + header, files, from: folder.string, to: root)
     }
 
     private func copy(_ options: [String], _ files: [String], from source: String, to target: String)
@@ -64,7 +66,7 @@ struct RcloneDestination: UploadDestination {
             let answer = try await rclone.run(
                 [
                     "check", "--download", "--one-way", "--combined", "-", "--files-from-raw", list, "--",
-                    folder.string, name,
+                    folder.string, root,
                 ], accepting: [0, 1], for: name)
             var confirmed: Set<String> = []
             try answer.forEachLine { line in
@@ -72,13 +74,5 @@ struct RcloneDestination: UploadDestination {
             }
             return files.filter { !confirmed.contains($0) }
         }
-    }
-}
-
-extension ExternalTool {
-    func unusable(_ line: String, at place: String) -> VaultError {
-        VaultError(
-            .unavailable, "\(program) listed what can't be read: '\(line.excerpt)'", at: place,
-            remedy: "run \(program) by hand, and check its settings")
     }
 }

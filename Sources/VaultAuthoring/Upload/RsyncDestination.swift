@@ -4,19 +4,21 @@ import VaultErrors
 /// What the user's `rsync` reaches: a folder, `user@host:path` over ssh, or a module of an rsync daemon. rsync writes each file under
 /// another name and renames it.
 struct RsyncDestination: UploadDestination {
-    let name: String
-    /// With a slash at the end.
-    private let root: String
     private let rsync: ExternalTool
+    /// Before the address, where a destination was written so.
+    private let prefix: String
 
     /// - Parameters:
-    ///   - name: as it was written.
-    ///   - address: as rsync takes it.
-    init(name: String, address: String, scratch: FilePath) {
-        self.name = name
-        root = address.hasSuffix("/") ? address : "\(address)/"
-        rsync = ExternalTool(program: "rsync", scratch: scratch)
+    ///   - prefix: what stands before the address in a destination: `rsync:`, or nothing.
+    ///   - address: as rsync takes it, such as `web@host:/srv/game`.
+    init(prefix: String, address: String, scratch: FilePath) {
+        self.prefix = prefix
+        rsync = ExternalTool(program: "rsync", address: DestinationAddress(rsync: address), scratch: scratch)
     }
+
+    var name: String { prefix + rsync.address.shown }
+    /// With a slash at the end.
+    private var root: String { rsync.address.text.joined(with: "") }
 
     /// Of rsync: some files were not there; or the other side, which reported that, had hung up by then.
     private static let incomplete: [Int32] = [10, 12, 23]

@@ -108,12 +108,14 @@ public struct SiteUpload: Sendable {
         return work
     }
 
-    /// A file of the right size that was never published there may be what an upload left that stopped since it did not read back.
+    /// A file of the right size that was never published there may be what an upload left that stopped since it did not read back. It
+    /// matters when the newest metadata list it.
     private func packs(
         among targets: [UploadedSite.File], _ sizes: [String: UInt64], published: Set<String>
     ) async throws(VaultError) -> [UploadItem] {
         let doubtful = targets.filter {
-            sizes[$0.path] == $0.length && !published.contains(String($0.path.dropFirst("targets/".count)))
+            $0.isCurrent && sizes[$0.path] == $0.length
+                && !published.contains(String($0.path.dropFirst("targets/".count)))
         }.map(\.path)
         let damaged = doubtful.isEmpty ? [] : Set(try await destination.differing(doubtful, from: site))
         return targets.compactMap { file in

@@ -6,7 +6,7 @@ import VaultTransport
 ///
 /// "It is not there" is an answer; a tool that fails is an error, never an answer.
 public protocol UploadDestination: Sendable {
-    /// In messages: as it was written.
+    /// In messages and reports: as it was written, without the secrets in it.
     var name: String { get }
 
     /// The sizes of all files below `metadata/` and `targets/`; empty where nothing is there yet.
@@ -43,7 +43,14 @@ public enum UploadWriting: Sendable {
 extension UploadDestination {
     /// The file in errors.
     func place(of file: String) -> String {
-        name.hasSuffix(":") || name.hasSuffix("/") ? name + file : "\(name)/\(file)"
+        name.joined(with: file)
+    }
+}
+
+extension String {
+    /// A file's address below this one.
+    func joined(with file: String) -> String {
+        hasSuffix(":") || hasSuffix("/") ? self + file : "\(self)/\(file)"
     }
 }
 
@@ -62,25 +69,28 @@ public enum UploadDestinations {
         let hasColon = text[scheme.endIndex...].first == ":"
         switch scheme.lowercased() {
         case _ where text.isEmpty || text.hasPrefix("-") || text.contains(where: \.isNewline):
-            throw refusal("it names no destination", text)
+            throw refusal("it names no destination")
         case "http" where hasColon, "https" where hasColon:
-            throw refusal("nothing can be written to an http or https URL", text)
+            throw refusal("nothing can be written to an http or https URL")
         case "file" where hasColon:
-            guard let folder = try SiteLocation(text).path else { throw refusal("it is no folder", text) }
+            guard let folder = try SiteLocation(text).path else { throw refusal("it is no folder") }
             return FolderDestination(folder)
         case "rsync" where hasColon:
             let rest = String(text.dropFirst("rsync:".count))
-            let address = rest.hasPrefix("//") ? text : rest
-            guard !rest.isEmpty, !rest.hasPrefix("-") else { throw refusal("it names no destination", text) }
-            return RsyncDestination(name: text, address: address, scratch: scratch)
-        case _ where hasColon: return RcloneDestination(name: text, scratch: scratch)
+            guard !rest.isEmpty, !rest.hasPrefix("-") else { throw refusal("it names no destination") }
+            guard !rest.hasPrefix("//") else {
+                return RsyncDestination(prefix: "", address: text, scratch: scratch)
+            }
+            return RsyncDestination(prefix: "rsync:", address: rest, scratch: scratch)
+        case _ where hasColon: return RcloneDestination(address: text, scratch: scratch)
         default: return FolderDestination(FilePath(text))
         }
     }
 
-    private static func refusal(_ problem: String, _ text: String) -> VaultError {
+    /// The text is not repeated, as it may hold a password.
+    private static func refusal(_ problem: String) -> VaultError {
         VaultError(
-            .usage, problem, at: text.isEmpty ? "destination" : text,
+            .usage, problem, at: "destination",
             remedy: "give a folder, REMOTE:PATH for rclone, or rsync:HOST:PATH")
     }
 }

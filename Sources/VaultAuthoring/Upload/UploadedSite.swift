@@ -14,7 +14,8 @@ struct UploadedSite {
         /// Relative to the site.
         let path: String
         let length: UInt64
-        let sha256: SHA256Digest?
+        /// Whether the newest metadata list it; else earlier ones do.
+        let isCurrent: Bool
     }
 
     private let folder: FilePath
@@ -274,7 +275,7 @@ extension UploadedSite {
         func add(_ record: TargetRecord, isCurrent: Bool) throws(VaultError) {
             guard known.insert(record.hostedPath).inserted else { return }
             let file = File(
-                path: "targets/\(record.hostedPath)", length: record.length, sha256: record.hashes.sha256)
+                path: "targets/\(record.hostedPath)", length: record.length, isCurrent: isCurrent)
             guard let path = try site.location(of: record, in: tree.chain).path,
                 !file.path.contains(where: \.isNewline)
             else {

@@ -61,6 +61,13 @@ struct UploadFaultTests {
             .failed(69, naming: "does not read back as it was written")
     }
 
+    /// A host that lists a name without end.
+    @Test(arguments: UploadHost.Way.tools) func aLineWithoutEnd(way: UploadHost.Way) async throws {
+        let host = try UploadHost(of: testSite, by: way)
+        try await host.upload(environment: host.replacing(by: "head -c 100000 /dev/zero | tr '\\0' '-'"))
+            .failed(69, naming: "a line of over 64 KiB")
+    }
+
     @Test(arguments: UploadHost.Way.tools) func aToolThatIsNotThere(way: UploadHost.Way) async throws {
         let host = try UploadHost(of: testSite, by: way)
         try await host.upload(environment: ["PATH": folder["nothing"]]).failed(

@@ -233,6 +233,40 @@ struct UploadTests {
         }
     }
 
+    /// Options of rclone's and what stands before an @ may be secrets: in errors, in reports, and where a tool repeats them.
+    @Test func secretsInDestinations() async throws {
+        try await testSite.expectSecret(
+            ":nosuch,key='hunter2,\"a:b':bucket/game", 69, naming: ":nosuch,…:bucket/game")
+        try await testSite.expectSecret("nosuch,key=hunter2:bucket/game", 69, naming: "nosuch,…:bucket/game")
+        try await testSite.expectSecret(
+            "rsync://me:hunter2@127.0.0.1:1/game", 69, naming: "rsync://me:…@127.0.0.1:1/game")
+        try await testSite.expectSecret("https://me:hunter2@packs.example.org", 64, naming: "destination")
+        let destination = ":local,key=hunter2:\(folder["host"])"
+        let report = try await Command.run("upload", testSite.site, destination, "--json").succeeded()
+        #expect(try report.json()["destination"]?.text == ":local,…:\(folder["host"])")
+        #expect(!report.errorText.contains("hunter2"))
+        #expect(try Tree(folder["host"]) == Tree(testSite.site))
+    }
+
+    /// Packs that only earlier versions list are not read back at each upload: the cost follows the change.
+    @Test func keptPacksAreNotReadAgain() async throws {
+        let host = try UploadHost(of: testSite, by: .rclone)
+        try await host.upload().succeeded()
+        let old = try testSite.publishedPack("level").split(separator: "/").last ?? ""
+        for version in 2...4 {
+            try await publish(version: version)
+            try await host.upload().succeeded()
+        }
+        try await publish(version: 5)
+        let noting = try host.replacing(
+            by: "case $1 in check) cat \"$7\" >> '\(folder["log"])';; esac\nexec $real \"$@\"")
+        try await host.upload(environment: noting).succeeded()
+        let log = String(decoding: try folder.bytes("log"), as: UTF8.self)
+        #expect(log.contains("5.targets.json"), "\(log)")
+        #expect(log.split(separator: "\n").count { $0.hasSuffix(".avpack") } == 1, "\(log)")
+        #expect(try folder.names(in: "host/targets/packs").contains(String(old)))
+    }
+
     @Test func whatIsNoDestination() async throws {
         for text in ["https://packs.example.org/game", "http://127.0.0.1/", "rsync:", ""] {
             try await Command.run("upload", testSite.site, text).failed(64, naming: "rsync:HOST:PATH")
@@ -250,5 +284,14 @@ struct UploadTests {
             "upload", testSite.site, folder["host"], "--trust", folder["foreign/trusted-root.json"]
         ).failed(76)
         #expect(try !folder.exists("host/metadata"))
+    }
+}
+
+extension TestSite {
+    /// Expects an upload to be refused in words that do not repeat the secret of the destination.
+    fileprivate func expectSecret(_ destination: String, _ code: Int32, naming shown: String) async throws {
+        let refused = try await Command.run("upload", site, destination)
+        refused.failed(code, naming: shown)
+        #expect(!refused.errorText.contains("hunter2"), "\(refused.errorText)")
     }
 }

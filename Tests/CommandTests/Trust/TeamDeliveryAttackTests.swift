@@ -219,7 +219,37 @@ import Testing
         let plan = try await Command.run(["plan", testSite.vault], through: few).succeeded()
         #expect(plan.errorText.contains("'file' differs between 'level'"), "\(plan.errorText)")
         #expect(plan.errorText.contains("more paths have different content"), "\(plan.errorText)")
+        // 64 packs have a path before one is not compared with those after it.
+        #expect(plan.errorText.contains("56 files of teams were not compared"), "\(plan.errorText)")
         try await testSite.publish(through: few)
+    }
+
+    /// Two teams fill the same paths: each of 8,192 files of one would be compared with 64 of the other.
+    @Test func pathsThatTwoTeamsFill() async throws {
+        for number in 0..<128 { try folder.write("one/\(number)", "of the first") }
+        let tagged: JSONObject = ["tags": ["both"]]
+        try studio.declareTeam(Dictionary(uniqueKeysWithValues: (0..<64).map { ("dlc1/p\($0)", tagged) }))
+        try await studio.publishTeam()
+        let other = folder["other"]
+        try await Command.run("init", other, "--team", "dlc2").succeeded()
+        try await Tool.run("cp", folder["vault/keys/vault.jwks"], folder["other/keys/vault.jwks"])
+        var settings: JSONObject = try folder.json("other/vault.json")
+        let pack: JSONValue = ["source": .string(folder["two"]), "tags": ["both"]]
+        for number in 0..<128 { try folder.write("two/\(number)", "of the second team") }
+        settings["packs"] = .object(JSONObject(lastWins: (0..<64).map { ("dlc2/p\($0)", pack) }))
+        try folder.write("other/vault.json", JSONValue.object(settings).pretty())
+        try await Command.run("publish", other).succeeded()
+        try studio.grant(["both"])
+        try testSite.settings {
+            var teams = $0["teams"]?.members ?? [:]
+            teams["dlc2"] = [
+                "paths": ["packs/dlc2/*"], "keys": ["../other/dlc2.pub.pem"], "threshold": 1,
+                "site": "../other/site", "tags": ["both"],
+            ]
+            $0["teams"] = .object(teams)
+        }
+        let plan = try await Command.run("plan", testSite.vault).succeeded()
+        #expect(plan.errorText.contains("8192 files of teams were not compared"), "\(plan.errorText)")
     }
 
     /// A file of the studio that many packs of a team have, too, is read once for all of them.
