@@ -44,7 +44,8 @@ struct TrustRefusalTests {
         // The default period of timestamps is 30 days.
         try await testSite.fetch(through: Clock.shifted(byDays: 29)).succeeded()
         let before = try Tree("\(testSite.store)/permanent").packs
-        try await testSite.fetch(through: Clock.shifted(byDays: 31)).failed(76, naming: "timestamp", "expired")
+        try await testSite.fetch(through: Clock.shifted(byDays: 31)).failed(
+            76, naming: "timestamp", "expired")
         #expect(try Tree("\(testSite.store)/permanent").packs == before)
         // Publishing again at that time renews it, without another version of the pack.
         let renewal = try await testSite.publish(through: Clock.shifted(byDays: 31))

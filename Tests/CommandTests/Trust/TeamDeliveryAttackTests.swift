@@ -224,19 +224,19 @@ import Testing
         try await testSite.publish(through: few)
     }
 
-    /// Two teams fill the same paths: each of 8,192 files of one would be compared with 64 of the other.
+    /// Two teams fill the same paths: each of 16,384 files of one would be compared with 32 of the other.
     @Test func pathsThatTwoTeamsFill() async throws {
-        for number in 0..<128 { try folder.write("one/\(number)", "of the first") }
+        for number in 0..<512 { try folder.write("one/\(number)", "of the first") }
         let tagged: JSONObject = ["tags": ["both"]]
-        try studio.declareTeam(Dictionary(uniqueKeysWithValues: (0..<64).map { ("dlc1/p\($0)", tagged) }))
+        try studio.declareTeam(Dictionary(uniqueKeysWithValues: (0..<32).map { ("dlc1/p\($0)", tagged) }))
         try await studio.publishTeam()
         let other = folder["other"]
         try await Command.run("init", other, "--team", "dlc2").succeeded()
         try await Tool.run("cp", folder["vault/keys/vault.jwks"], folder["other/keys/vault.jwks"])
         var settings: JSONObject = try folder.json("other/vault.json")
         let pack: JSONValue = ["source": .string(folder["two"]), "tags": ["both"]]
-        for number in 0..<128 { try folder.write("two/\(number)", "of the second team") }
-        settings["packs"] = .object(JSONObject(lastWins: (0..<64).map { ("dlc2/p\($0)", pack) }))
+        for number in 0..<512 { try folder.write("two/\(number)", "of the second team") }
+        settings["packs"] = .object(JSONObject(lastWins: (0..<32).map { ("dlc2/p\($0)", pack) }))
         try folder.write("other/vault.json", JSONValue.object(settings).pretty())
         try await Command.run("publish", other).succeeded()
         try studio.grant(["both"])
