@@ -50,7 +50,7 @@ public final class VaultStore: Sendable {
                 var failed = record
                 failed.failure = PackFailure(readingState: error)
                 found.append(
-                    PackStatus(id: shownID(of: id), failed, arrival: nil, isThere: true, isOpening: false))
+                    PackStatus(id: shownID(of: id), failed, arrival: nil, hasVersionsLeft: true, isOpening: false))
             }
         }
         for id in try await listedIDs() where !known.contains(id) {
@@ -85,11 +85,11 @@ public final class VaultStore: Sendable {
         if let arriving = record.arriving {
             arrival = try DownloadFile(layout: layout, pack: arriving).arrival()
         }
-        let isThere = try record.isRemoved ? storeAccess.records.hasVersions(id) : false
+        let hasVersionsLeft = try record.isRemoved ? storeAccess.records.hasVersions(id) : false
         // A process that opens a pack has a locked scratch folder beside its versions.
         let isOpening = try VersionFolder(of: id, in: layout)?.folder.hasScratchInUse() ?? false
         return PackStatus(
-            id: shownID(of: id), record, arrival: arrival, isThere: isThere, isOpening: isOpening)
+            id: shownID(of: id), record, arrival: arrival, hasVersionsLeft: hasVersionsLeft, isOpening: isOpening)
     }
 
     /// Whether a version of the pack is ready for use.

@@ -5,11 +5,12 @@ public import VaultErrors
 public enum PackState: Sendable, Hashable {
     /// The store has no file of it.
     case absent
-    /// A part of it is in ephemeral storage, whether a process works on it now or not: bytes on the disk, and bytes in all.
+    /// Partly downloaded, also where no process is downloading now: bytes on the disk, and bytes in all.
     case downloading(bytes: UInt64, total: UInt64)
     /// Complete and verified, still in ephemeral storage.
     case downloaded
-    /// Verified in shared storage; it waits for its key.
+    /// Verified in shared storage, not opened yet: its key is missing, or no process has opened it so far. `status` prints
+    /// "waiting".
     case toBeTransferred
     /// A process writes it to permanent storage.
     case opening
@@ -36,10 +37,10 @@ public enum PackState: Sendable, Hashable {
     }
 }
 
-/// A pack of a store, for people and scripts.
+/// The status of one pack, as `assetvault status` prints it.
 public struct PackStatus: Sendable, Hashable {
     public let id: PackID
-    /// Of its newest version that the store knows.
+    /// The state of the newest version that the store knows.
     public let state: PackState
     /// The version that is ready for use.
     public let loadedVersion: UInt64?
@@ -56,10 +57,10 @@ public struct PackStatus: Sendable, Hashable {
 extension PackStatus {
     /// - Parameters:
     ///   - arrival: what of the arriving version is in ephemeral storage.
-    ///   - isThere: whether a version is left in permanent storage.
+    ///   - hasVersionsLeft: whether a removed pack still has a version in permanent storage; ignored for other packs.
     ///   - isOpening: whether a process writes a version.
     init(
-        id: PackID, _ record: PackRecord, arrival: DownloadFile.Arrival?, isThere: Bool, isOpening: Bool
+        id: PackID, _ record: PackRecord, arrival: DownloadFile.Arrival?, hasVersionsLeft: Bool, isOpening: Bool
     ) {
         self.id = id
         loadedVersion = record.loaded?.pack.version
@@ -69,7 +70,7 @@ extension PackStatus {
         isRemoved = record.isRemoved
         state =
             if record.isRemoved {
-                isThere ? .removing : .absent
+                hasVersionsLeft ? .removing : .absent
             } else if let failure = record.failure {
                 .failed(failure.category, reason: failure.reason)
             } else if isOpening {

@@ -95,9 +95,9 @@ public struct ContentPlan: Sendable {
             try? TeamDelivery(of: $0, to: vault, listed: nil, hosted: nil, now: .now)
         }
         let own = await TagKeys(
-            of: packs, with: Set(deliveries.flatMap(\.listedPacks.packs).flatMap(\.pack.tags)),
+            of: packs, with: Set(deliveries.flatMap(\.reachablePacks.packs).flatMap(\.pack.tags)),
             for: settings.audiences, vaultKeys: keys)
-        teamNotices += deliveries.flatMap(\.listedPacks.withheldTags)
+        teamNotices += deliveries.flatMap(\.reachablePacks.withheldTags)
         teamNotices += TeamPathOverlap.all(among: deliveries)
         teamNotices += TeamKeyMismatch.all(among: deliveries, beside: own)
         teamNotices += deliveries.compactMap(\.unreachableTargets)

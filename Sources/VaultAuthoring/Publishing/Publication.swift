@@ -49,7 +49,7 @@ public struct Publication: Sendable {
             let imports = try TeamImports(
                 of: publication.deliveries, versionsAreReset: false, into: scratch.path)
             _ = consume scratch
-            let withheld = publication.deliveries.flatMap(\.listedPacks.withheldTags)
+            let withheld = publication.deliveries.flatMap(\.reachablePacks.withheldTags)
             return PublicationReport(
                 packs: proposal.packs, resealed: proposal.resealing.packs, written: [],
                 warnings: proposal.warnings + imports.warnings + withheld.map { Warning($0) },

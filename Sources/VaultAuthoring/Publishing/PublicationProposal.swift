@@ -176,7 +176,7 @@ struct PublicationProposal {
         }
         for (channel, pack) in resealing.listed { note(pack, "in the channel \(channel)") }
         for delivery in deliveries {
-            for listed in delivery.listedPacks.packs {
+            for listed in delivery.reachablePacks.packs {
                 note(listed.pack, "of the team \(delivery.team.role)")
             }
         }

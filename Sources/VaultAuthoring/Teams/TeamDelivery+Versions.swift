@@ -7,23 +7,24 @@ import VaultFileSystem
 extension TeamDelivery {
     /// How far a team's version may be above the listed one. A thief of its key could otherwise use the last version
     /// (2^53-1), after which the team could never publish again.
-    static let versionLimit: Int64 = 1_000_000
+    private static let versionLimit: Int64 = 1_000_000
 
     /// How many files are looked at for the newest one that the team's keys signed. The team's own `publish` counts on from the
     /// highest file in its folder, so only others leave more above it.
     private static let candidateLimit = 64
 
-    /// The team's signed metadata of the highest version that may follow the listed one; else the highest of all, for
-    /// the error.
-    func newest(above last: Int64, upTo limit: Int64) throws(VaultError) -> UnverifiedMetadata {
+    private var highestVersion: Int64 { (listed?.version ?? 0) + Self.versionLimit }
+
+    /// ``newest`` where it may follow the listed version; else the metadata of the highest version, for the error.
+    func publishable(above last: Int64) throws(VaultError) -> UnverifiedMetadata {
         if let unreadable { throw unreadable }
         guard let highest = versions.first else {
             throw VaultError(
                 .missing, "the team '\(team.role)' has published nothing there", at: folder.path.string,
                 remedy: "correct its \"site\" in \(vault.settings.string), or let the team publish first")
         }
-        if let signed = newestSigned(upTo: limit), signed.document.version > last { return signed }
-        guard highest <= limit else {
+        if let newest, newest.document.version > last { return newest }
+        guard highest <= highestVersion else {
             throw VaultError(
                 .untrusted,
                 "version \(highest) is more than \(Self.versionLimit) above version \(last), which the site lists",
@@ -34,10 +35,10 @@ extension TeamDelivery {
         return try metadata(version: highest)
     }
 
-    /// The highest version that the team's present keys have signed.
-    func newestSigned(upTo limit: Int64) -> UnverifiedMetadata? {
-        if let newest, newest.document.version <= limit { return newest }
-        for version in versions.lazy.filter({ $0 <= limit }).prefix(Self.candidateLimit) {
+    /// The highest version that the team's present keys have signed and that is not too far above the listed one.
+    func newestSigned() -> UnverifiedMetadata? {
+        let highest = highestVersion
+        for version in versions.lazy.filter({ $0 <= highest }).prefix(Self.candidateLimit) {
             guard let metadata = try? metadata(version: version), delegation.trust.isMet(by: metadata) else {
                 continue
             }
@@ -75,7 +76,7 @@ extension TeamDelivery {
     }
 
     /// Throws `untrusted` where the site has another file of this version.
-    func requireFreeNumber(for file: SignedMetadata) throws(VaultError) {
+    func requireUnusedVersion(for file: SignedMetadata) throws(VaultError) {
         let known = try MetadataFolder(vault.metadata).metadata(
             named: file.hostedName, limit: team.role.sizeLimit)
         guard known == nil || known == file.bytes else {

@@ -10,24 +10,24 @@ import VaultSite
 struct TeamDelivery {
     let vault: VaultFolder
     let team: SiteStructure.Team
-    /// The team's metadata that the site lists.
+    /// The team's metadata that the site lists now; nil where it lists none.
     let listed: MetadataReference?
-    /// The host's listing: its files need not be copied.
+    /// What the host lists, whose files are not copied; nil where no host is read.
     private let hosted: TargetTree?
     private let now: UTCTime
     /// The delegation to the team.
     let delegation: Delegation
     let folder: MetadataFolder
-    /// Of the team's metadata, the newest first; empty where ``unreadable`` is set.
+    /// The versions of the team's metadata files, the highest first; empty where ``unreadable`` is set.
     let versions: [Int64]
     /// Why the team's folder can't be read.
     let unreadable: VaultError?
-    /// The newest metadata that the team's keys have signed, whatever its version.
+    /// The highest version that the team's present keys have signed and that may be published.
     private(set) var newest: UnverifiedMetadata?
-    /// What it lists.
+    /// The targets in ``newest``.
     private(set) var targets: VerifiedTargets?
-    /// What clients find of that.
-    private(set) var listedPacks: PublishedPacks
+    /// Their packs at paths that are delegated to the team; clients ignore the others.
+    private(set) var reachablePacks: PublishedPacks
 
     private static let keyLimit = 1 << 16
 
@@ -66,11 +66,11 @@ struct TeamDelivery {
             to: team.role, of: .paths(team.paths), trust: RoleTrust(keys, threshold: team.threshold),
             members: TagGrants.members(granting: team.tags))
         let (delegation, grants) = (delegation, TagGrants(to: [delegation]))
-        listedPacks = PublishedPacks(of: [], granting: grants)
-        newest = newestSigned(upTo: .max)
+        reachablePacks = PublishedPacks(of: [], granting: grants)
+        newest = newestSigned()
         targets = newest.flatMap { try? VerifiedTargets(verifying: $0, as: delegation, by: .targets) }
         let found = (targets?.records ?? []).filter { delegation.covers($0.path) }
-        listedPacks = PublishedPacks(of: found, granting: grants)
+        reachablePacks = PublishedPacks(of: found, granting: grants)
     }
 
     /// A pack of the team that clients find.
@@ -94,58 +94,57 @@ struct TeamDelivery {
     /// The team's newest metadata, unless the site lists it already. Copies the files that it lists and the site does not have.
     ///
     /// - Parameters:
-    ///   - versionsAreReset: whether clients forget the versions that they have seen, under the root that is published with
-    ///     this.
+    ///   - versionsAreReset: whether the root that is published with this resets the versions that clients remember.
     ///   - output: the folder for new files: the site's targets, or scratch.
     /// - Throws: `untrusted` for metadata that the team did not sign, that is older than the listed one or has
     /// expired; `corrupt` for a file with another digest; `missing`; `io` for what can't be read.
     func files(versionsAreReset: Bool, into output: FilePath) throws(VaultError) -> SignedMetadata? {
         let last = listed?.version ?? 0
-        let isOverruled = try listed.map { listed throws(VaultError) in try !isSigned(listed) } ?? false
-        let goesBack = isOverruled && versionsAreReset
-        let limit = last + Self.versionLimit
-        if isOverruled, !goesBack, let own = newestSigned(upTo: limit), own.document.version < last {
+        let listedIsNoLongerSigned = try listed.map { listed throws(VaultError) in try !isSigned(listed) } ?? false
+        let mayGoBack = listedIsNoLongerSigned && versionsAreReset
+        if listedIsNoLongerSigned, !mayGoBack, let own = newest, own.document.version < last {
             throw VaultError(
                 .untrusted,
-                "it is older than version \(last), which the site lists though no client accepts it under the team's present keys",
+                "it is older than version \(last), which the site lists; the team's present keys did not sign that, so no client accepts it",
                 at: folder.path.appending(own.document.hostedName).string,
                 remedy:
                     "get the team's newest site; if the team's former key was stolen, replace the snapshot key: clients"
                     + " forget version \(last) then",
                 hint: .rotation(role: "snapshot", vault: vault.path.string))
         }
-        let metadata = try newest(above: goesBack ? 0 : last, upTo: limit)
+        let metadata = try publishable(above: mayGoBack ? 0 : last)
         let path = folder.path.appending(metadata.document.hostedName)
         let file = SignedMetadata(metadata)
-        guard goesBack || last <= metadata.document.version else {
+        guard mayGoBack || last <= metadata.document.version else {
             throw VaultError(
                 .untrusted, "it is older than version \(last), which the site lists", at: path.string,
                 remedy: "get the team's newest site")
         }
-        try requireFreeNumber(for: file)
+        try requireUnusedVersion(for: file)
         let targets = try verified(metadata)
         guard targets.delegations == nil else {
             throw VaultError(
                 .untrusted, "it delegates to others, which a team can't", at: path.string,
                 remedy: "name each team in \(vault.settings.string)")
         }
-        // Listed metadata that expires must not hold back everything else.
+        // What the site lists already may have expired: the packs of other teams must still be published.
         guard listed == file.reference || !targets.hasExpired(at: now) else {
             throw VaultError(
                 .untrusted, "it expired at \(targets.expires)", at: path.string,
                 remedy: "let the team publish again")
         }
         try requireReadableManifests(at: path.string)
-        // Other targets exist for no client.
+        // Clients ignore targets outside of the delegated paths.
         for record in targets.records where delegation.covers(record.path) {
             for version in record.eachVersion { try copy(version, into: output) }
         }
         return listed == file.reference ? nil : file
     }
 
-    /// A later format is for clients of newer releases; a manifest that breaks the rules of this one is for nobody.
+    /// A manifest of a later format is for clients of newer releases. One that is invalid in a known format is an error, because no
+    /// client can read it.
     private func requireReadableManifests(at place: String) throws(VaultError) {
-        for skipped in listedPacks.skipped where PackID(targetPath: skipped.path) != nil {
+        for skipped in reachablePacks.skipped where PackID(targetPath: skipped.path) != nil {
             for version in skipped.target.eachVersion {
                 do throws(VaultError) { _ = try PackManifest(parsing: version.json, place: place) } catch {
                     guard !error.needsNewerRelease else { continue }

@@ -31,7 +31,7 @@ extension TeamKeyMismatch {
     static func all(among deliveries: [TeamDelivery], beside own: TagKeys) -> [TeamKeyMismatch] {
         deliveries.enumerated().flatMap { number, delivery in
             var found: [String: (count: Int, first: PackID)] = [:]
-            for listed in delivery.listedPacks.packs
+            for listed in delivery.reachablePacks.packs
             where !deliveries.prefix(number).contains(where: { $0.delegation.covers(listed.target.path) }) {
                 let keys = Set(listed.pack.slots.map(\.keyID))
                 for tag in listed.pack.tags where own[tag]?.isDisjoint(with: keys) ?? false {

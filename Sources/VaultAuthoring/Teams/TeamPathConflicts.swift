@@ -61,8 +61,8 @@ struct TeamPathConflicts {
         keys: any KeyProvider
     ) async throws(VaultError) {
         for (team, delivery) in deliveries.enumerated() {
-            let ids = Set(delivery.listedPacks.packs.map(\.pack.id))
-            for listed in delivery.listedPacks.packs where !listed.pack.tags.isEmpty {
+            let ids = Set(delivery.reachablePacks.packs.map(\.pack.id))
+            for listed in delivery.reachablePacks.packs where !listed.pack.tags.isEmpty {
                 guard comparison.admits(listed.pack) else { continue }
                 for file in delivery.paths(of: listed) {
                     do throws(VaultError) {

@@ -6,12 +6,12 @@ import VaultBytes
 import VaultCrypto
 import VaultFileSystem
 
-/// No byte of a key ever leaves the process.
+/// No command prints a key, or writes one to a file other than the key file: in raw, hex or Base64 form.
 @Suite(.timeLimit(.minutes(10))) struct SecrecyTests {
     let samplePack: SamplePack
     init() throws { samplePack = try SamplePack() }
 
-    /// A key as it is, and as people write keys.
+    /// A key in raw bytes, hex and Base64.
     private func forms(_ key: [UInt8]) -> [[UInt8]] {
         let hex = key.map { ($0 < 16 ? "0" : "") + String($0, radix: 16) }.joined()
         let base64 = Data(key).base64EncodedString()
@@ -53,22 +53,22 @@ import VaultFileSystem
             ["cat", samplePack.pack, "run.sh", "--keys", "file:\(SamplePack.encodedSecret)"],
             ["keygen", "-o", samplePack.keyFile],
         ]
-        var said: [UInt8] = []
+        var printed: [UInt8] = []
         for command in commands {
             let result = try await Command.run(
                 command, input: Array(SamplePack.jwk(SamplePack.secret).dropLast(2).utf8),
                 environment: ["KEY": SamplePack.encodedSecret])
-            said += result.output + result.errors
+            printed += result.output + result.errors
         }
         try await Tool.run("rm", bad, open, samplePack.keyFile)
         let texts = try FileManager.default.subpathsOfDirectory(atPath: samplePack.folder.path.string)
             .compactMap { FileManager.default.contents(atPath: samplePack.folder[$0]) }
         #expect(texts.count > 10)
         for form in forms(SamplePack.secret) + forms(try contentKey("level.avpack.json")) {
-            #expect(Data(said).range(of: Data(form)) == nil)
+            #expect(Data(printed).range(of: Data(form)) == nil)
             for text in texts { #expect(text.range(of: Data(form)) == nil) }
         }
-        // The search finds present bytes.
+        // The same search finds a key that is present.
         #expect(
             Data(SamplePack.jwk(SamplePack.secret).utf8).range(of: Data(forms(SamplePack.secret)[4])) != nil)
     }
@@ -80,7 +80,7 @@ import VaultFileSystem
         #expect(!result.text.contains(key) && !result.errorText.contains(key))
     }
 
-    /// The process can't be dumped from before it reads a key.
+    /// The process makes itself undumpable before it reads a key.
     @Test func processIsNotDumpable() async throws {
         try await samplePack.seal()
         let log = samplePack.folder["log"]
@@ -90,7 +90,7 @@ import VaultFileSystem
         let lines = String(decoding: try samplePack.folder.bytes("log"), as: UTF8.self).split(separator: "\n")
         let call = "prctl(PR_SET_DUMPABLE, SUID_DUMP_DISABLE) = 0"
         let place = try #require(lines.firstIndex { $0.hasSuffix(call) })
-        // An ordinary user's strace can't read names any more after that.
+        // After that call strace as an ordinary user can no longer read file names.
         #expect(!lines[..<place].contains { $0.contains("vault.jwks") })
         #expect(lines[place...].contains { $0.contains("openat(") })
     }

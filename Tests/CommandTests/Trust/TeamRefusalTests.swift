@@ -43,28 +43,42 @@ struct TeamRefusalTests {
         #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
     }
 
-    /// Fallbacks that would cost clients time, or texts that no client takes, block the delivery alone.
+    /// Gives the team's pack a fallback that would cost clients time, and that no client takes.
+    private func makeTraitsLong(_ signed: inout JSONObject) {
+        var targets = signed["targets"]?.members ?? [:]
+        guard var record = targets["packs/dlc1/one.avpack"]?.members,
+            var custom = record["custom"]?.members,
+            var vault = custom["assetvault"]?.members
+        else { return }
+        let long = "z" + String(repeating: "-z", count: 20_000)
+        vault["family"] = "dlc1"
+        vault["traits"] = ["language": "z"]
+        vault["matching"] = [
+            "language": ["match": "language", "fallback": .array([.string(long)])]
+        ]
+        custom["assetvault"] = .object(vault)
+        record["custom"] = .object(custom)
+        targets["packs/dlc1/one.avpack"] = .object(record)
+        signed["targets"] = .object(targets)
+    }
+
+    /// Texts that no client takes block the delivery alone.
     @Test func longTraits() async throws {
-        try await studio.forgeTeam(version: 2) { signed in
-            var targets = signed["targets"]?.members ?? [:]
-            guard var record = targets["packs/dlc1/one.avpack"]?.members,
-                var custom = record["custom"]?.members,
-                var vault = custom["assetvault"]?.members
-            else { return }
-            let long = "z" + String(repeating: "-z", count: 20_000)
-            vault["family"] = "dlc1"
-            vault["traits"] = ["language": "z"]
-            vault["matching"] = [
-                "language": ["match": "language", "fallback": .array([.string(long)])]
-            ]
-            custom["assetvault"] = .object(vault)
-            record["custom"] = .object(custom)
-            targets["packs/dlc1/one.avpack"] = .object(record)
-            signed["targets"] = .object(targets)
-        }
+        try await studio.forgeTeam(version: 2, makeTraitsLong)
         try await studio.keepsTheLast(naming: "no client can read", "can't be a trait's value")
         try await testSite.fetch().succeeded()
         #expect(try await testSite.status().keys.sorted() == ["dlc1/one", "level"])
+    }
+
+    /// What a thief of the key has signed too far above says nothing about the team's own version.
+    @Test func invalidManifestsTooFarAbove() async throws {
+        try folder.write("one/file", "the team's second")
+        try await studio.publishTeam()
+        try await studio.forgeTeam(version: (1 << 53) - 1, makeTraitsLong)
+        let published = try await testSite.publish()
+        #expect(!published.errorText.contains("warning"), "\(published.errorText)")
+        try await testSite.fetch().succeeded()
+        #expect(try await testSite.tree(of: "dlc1/one") == Tree(folder["one"]))
     }
 
     @Test func anotherKey() async throws {
