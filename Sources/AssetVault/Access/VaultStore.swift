@@ -50,7 +50,8 @@ public final class VaultStore: Sendable {
                 var failed = record
                 failed.failure = PackFailure(readingState: error)
                 found.append(
-                    PackStatus(id: shownID(of: id), failed, arrival: nil, hasVersionsLeft: true, isOpening: false))
+                    PackStatus(
+                        id: shownID(of: id), failed, arrival: nil, hasVersionsLeft: true, isOpening: false))
             }
         }
         for id in try await listedIDs() where !known.contains(id) {
@@ -89,7 +90,8 @@ public final class VaultStore: Sendable {
         // A process that opens a pack has a locked scratch folder beside its versions.
         let isOpening = try VersionFolder(of: id, in: layout)?.folder.hasScratchInUse() ?? false
         return PackStatus(
-            id: shownID(of: id), record, arrival: arrival, hasVersionsLeft: hasVersionsLeft, isOpening: isOpening)
+            id: shownID(of: id), record, arrival: arrival, hasVersionsLeft: hasVersionsLeft,
+            isOpening: isOpening)
     }
 
     /// Whether a version of the pack is ready for use.

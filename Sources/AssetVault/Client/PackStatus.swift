@@ -60,7 +60,8 @@ extension PackStatus {
     ///   - hasVersionsLeft: whether a removed pack still has a version in permanent storage; ignored for other packs.
     ///   - isOpening: whether a process writes a version.
     init(
-        id: PackID, _ record: PackRecord, arrival: DownloadFile.Arrival?, hasVersionsLeft: Bool, isOpening: Bool
+        id: PackID, _ record: PackRecord, arrival: DownloadFile.Arrival?, hasVersionsLeft: Bool,
+        isOpening: Bool
     ) {
         self.id = id
         loadedVersion = record.loaded?.pack.version

@@ -100,7 +100,8 @@ struct TeamDelivery {
     /// expired; `corrupt` for a file with another digest; `missing`; `io` for what can't be read.
     func files(versionsAreReset: Bool, into output: FilePath) throws(VaultError) -> SignedMetadata? {
         let last = listed?.version ?? 0
-        let listedIsNoLongerSigned = try listed.map { listed throws(VaultError) in try !isSigned(listed) } ?? false
+        let listedIsNoLongerSigned =
+            try listed.map { listed throws(VaultError) in try !isSigned(listed) } ?? false
         let mayGoBack = listedIsNoLongerSigned && versionsAreReset
         if listedIsNoLongerSigned, !mayGoBack, let own = newest, own.document.version < last {
             throw VaultError(
