@@ -12,10 +12,13 @@ extension TeamDelivery {
         // A path outside of the folder of targets is no pack's.
         guard let id = PackID(targetPath: record.path), !isHosted(record) else { return }
         let target = output.appending(record.hostedPath)
-        for path in [target, vault.targets.appending(record.hostedPath)] where try FileSystem.exists(path) {
+        let source = deliveredPath(of: record)
+        for path in [target, vault.targets.appending(record.hostedPath)] {
+            guard let size = try FileSystem.status(of: path)?.size else { continue }
+            // Its name holds its digest: with another length the record is wrong.
+            guard size == record.length else { throw Self.anotherFile(at: source) }
             return
         }
-        let source = deliveredPath(of: record)
         try require(record, at: source)
         try FileSystem.createFolders(
             output.appending(id.targetPath).removingLastComponent(), permissions: 0o755)

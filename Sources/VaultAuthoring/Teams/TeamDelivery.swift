@@ -160,6 +160,6 @@ struct TeamDelivery {
     /// Whether the host has a file already: it need not be copied.
     func isHosted(_ record: TargetRecord) -> Bool {
         let hosted = (try? hosted?.record(at: record.path))?.eachVersion ?? []
-        return hosted.contains { $0.hashes == record.hashes }
+        return hosted.contains { $0.hashes == record.hashes && $0.length == record.length }
     }
 }

@@ -26,7 +26,16 @@ struct DestinationAddress: Sendable {
             }
             index = text.index(after: index)
         }
-        shown = options.map { "\(text[..<$0]),…\(text[index...])" } ?? text
+        let path = text[index...]
+        if let options {
+            // A URL as a value without quotes reaches into what follows.
+            shown = "\(text[..<options]),…" + (path.contains("@") || path.contains("//") ? "" : path)
+        } else if let at = path.prefix(while: { $0 != "/" }).lastIndex(of: "@") {
+            // Such as `user:password@host:/folder`, which is no remote.
+            shown = "\(text[..<index]):…\(text[at...])"
+        } else {
+            shown = text
+        }
     }
 
     init(rsync text: String) {

@@ -67,14 +67,14 @@ struct ExternalTool: Sendable {
     }
 
     private func failed(_ how: String, _ words: String?, at place: String) -> VaultError {
-        let ending = "nothing was switched, and the upload can be repeated"
         guard !address.isSecret, let words else {
             return VaultError(
                 .unavailable, "\(program) \(how)", at: place,
-                remedy: "run \(program) by hand to see why; \(ending)")
+                remedy: "run \(program) by hand to see why, then upload again")
         }
         return VaultError(
-            .unavailable, "\(program) \(how): \(words)", at: place, remedy: "see what it says; \(ending)")
+            .unavailable, "\(program) \(how): \(words)", at: place,
+            remedy: "see what it says, then upload again")
     }
 
     private func start(_ arguments: [String]) async throws(VaultError) -> Answer {

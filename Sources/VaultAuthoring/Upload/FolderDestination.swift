@@ -1,3 +1,4 @@
+import Foundation
 import SealedPack
 import SystemPackage
 import VaultErrors
@@ -11,13 +12,35 @@ struct FolderDestination: UploadDestination {
 
     var name: String { folder.string }
 
+    func requireOutside(of site: FilePath) throws(VaultError) {
+        guard let own = try FileSystem.status(of: site, followingLinks: true) else { return }
+        var next = FilePath(URL(filePath: folder.string).absoluteURL.path(percentEncoded: false))
+        repeat {
+            if try FileSystem.status(of: next, followingLinks: true)?.isSameFile(as: own) ?? false {
+                throw VaultError(
+                    .usage, "the destination is inside of the site '\(site)'", at: folder.string,
+                    remedy: "name another folder")
+            }
+        } while next.removeLastComponent()
+    }
+
     func sizes() throws(VaultError) -> [String: UInt64] {
         var sizes: [String: UInt64] = [:]
         for area in ["metadata", "targets"] {
             let path = folder.appending(area)
             guard try FileSystem.exists(path) else { continue }
-            try Folder(opening: path).forEachEntry(below: "\(area)/") { path, status in
-                if status.kind == .file { sizes[path] = status.size }
+            try Folder(opening: path).forEachEntry(below: "\(area)/") { (path, status) throws(VaultError) in
+                let found =
+                    status.kind == .link
+                    ? try FileSystem.status(of: folder.appending(path), followingLinks: true) : status
+                switch found?.kind {
+                case .file: sizes[path] = found?.size
+                case .folder: break
+                default:
+                    throw VaultError(
+                        .untrusted, "it is not a file", at: folder.appending(path).string,
+                        remedy: "find out who put it there, and remove it")
+                }
             }
         }
         return sizes
@@ -26,6 +49,9 @@ struct FolderDestination: UploadDestination {
     func read(_ files: [String], into folder: FilePath) throws(VaultError) {
         for file in files {
             let target = folder.appending(file)
+            guard try FileSystem.status(of: self.folder.appending(file), followingLinks: true) != nil else {
+                continue
+            }
             try FileSystem.createFolders(target.removingLastComponent(), permissions: 0o700)
             try copy(self.folder.appending(file), to: target, replacing: true)
         }

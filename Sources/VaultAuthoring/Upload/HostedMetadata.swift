@@ -1,6 +1,7 @@
 import SystemPackage
 import UpdateFramework
 import VaultErrors
+import VaultFileSystem
 
 /// A copy of a destination's metadata, as far as an upload needs it, in a folder that is removed afterwards.
 struct HostedMetadata {
@@ -19,18 +20,28 @@ struct HostedMetadata {
     }
 
     /// The names of all roots that are there.
-    var roots: [MetadataFileName] {
+    var roots: [MetadataFileName] { files.filter { $0.role == .root } }
+
+    /// The highest versions of these roles that are there.
+    func highest(_ roles: [MetadataRole]) -> [MetadataFileName] {
+        roles.compactMap { role in files.filter { $0.role == role }.max { $0.version < $1.version } }
+    }
+
+    private var files: [MetadataFileName] {
         sizes.keys.compactMap { file in
             guard file.hasPrefix("metadata/") else { return nil }
             return MetadataFileName(hostedName: String(file.dropFirst("metadata/".count)))
-        }.filter { $0.role == .root }
+        }
     }
 
     func has(_ name: String) -> Bool { sizes["metadata/\(name)"] != nil }
 
-    /// Fetches those of these files that are there, each once.
+    /// Fetches those of these files that are there, each once. What a list does not have may be there all the same, such as the
+    /// timestamp, which decides what may be written.
     mutating func fetch(_ names: [String]) async throws(VaultError) {
-        let wanted = Set(names).filter { has($0) && !fetched.contains($0) }.sorted()
+        let wanted = Set(names).filter {
+            !fetched.contains($0) && (has($0) || $0 == MetadataRole.timestamp.fileName && !sizes.isEmpty)
+        }.sorted()
         fetched.formUnion(wanted)
         for name in wanted { try requireReasonable(name) }
         guard !wanted.isEmpty else { return }
@@ -54,9 +65,7 @@ struct HostedMetadata {
     /// The timestamp as it is at the destination now; nil where there is none.
     func presentTimestamp(scratch: FilePath) async throws(VaultError) -> [UInt8]? {
         let name = MetadataRole.timestamp.fileName
-        guard has(name) else {
-            return try await destination.sizes()["metadata/\(name)"] == nil ? nil : []
-        }
+        // A folder that was not there was made with the first file.
         try await destination.read(["metadata/\(name)"], into: scratch)
         return try MetadataFolder(scratch.appending("metadata")).metadata(
             named: name, limit: MetadataRole.timestamp.sizeLimit)
@@ -67,6 +76,7 @@ struct HostedMetadata {
 struct UploadedMetadata: MetadataSource {
     let site: MetadataFolder
     let hosted: MetadataFolder
+    let destination: any UploadDestination
     /// Roots above this version are left out.
     var lastRoot = Int64.max
 
@@ -79,5 +89,9 @@ struct UploadedMetadata: MetadataSource {
         return name == MetadataRole.timestamp.fileName ? nil : try hosted.metadata(named: name, limit: limit)
     }
 
-    func place(of name: String) -> String { site.place(of: name) }
+    func place(of name: String) -> String {
+        let isInSite = (try? FileSystem.exists(site.path.appending(name))) ?? true
+        return !isInSite && name != MetadataRole.timestamp.fileName
+            ? destination.place(of: "metadata/\(name)") : site.place(of: name)
+    }
 }

@@ -22,7 +22,8 @@ struct RcloneDestination: UploadDestination {
         for area in ["metadata", "targets"] {
             let answer = try await rclone.run(
                 [
-                    "lsf", "--recursive", "--files-only", "--format", "sp", "--separator", ";", "--",
+                    "lsf", "--copy-links", "--recursive", "--files-only", "--format", "sp", "--separator",
+                    ";", "--",
                     root.joined(with: area),
                 ],
                 accepting: [0, Self.notFound], for: place(of: area))
@@ -55,7 +56,9 @@ struct RcloneDestination: UploadDestination {
     {
         try await rclone.withList(of: files) { (list) throws(VaultError) in
             _ = try await rclone.run(
-                ["copy", "--no-traverse", "--files-from-raw", list] + options + ["--", source, target],
+                ["copy", "--copy-links", "--no-traverse", "--files-from-raw", list] + options + [
+                    "--", source, target,
+                ],
                 for: name)
         }
     }
@@ -65,7 +68,8 @@ struct RcloneDestination: UploadDestination {
             // 1: some differ. Without --download a host without hashes would be compared by sizes.
             let answer = try await rclone.run(
                 [
-                    "check", "--download", "--one-way", "--combined", "-", "--files-from-raw", list, "--",
+                    "check", "--copy-links", "--download", "--one-way", "--combined", "-", "--files-from-raw",
+                    list, "--",
                     folder.string, root,
                 ], accepting: [0, 1], for: name)
             var confirmed: Set<String> = []

@@ -26,9 +26,10 @@ struct RsyncDestination: UploadDestination {
     func sizes() async throws(VaultError) -> [String: UInt64] {
         let areas = ["metadata", "targets"].flatMap { ["--include=/\($0)/", "--include=/\($0)/**"] }
         let answer = try await rsync.run(
-            ["--recursive", "--list-only", "--no-human-readable", "--8-bit-output"] + areas + [
-                "--exclude=*", "--", root,
-            ],
+            ["--recursive", "--copy-links", "--list-only", "--no-human-readable", "--8-bit-output"] + areas
+                + [
+                    "--exclude=*", "--", root,
+                ],
             accepting: [0] + Self.incomplete, for: name)
         guard answer.status == 0 else {
             // The folder itself is not there; (2) is the system's number for that.
@@ -41,9 +42,12 @@ struct RsyncDestination: UploadDestination {
         var sizes: [String: UInt64] = [:]
         try answer.forEachLine { (line) throws(VaultError) in
             // Such as `-rw-r--r--  1234 2031/05/01 12:00:00 metadata/1.root.json`; a daemon may greet first.
-            guard line.hasPrefix("-") else { return }
+            guard line.prefix(10).wholeMatch(of: /[a-z-]([r-][w-][xsStT-]){3}/) != nil, !line.hasPrefix("d")
+            else { return }
             let parts = line.split(separator: " ", maxSplits: 4)
-            guard parts.count == 5, let size = UInt64(parts[1]) else { throw rsync.unusable(line, at: name) }
+            guard line.hasPrefix("-"), parts.count == 5, let size = UInt64(parts[1]) else {
+                throw rsync.unusable(line, at: name)
+            }
             sizes[String(parts[4])] = size
         }
         return sizes
@@ -55,7 +59,8 @@ struct RsyncDestination: UploadDestination {
         try await rsync.withList(of: folders + files.map { "/\($0)" }) { (list) throws(VaultError) in
             _ = try await rsync.run(
                 [
-                    "--recursive", "--ignore-times", "--include-from=\(list)", "--exclude=*", "--", root,
+                    "--recursive", "--copy-links", "--ignore-times", "--include-from=\(list)", "--exclude=*",
+                    "--", root,
                     "\(folder.string)/",
                 ], for: name)
         }
@@ -90,7 +95,7 @@ struct RsyncDestination: UploadDestination {
     {
         try await rsync.withList(of: files) { (list) throws(VaultError) in
             try await rsync.run(
-                options + ["--files-from=\(list)", "--", source, target], for: name)
+                ["--copy-links"] + options + ["--files-from=\(list)", "--", source, target], for: name)
         }
     }
 }

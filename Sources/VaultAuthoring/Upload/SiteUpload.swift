@@ -71,6 +71,7 @@ public struct SiteUpload: Sendable {
         let staged = scratch.appending("staged")
         try FileSystem.createFolders(staged.appending("metadata"), permissions: 0o700)
         try CachedFile.write(timestamp.span, to: staged.appending("metadata/\(name)"), permissions: 0o644)
+        try destination.requireOutside(of: site)
         let sizes = try await destination.sizes()
         let copy = scratch.appending("hosted")
         try FileSystem.createFolders(copy.appending("metadata"), permissions: 0o700)

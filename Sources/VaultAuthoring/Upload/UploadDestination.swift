@@ -9,10 +9,13 @@ public protocol UploadDestination: Sendable {
     /// In messages and reports: as it was written, without the secrets in it.
     var name: String { get }
 
-    /// The sizes of all files below `metadata/` and `targets/`; empty where nothing is there yet.
+    /// Throws `usage` for a folder in the site's.
+    func requireOutside(of site: FilePath) throws(VaultError)
+
+    /// The sizes of all files below `metadata/` and `targets/`, also behind links; empty where nothing is there yet.
     func sizes() async throws(VaultError) -> [String: UInt64]
 
-    /// Copies metadata files that are there into a folder, below which they have the same paths.
+    /// Copies those of these metadata files that are there into a folder, below which they have the same paths.
     func read(_ files: [String], into folder: FilePath) async throws(VaultError)
 
     /// Copies files from a folder that has them under the same paths.
@@ -41,6 +44,8 @@ public enum UploadWriting: Sendable {
 }
 
 extension UploadDestination {
+    public func requireOutside(of site: FilePath) {}
+
     /// The file in errors.
     func place(of file: String) -> String {
         name.joined(with: file)
@@ -82,6 +87,8 @@ public enum UploadDestinations {
                 return RsyncDestination(prefix: "", address: text, scratch: scratch)
             }
             return RsyncDestination(prefix: "rsync:", address: rest, scratch: scratch)
+        case _ where text[scheme.endIndex...].hasPrefix("://"):
+            throw refusal("neither rclone nor rsync takes a URL of this kind")
         case _ where hasColon: return RcloneDestination(address: text, scratch: scratch)
         default: return FolderDestination(FilePath(text))
         }

@@ -40,9 +40,9 @@ struct UploadedSite {
         self.folder = folder
         self.destination = destination
         let local = MetadataFolder(folder.appending("metadata"))
-        metadata = UploadedMetadata(site: local, hosted: hosted.folder)
+        metadata = UploadedMetadata(site: local, hosted: hosted.folder, destination: destination)
 
-        let hostedRoots = hosted.roots
+        let hostedRoots = try Self.unbroken(hosted.roots, beside: local)
         try await hosted.fetch([MetadataRole.timestamp.fileName] + hostedRoots.map(\.hostedName))
         for root in hostedRoots {
             try Self.requireSame(root.hostedName, local, hosted.folder, .root, at: destination)
@@ -66,6 +66,9 @@ struct UploadedSite {
         if let own, let seen, seen.isRemembered(under: roots) {
             try Self.requireNotOlder(own, than: seen, at: destination)
         }
+        if let own, seen == nil {
+            try await Self.requireNothingNewer(than: own, under: roots, in: &hosted, at: destination)
+        }
         try await hosted.fetch((own?.snapshot?.hostedNames ?? []) + (seen?.snapshot?.hostedNames ?? []))
 
         let pin = pinnedRoot ?? roots.first?.bytes
@@ -77,6 +80,11 @@ struct UploadedSite {
         }
         warnings = try Self.warnings(of: tree)
         rootsComeLast = await Self.rootsComeLast(metadata, pin, after: seen, under: known, newest: newest)
+        if seen != nil, hostedVersion < newest.version, !rootsComeLast {
+            warnings.append(
+                "clients refuse the host (76) while its roots are new and its timestamp is not: upload again if this one is interrupted"
+            )
+        }
         published =
             seen == nil
             ? []
@@ -115,6 +123,41 @@ extension UploadedSite {
                 at: destination.place(of: "metadata/\(role.fileName)"),
                 remedy:
                     "check the destination; remove the file there only if you know that this site is the newest"
+            )
+        }
+    }
+
+    /// Roots from the first one on, without a gap; no client reads one behind a gap.
+    private static func unbroken(
+        _ roots: [MetadataFileName], beside site: MetadataFolder
+    ) throws(VaultError) -> [MetadataFileName] {
+        let hosted = Dictionary(roots.map { ($0.version, $0) }) { first, _ in first }
+        let own = Set(try site.versions().filter { $0.role == .root }.map(\.version))
+        return (1...).prefix { hosted[$0] != nil || own.contains($0) }.compactMap { hosted[$0] }
+    }
+
+    /// Throws `untrusted` where the destination's timestamp is gone, and other files there show that clients have seen a newer state.
+    private static func requireNothingNewer(
+        than own: SeenMetadata, under roots: [VerifiedRoot], in hosted: inout HostedMetadata,
+        at destination: any UploadDestination
+    ) async throws(VaultError) {
+        let ours = [
+            MetadataRole.snapshot: own.timestamp.snapshot.version, .targets: own.snapshot?.targets.version,
+        ]
+        for file in hosted.highest([.snapshot, .targets]) {
+            guard let role = file.role, let version = ours[role] ?? nil, file.version > version else {
+                continue
+            }
+            try await hosted.fetch([file.hostedName])
+            guard let found = try? hosted.folder.metadata(in: file),
+                roots.contains(where: { $0.trust(in: role.type).isMet(by: found) })
+            else { continue }
+            throw VaultError(
+                .untrusted,
+                "it has no timestamp any more, and is newer than the site: the site lists \(role) version \(version)",
+                at: destination.place(of: "metadata/\(file.hostedName)"),
+                remedy:
+                    "put the newest timestamp.json there again; remove the newer files there only if they were never published"
             )
         }
     }
@@ -239,7 +282,8 @@ extension UploadedSite {
         return (place, file.version, file.unversionedName)
     }
 
-    /// What the folder keeps beside the newest, and keys of the site have signed: runners learn from it which versions there were.
+    /// What was published since the destination's state and is not the newest any more, as far as the folder keeps it and keys of
+    /// the site have signed it: runners learn from it which versions there were. What is older was there, and may have been pruned.
     private func earlierMetadata() throws(VaultError) -> [MetadataFileName] {
         let newest = Dictionary(
             (tree.targetsRoles.map(\.document) + [tree.chain.snapshot.document]).map { ($0.role, $0.version) }
@@ -247,12 +291,19 @@ extension UploadedSite {
         var files: [MetadataFileName] = []
         for file in try local.versions() {
             guard let role = file.role, role != .root, file.version < newest[role] ?? .max,
+                file.version > seenVersion(of: role),
                 let found = try? local.metadata(in: file), found.document.version == file.version,
                 isSigned(found)
             else { continue }
             files.append(file)
         }
         return files
+    }
+
+    /// 0 for what the destination does not list.
+    private func seenVersion(of role: MetadataRole) -> Int64 {
+        guard let seen else { return 0 }
+        return role == .snapshot ? seen.timestamp.snapshot.version : seen.snapshot?[role]?.version ?? 0
     }
 
     private func isSigned(_ found: UnverifiedMetadata) -> Bool {
@@ -298,7 +349,13 @@ extension UploadedSite {
             observe(UploadProgress(.verifying, done))
             files.append(file)
         }
-        for record in tree.recordsOfAllChannels { try add(record, isCurrent: true) }
+        for record in tree.recordsOfAllChannels {
+            // A team may list what is no pack. Clients find none of it, and the site has no copy.
+            if PackID(targetPath: record.path) == nil, !OwnRoles.contains(record.signer ?? .targets) {
+                continue
+            }
+            try add(record, isCurrent: true)
+        }
         let signers = PackSigners(under: roots, of: tree)
         for file in try earlierMetadata().sorted(by: { $0.version > $1.version })
         where file.role?.type == .targets {

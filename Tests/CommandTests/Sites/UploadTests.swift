@@ -84,6 +84,72 @@ struct UploadTests {
         try await expectSound(host)
     }
 
+    /// A timestamp behind a link is the host's all the same.
+    @Test(arguments: UploadHost.Way.allCases) func aLinkedTimestamp(way: UploadHost.Way) async throws {
+        let host = try UploadHost(of: testSite, by: way)
+        try await Tool.run("cp", "-a", testSite.vault, folder["stale"])
+        try await publish(version: 2)
+        try await host.upload().succeeded()
+        try await Tool.run("mv", folder["host/metadata/timestamp.json"], folder["elsewhere.json"])
+        try await Tool.run("ln", "-s", folder["elsewhere.json"], folder["host/metadata/timestamp.json"])
+        try await host.isUnchanged {
+            try await host.upload(folder["stale/site"]).failed(76, naming: "version 1", "version 2")
+        }
+        // Files of the site may be links, too.
+        try await publish(version: 3)
+        let pack = try testSite.publishedPack("level")
+        try await Tool.run("mv", "\(testSite.site)/\(pack)", folder["elsewhere.avpack"])
+        try await Tool.run("ln", "-s", folder["elsewhere.avpack"], "\(testSite.site)/\(pack)")
+        try await host.upload().succeeded()
+        try await expectSound(host)
+    }
+
+    /// Without its timestamp a host is no new one: other files there show what clients have seen.
+    @Test(arguments: UploadHost.Way.allCases) func aTimestampThatIsGone(way: UploadHost.Way) async throws {
+        let host = try UploadHost(of: testSite, by: way)
+        try await Tool.run("cp", "-a", testSite.vault, folder["stale"])
+        try await publish(version: 2)
+        try await host.upload().succeeded()
+        try FileManager.default.removeItem(atPath: folder["host/metadata/timestamp.json"])
+        try await host.isUnchanged {
+            try await host.upload(folder["stale/site"]).failed(
+                76, naming: "2.snapshot.json", "no timestamp any more")
+        }
+        try await host.upload().succeeded()
+        try await expectSound(host)
+        // Something in its place is not overwritten.
+        try FileManager.default.removeItem(atPath: folder["host/metadata/timestamp.json"])
+        try await Tool.run("mkfifo", folder["host/metadata/timestamp.json"])
+        guard way != .rclone else { return }
+        let refused = try await host.upload(folder["stale/site"])
+        #expect([69, 76].contains(refused.exitCode), "\(refused.errorText)")
+        #expect(refused.errorText.contains("timestamp.json"), "\(refused.errorText)")
+    }
+
+    /// What was pruned at the host is not sent again, such as slots for a leaked key.
+    @Test func prunedFilesStayAway() async throws {
+        let host = try UploadHost(of: testSite, by: .folder)
+        for version in 2...4 {
+            try await publish(version: version)
+            try await host.upload().succeeded()
+        }
+        try await Command.run(
+            "prune", host.folder, "--trust", testSite.root, "--keep", "1", "--grace", "0d",
+            through: Clock.shifted(byDays: 41)
+        ).succeeded()
+        let pruned = try host.content()
+        #expect(!pruned.files.contains { $0.contains("2.targets.json") })
+        // Two versions, of which the first is kept for a rollback.
+        try await publish(version: 5)
+        try await publish(version: 6)
+        let sent = try UploadHost.sent(await host.upload(nil, "--json"))
+        #expect(sent.contains("metadata/5.targets.json"))
+        #expect(sent.count == 7, "\(sent)")
+        try await expectSound(host)
+        try await Command.run("restore", testSite.vault, "level", "--version", "5", "--against", host.folder)
+            .succeeded()
+    }
+
     /// A vault that does not know the newest root is refused, also with a higher timestamp.
     @Test func anOlderRoot() async throws {
         let host = try UploadHost(of: testSite, by: .folder)
@@ -219,11 +285,11 @@ struct UploadTests {
         let host = try UploadHost(of: testSite, by: .rclone)
         let noting = try host.replacing(
             by:
-                "case $1 in copy) echo \"$*\" >> '\(folder["log"])'; cat \"$4\" >> '\(folder["log"])';; esac\nexec $real \"$@\""
+                "case $1 in copy) echo \"$*\" >> '\(folder["log"])'; cat \"$5\" >> '\(folder["log"])';; esac\nexec $real \"$@\""
         )
         try await host.upload(environment: noting).succeeded()
         let log = String(decoding: try folder.bytes("log"), as: UTF8.self)
-        let runs = log.components(separatedBy: "copy ").dropFirst()
+        let runs = log.components(separatedBy: "copy ").filter { $0.contains("--header-upload") }
         #expect(runs.count == 5, "\(log)")
         for run in runs {
             let header =
@@ -240,7 +306,13 @@ struct UploadTests {
         try await testSite.expectSecret("nosuch,key=hunter2:bucket/game", 69, naming: "nosuch,…:bucket/game")
         try await testSite.expectSecret(
             "rsync://me:hunter2@127.0.0.1:1/game", 69, naming: "rsync://me:…@127.0.0.1:1/game")
-        try await testSite.expectSecret("https://me:hunter2@packs.example.org", 64, naming: "destination")
+        for scheme in ["https", "sftp", "s3", "ssh"] {
+            try await testSite.expectSecret("\(scheme)://me:hunter2@127.0.0.1/x", 64, naming: "destination")
+        }
+        // Without the quotes that it needs, and no remote at all.
+        try await testSite.expectSecret(
+            ":nosuch,url=http://me:hunter2@127.0.0.1/:game", 69, naming: ":nosuch,…/metadata")
+        try await testSite.expectSecret("me:hunter2@127.0.0.1:/srv", 69, naming: "me:…@127.0.0.1:/srv")
         let destination = ":local,key=hunter2:\(folder["host"])"
         let report = try await Command.run("upload", testSite.site, destination, "--json").succeeded()
         #expect(try report.json()["destination"]?.text == ":local,…:\(folder["host"])")
@@ -259,7 +331,7 @@ struct UploadTests {
         }
         try await publish(version: 5)
         let noting = try host.replacing(
-            by: "case $1 in check) cat \"$7\" >> '\(folder["log"])';; esac\nexec $real \"$@\"")
+            by: "case $1 in check) cat \"$8\" >> '\(folder["log"])';; esac\nexec $real \"$@\"")
         try await host.upload(environment: noting).succeeded()
         let log = String(decoding: try folder.bytes("log"), as: UTF8.self)
         #expect(log.contains("5.targets.json"), "\(log)")
@@ -278,6 +350,10 @@ struct UploadTests {
         #expect(try Tree(folder["a:b"]) == Tree(testSite.site))
         try await Command.run("upload", testSite.vault, folder["host"]).failed(
             66, naming: "holds no metadata/")
+        for inside in ["", "/metadata", "/targets/packs/here"] {
+            try await Command.run("upload", testSite.site, testSite.site + inside).failed(
+                64, naming: "inside of the site")
+        }
         // Its own root is another one.
         try await Command.run("init", folder["foreign"]).succeeded()
         try await Command.run(
