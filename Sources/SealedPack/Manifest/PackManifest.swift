@@ -94,6 +94,9 @@ public struct PackOffer: Sendable, Hashable {
     public static let wordRule =
         "use 1 to 256 bytes in Unicode's normalisation form C, without control characters"
 
+    /// The maximum number of tags of a pack: clients compare and record them all.
+    public static let tagLimit = 256
+
     /// The maximum number of traits of a pack, and of the fallbacks of a trait: clients compare them all.
     public static let traitLimit = 32
 

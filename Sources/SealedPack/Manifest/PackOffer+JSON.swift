@@ -60,6 +60,11 @@ extension PackOffer {
 
     /// What no author's tool declares is refused here as well.
     private static func tags(of values: [JSONValue], _ place: String) throws(VaultError) -> [String] {
+        guard values.count <= tagLimit else {
+            throw VaultError(
+                .corrupt, "it has \(values.count) tags, more than \(tagLimit)", at: place,
+                remedy: "get the manifest again, or report it to the publisher")
+        }
         var known: Set<[UInt8]> = []
         return try values.map { value throws(VaultError) in
             let tag = try value.asString(at: place)

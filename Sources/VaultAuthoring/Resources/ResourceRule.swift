@@ -130,10 +130,16 @@ struct ResourceLabels: Hashable, Sendable {
     private(set) var tags: [String] = []
     private(set) var traits = JSONObject()
 
-    /// Throws `.usage` where a trait has another value already: rules have no order of their own.
+    /// Throws `.usage` where a trait has another value already, as rules have no order of their own, and beyond the number of tags
+    /// that a pack may have.
     mutating func add(_ rule: AppliedRule, for path: EntryPath) throws(VaultError) {
-        for tag in rule.tags where !tags.contains(where: { $0.hasSameBytes(as: tag) }) { tags.append(tag) }
-        tags.sort { $0.bytesPrecede($1) }
+        let new = rule.tags.filter { tag in !tags.contains { $0.hasSameBytes(as: tag) } }
+        guard tags.count + new.count <= PackOffer.tagLimit else {
+            throw VaultError(
+                .usage, "'\(path)' gets more than \(PackOffer.tagLimit) tags", at: rule.place,
+                remedy: "use a tag for files that are always asked for together")
+        }
+        if !new.isEmpty { tags = (tags + new).sorted { $0.bytesPrecede($1) } }
         for (name, value) in rule.traits {
             if let other = traits[name], other != value {
                 throw VaultError(

@@ -1,27 +1,62 @@
 import SealedPack
 import SystemPackage
 import UpdateFramework
+import VaultBytes
 import VaultErrors
 import VaultFileSystem
 import VaultSite
 
 /// The files of packs that a team delivers. Nothing is reserved or written for a file that is not the signed one.
 extension TeamDelivery {
-    /// Copies a file that the team lists, unless the site has it.
-    func copy(_ record: TargetRecord, into output: FilePath) throws(VaultError) {
-        // A path outside of the folder of targets is no pack's.
-        guard let id = PackID(targetPath: record.path), !isHosted(record) else { return }
-        let target = output.appending(record.hostedPath)
-        let source = deliveredPath(of: record)
-        for path in [target, vault.targets.appending(record.hostedPath)] {
+    /// Copies the files of these packs that the site does not have: all of them, or none.
+    func copyPacks(_ records: [TargetRecord], into output: FilePath) throws(VaultError) {
+        var missing: [TargetRecord] = []
+        var names: Set<String> = []
+        for record in records where try isMissing(record, in: output) {
+            if names.insert(record.hostedPath).inserted { missing.append(record) }
+        }
+        let length = missing.saturatingSum(\.length)
+        let space = try FileSystem.availableSpace(at: vault.path)
+        guard length <= space else {
+            throw VaultError(
+                .diskFull, "the \(length) bytes of its new packs are more than the \(space) that are free",
+                at: folder.path.string, remedy: "free some space, or let the team deliver less",
+                missingBytes: length - space)
+        }
+        var copies: [FilePath] = []
+        do throws(VaultError) {
+            for record in missing {
+                copies.append(output.appending(record.hostedPath))
+                try copy(record, into: output)
+            }
+        } catch {
+            for copy in copies { try? FileSystem.removeFile(copy) }
+            throw error
+        }
+    }
+
+    /// Whether neither the host nor the site has a file that the team lists.
+    private func isMissing(_ record: TargetRecord, in output: FilePath) throws(VaultError) -> Bool {
+        guard PackID(targetPath: record.path) != nil else {
+            throw VaultError(
+                .untrusted, "it lists '\(record.path.excerpt)', which is no pack", at: folder.path.string,
+                remedy: "let the team publish its packs alone")
+        }
+        if isHosted(record) { return false }
+        for path in [output, vault.targets].map({ $0.appending(record.hostedPath) }) {
             guard let size = try FileSystem.status(of: path)?.size else { continue }
             // Its name holds its digest: with another length the record is wrong.
-            guard size == record.length else { throw Self.anotherFile(at: source) }
-            return
+            guard size == record.length else { throw Self.anotherFile(at: deliveredPath(of: record)) }
+            return false
         }
+        return true
+    }
+
+    private func copy(_ record: TargetRecord, into output: FilePath) throws(VaultError) {
+        let source = deliveredPath(of: record)
+        let target = output.appending(record.hostedPath)
         try require(record, at: source)
-        try FileSystem.createFolders(
-            output.appending(id.targetPath).removingLastComponent(), permissions: 0o755)
+        try FileSystem.createFolders(target.removingLastComponent(), permissions: 0o755)
         try FileMove.copy(source, of: record.length, to: target, permissions: 0o644) {
             copy throws(VaultError) in
             guard try copy.hasContent(length: record.length, record.hashes.sha256) else {
@@ -40,7 +75,7 @@ extension TeamDelivery {
         [deliveredPath(of: listed.target), vault.targets.appending(listed.target.hostedPath)]
     }
 
-    /// Throws unless the file is the signed one, and there is space for a copy. What costs least comes first.
+    /// Throws unless the file is the signed one. What costs least comes first.
     private func require(_ record: TargetRecord, at source: FilePath) throws(VaultError) {
         let file = try OpenFile(reading: source)
         let size = try file.status().size
@@ -51,12 +86,6 @@ extension TeamDelivery {
         }
         // Ciphertext has no holes: a file with them would only take time to read.
         guard try file.dataRanges(in: 0..<size) == [0..<size] else { throw Self.anotherFile(at: source) }
-        let space = try FileSystem.availableSpace(at: vault.path)
-        guard size <= space else {
-            throw VaultError(
-                .diskFull, "its \(size) bytes are more than the \(space) that are free", at: source.string,
-                remedy: "free some space, or let the team deliver less", missingBytes: size - space)
-        }
         guard try file.hasContent(length: record.length, record.hashes.sha256) else {
             throw Self.anotherFile(at: source)
         }

@@ -13,6 +13,9 @@ extension TeamDelivery {
     /// highest file in its folder, so only others leave more above it.
     private static let candidateLimit = 64
 
+    /// How many bytes of such files are parsed.
+    private static let candidateBytes: UInt64 = 16 << 20
+
     private var highestVersion: Int64 { (listed?.version ?? 0) + Self.versionLimit }
 
     /// ``newest`` where it may follow the listed version; else the metadata of the highest version, for the error.
@@ -38,7 +41,13 @@ extension TeamDelivery {
     /// The highest version that the team's present keys have signed and that is not too far above the listed one.
     func newestSigned() -> UnverifiedMetadata? {
         let highest = highestVersion
+        var bytes: UInt64 = 0
         for version in versions.lazy.filter({ $0 <= highest }).prefix(Self.candidateLimit) {
+            let path = folder.path.appending(team.role.hostedName(version: version))
+            let size = (try? FileSystem.status(of: path, followingLinks: true))?.size ?? 0
+            guard size <= team.role.sizeLimit else { continue }
+            bytes += size
+            guard bytes <= Self.candidateBytes else { return nil }
             guard let metadata = try? metadata(version: version), delegation.trust.isMet(by: metadata) else {
                 continue
             }

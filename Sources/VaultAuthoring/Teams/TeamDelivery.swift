@@ -136,9 +136,8 @@ struct TeamDelivery {
         }
         try requireReadableManifests(at: path.string)
         // Clients ignore targets outside of the delegated paths.
-        for record in targets.records where delegation.covers(record.path) {
-            for version in record.eachVersion { try copy(version, into: output) }
-        }
+        try copyPacks(
+            targets.records.filter { delegation.covers($0.path) }.flatMap(\.eachVersion), into: output)
         return listed == file.reference ? nil : file
     }
 
@@ -157,7 +156,7 @@ struct TeamDelivery {
         }
     }
 
-    /// Whether the host has a file already: it need not be copied.
+    /// Whether the host has a file already, which is not copied then.
     func isHosted(_ record: TargetRecord) -> Bool {
         let hosted = (try? hosted?.record(at: record.path))?.eachVersion ?? []
         return hosted.contains { $0.hashes == record.hashes && $0.length == record.length }

@@ -1,4 +1,5 @@
 import SystemPackage
+import VaultBytes
 import VaultErrors
 import VaultFileSystem
 
@@ -40,7 +41,7 @@ struct UploadWork {
         _ items: [UploadItem], from folder: FilePath, to destination: any UploadDestination,
         _ observe: (UploadProgress) -> Void
     ) async throws(VaultError) {
-        let total = items.reduce(0) { $0 + $1.length }
+        let total = items.saturatingSum(\.length)
         var done: UInt64 = 0
         for part in Self.parts(of: items) {
             let files = part.map(\.path)
@@ -57,7 +58,7 @@ struct UploadWork {
                         "check the destination and its space, or whether another upload runs, then upload again"
                 )
             }
-            done += part.reduce(0) { $0 + $1.length }
+            done += part.saturatingSum(\.length)
             observe(UploadProgress(.sending, done, of: total))
         }
     }
@@ -108,5 +109,5 @@ public struct UploadReport: Sendable {
     public let warnings: [Warning]
 
     /// In bytes.
-    public var length: UInt64 { files.reduce(0) { $0 + $1.length } }
+    public var length: UInt64 { files.saturatingSum(\.length) }
 }

@@ -6,7 +6,13 @@ import VaultErrors
 /// checked first.
 extension PackOffer {
     static func tags(declaredIn json: LocatedJSON) throws(VaultError) -> [String] {
-        try tags(in: "tags", of: json)
+        let tags = try tags(in: "tags", of: json)
+        guard tags.count <= tagLimit else {
+            throw json.error(
+                .usage, "these are \(tags.count) tags, more than \(tagLimit)",
+                remedy: "use a tag for files that are always asked for together")
+        }
+        return tags
     }
 
     /// Words that differ, in a member that may be absent.

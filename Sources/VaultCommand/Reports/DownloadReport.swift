@@ -1,13 +1,14 @@
 import AssetVault
 import SealedPack
 import StrictJSON
+import VaultBytes
 import VaultErrors
 
 /// The cost of a fetch.
 struct DownloadReport: Report {
     let costs: [DownloadCost]
 
-    var bytes: UInt64 { costs.reduce(0) { $0 + $1.cost.bytes } }
+    var bytes: UInt64 { costs.saturatingSum(\.cost.bytes) }
 
     var lines: [String] {
         costs.map { pack in

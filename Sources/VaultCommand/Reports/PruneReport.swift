@@ -1,6 +1,7 @@
 import StrictJSON
 import SystemPackage
 import VaultAuthoring
+import VaultBytes
 import VaultErrors
 
 /// What a site loses, and what stays although it is not published now.
@@ -32,6 +33,6 @@ struct PruneReport: Report {
     }
 
     private static func sum(_ lengths: [UInt64]) -> String {
-        "\(lengths.count.counting("file")), \(lengths.reduce(0, +)) bytes"
+        "\(lengths.count.counting("file")), \(lengths.saturatingSum { $0 }) bytes"
     }
 }

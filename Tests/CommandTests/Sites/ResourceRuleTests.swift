@@ -63,6 +63,20 @@ import Testing
         #expect(try await planned() == ["game/level0": 100, "game/level1": 100, "game/level2": 100])
     }
 
+    /// Clients compare all tags of a pack.
+    @Test func moreTagsThanAPackMayHave() async throws {
+        try folder.write("game/map", "")
+        for count in [256, 257] {
+            try declare(rules: (0..<count).map { ["paths": "*", "tags": [.string("level\($0)")]] })
+            let plan = try await Command.run("plan", testSite.vault)
+            guard count == 257 else {
+                try plan.succeeded()
+                continue
+            }
+            plan.failed(64, naming: "'map' gets more than 256 tags")
+        }
+    }
+
     /// With backtracking this would take hours.
     @Test(.timeLimit(.minutes(1)))
     func manyStars() async throws {

@@ -110,6 +110,80 @@ import Testing
         try await studio.keepsTheLast(naming: "packs/dlc1/one.avpack has 1000", "of unknown members")
     }
 
+    /// The site has no copy of what is no pack, and a host needs all that is listed.
+    @Test func aTargetThatIsNoPack() async throws {
+        let readme: JSONValue = [
+            "length": 5, "hashes": ["sha256": .string(String(repeating: "ab", count: 32))],
+        ]
+        let names = ["readme.txt", "UPPER.avpack", "a\nb", String(repeating: "x", count: 4000)]
+        try await studio.forgeTeam(version: 2) { signed in
+            var targets = signed["targets"]?.members ?? [:]
+            for name in names { targets["packs/dlc1/\(name)"] = readme }
+            signed["targets"] = .object(targets)
+        }
+        try await studio.keepsTheLast(naming: "which is no pack")
+        try await Command.run("upload", testSite.site, folder["host"]).succeeded()
+        // A site that lists it already, then one that did.
+        let listed = try folder.bytes("team/site/metadata/2.dlc1.json")
+        try folder.write("vault/site/metadata/2.dlc1.json", listed)
+        try await testSite.raise([], to: 2, listing: ["dlc1": 2])
+        try await Command.run("upload", testSite.site, folder["host"]).succeeded()
+        try await testSite.fetch(folder["host"]).succeeded()
+        try await studio.forgeTeam(version: 3) { signed in
+            var targets = signed["targets"]?.members ?? [:]
+            for name in names { targets["packs/dlc1/\(name)"] = nil }
+            signed["targets"] = .object(targets)
+        }
+        try folder.write("level/file", "the studio's second")
+        try await testSite.publish()
+        try await Command.run("upload", testSite.site, folder["host"]).succeeded()
+        try await testSite.fetch(folder["host"]).succeeded()
+        #expect(try await testSite.tree(of: "level") == Tree(folder["level"]))
+    }
+
+    /// The name of a file says its digest, and not its length.
+    @Test func anotherLengthOfAnImportedPack() async throws {
+        try await studio.forgeTeam(version: 2) { signed in
+            var targets = signed["targets"]?.members ?? [:]
+            guard var record = targets["packs/dlc1/one.avpack"]?.members,
+                let length = record["length"]?.number
+            else { return }
+            record["length"] = .integer(length + 1)
+            targets["packs/dlc1/one.avpack"] = .object(record)
+            signed["targets"] = .object(targets)
+        }
+        try await studio.keepsTheLast(naming: "not the file that the team signed for")
+        try await Command.run("upload", testSite.site, folder["host"]).succeeded()
+    }
+
+    /// Packs that were copied before one was refused would fill the studio's disk.
+    @Test func nothingStaysOfARefusedDelivery() async throws {
+        let before = try Tree("\(testSite.site)/targets")
+        try studio.declareTeam(Dictionary(uniqueKeysWithValues: (0..<6).map { ("dlc1/p\($0)", [:]) }))
+        try await studio.publishTeam()
+        let last = try #require(try Tree(studio.team).files.filter { $0.hasSuffix(".p5.avpack") }.last)
+        var bytes = try folder.bytes("team/\(last)")
+        bytes[bytes.count - 1] ^= 1
+        try folder.write("team/\(last)", bytes)
+        try await studio.keepsTheLast(naming: "not the file that the team signed for")
+        #expect(try Tree("\(testSite.site)/targets") == before)
+    }
+
+    @Test func moreTagsThanAPackMayHave() async throws {
+        try await studio.forgeTeam(version: 2) { signed in
+            var targets = signed["targets"]?.members ?? [:]
+            guard var record = targets["packs/dlc1/one.avpack"]?.members,
+                var custom = record["custom"]?.members, var vault = custom["assetvault"]?.members
+            else { return }
+            vault["tags"] = .array((0..<257).map { .string("t\($0)") })
+            custom["assetvault"] = .object(vault)
+            record["custom"] = .object(custom)
+            targets["packs/dlc1/one.avpack"] = .object(record)
+            signed["targets"] = .object(targets)
+        }
+        try await studio.keepsTheLast(naming: "no client can read", "257 tags, more than 256")
+    }
+
     enum Excess: String, CaseIterable, Sendable { case bytes, values }
 
     /// The team's metadata as version 2, signed by other means: the command refuses to.
