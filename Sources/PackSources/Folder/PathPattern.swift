@@ -7,7 +7,7 @@ public import VaultErrors
 /// matches a folder matches everything in it.
 public struct PathPattern: Sendable, Hashable {
     /// What may stand before a literal byte, or at the end.
-    private enum Gap: UInt8 {
+    enum Gap: UInt8 {
         case none
         /// Bytes of one name.
         case name
@@ -29,7 +29,7 @@ public struct PathPattern: Sendable, Hashable {
     private let literals: [UInt8]
     /// What each literal byte may follow; then what may follow the last one.
     private let gaps: [Gap]
-    private let isName: Bool
+    let isName: Bool
 
     /// Matches every path.
     public static let all = PathPattern()
@@ -111,6 +111,88 @@ public struct PathPattern: Sendable, Hashable {
     /// The literal bytes after the last star.
     private var end: ArraySlice<UInt8> {
         literals.dropFirst(gaps.lastIndex { $0 != .none } ?? 0)
+    }
+}
+
+/// The literal bytes between its stars are its *runs*: one more than there are stars, some of them empty.
+extension PathPattern {
+    var stars: [Gap] { gaps.filter { $0 != .none } }
+
+    var runs: [ArraySlice<UInt8>] {
+        var runs: [ArraySlice<UInt8>] = []
+        var start = 0
+        for (position, gap) in gaps.enumerated() where gap != .none {
+            runs.append(literals[start..<position])
+            start = position
+        }
+        return runs + [literals[start...]]
+    }
+
+    /// Where a path has the runs: each star stands for as little as possible, the first ones first. Of several names that match
+    /// the last one counts, of several folders the longest path. Nil for a path that does not match.
+    func ranges(ofRunsIn path: [UInt8]) -> [Range<Int>]? {
+        if isName {
+            return path.split(separator: slash).reversed().lazy.compactMap { ranges(ofRunsIn: $0) }.first
+        }
+        let ends = [path.count] + path.indices.reversed().filter { path[$0] == slash }
+        return ends.lazy.compactMap { ranges(ofRunsIn: path[..<$0]) }.first
+    }
+
+    private func ranges(ofRunsIn text: ArraySlice<UInt8>) -> [Range<Int>]? {
+        let matches = remainders(of: text)
+        guard matches.goOn(from: 0, at: text.startIndex) else { return nil }
+        var found: [Range<Int>] = []
+        var (start, index) = (text.startIndex, text.startIndex)
+        for (position, gap) in gaps.enumerated() {
+            if gap != .none {
+                found.append(start..<index)
+                while index < text.endIndex, !matches.takeLiteral(position, at: index) { index += 1 }
+                start = index
+            }
+            if position < literals.count { index += 1 }
+        }
+        return found + [start..<index]
+    }
+
+    /// From which positions in the pattern and the text the rest of one matches the rest of the other.
+    private struct Remainders {
+        /// A bit for each position in the pattern and in the text.
+        private var matching: Set<Int> = []
+        private var literal: Set<Int> = []
+        private let width: Int
+
+        init(width: Int) { self.width = width }
+
+        func goOn(from position: Int, at index: Int) -> Bool { matching.contains(position * width + index) }
+        func takeLiteral(_ position: Int, at index: Int) -> Bool {
+            literal.contains(position * width + index)
+        }
+
+        mutating func add(_ position: Int, at index: Int, asLiteral isLiteral: Bool) {
+            matching.insert(position * width + index)
+            if isLiteral { literal.insert(position * width + index) }
+        }
+    }
+
+    private func remainders(of text: ArraySlice<UInt8>) -> Remainders {
+        var found = Remainders(width: text.endIndex + 1)
+        for position in gaps.indices.reversed() {
+            let gap = gaps[position]
+            for index in (text.startIndex...text.endIndex).reversed() {
+                let isEnd = index == text.endIndex
+                let beginsName = index == text.startIndex || text[index - 1] == slash
+                let isLiteral =
+                    if position == literals.count { isEnd } else {
+                        !isEnd && text[index] == literals[position] && (gap != .folders || beginsName)
+                            && found.goOn(from: position + 1, at: index + 1)
+                    }
+                if isLiteral || !isEnd && gap.admits(text[index]) && found.goOn(from: position, at: index + 1)
+                {
+                    found.add(position, at: index, asLiteral: isLiteral)
+                }
+            }
+        }
+        return found
     }
 }
 

@@ -12,6 +12,8 @@ struct PathClaims {
     struct Claim {
         /// The position of the source among all.
         let source: Int
+        /// Where the file is in the source.
+        let file: EntryPath
         let pack: PackID
         let order: Int64
         let traits: JSONObject
