@@ -24,7 +24,7 @@ public struct PathMapping: Sendable {
         }
         self.pattern = pattern
         changes = zip(pattern.runs, target.runs).enumerated().compactMap { run, texts in
-            let (old, new) = (Array(texts.0), Array(texts.1))
+            let (old, new) = texts
             guard old != new else { return nil }
             let start = zip(old, new).prefix { $0 == $1 }.count
             let end = zip(old.dropFirst(start).reversed(), new.dropFirst(start).reversed())
@@ -40,7 +40,7 @@ public struct PathMapping: Sendable {
         var changes: [Change] = []
         for word in words {
             let found = pattern.runs.enumerated().flatMap { run, text in
-                Array(text).ranges(ofWord: Array(word.text.utf8)).map { (run: run, bytes: $0) }
+                text.ranges(ofWord: Array(word.text.utf8)).map { (run: run, bytes: $0) }
             }
             guard found.count == 1, let place = found.first,
                 !changes.contains(where: { $0.run == place.run && $0.bytes.overlaps(place.bytes) })
