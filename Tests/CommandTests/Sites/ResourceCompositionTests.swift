@@ -101,7 +101,7 @@ import Testing
                 bytes: Bytes.random(Self.size, seed: UInt64(number)))
         }
         try await publish(files)
-        try await testSite.fetch(nil, "--all", form).succeeded()
+        try await testSite.fetch(nil, "--all", "--device", "all", form).succeeded()
         for round in 0..<Sampling.rounds(5, whole: 40) {
             let number = Int.random(in: files.indices, using: &random)
             let change: String
