@@ -190,7 +190,11 @@ import VaultSite
         let folder = try TemporaryFolder()
         for file in files {
             try folder.write(
-                file, file.hasSuffix(".json") ? Array(#"{"traits": {"language": "de"}}"#.utf8) : [])
+                file,
+                file.hasSuffix(".json")
+                    ? Array(
+                        #"{"traits": {"language": "de"}, "rules": [{"paths": "*@9x", "as": "big-*"}]}"#.utf8)
+                    : [])
         }
         let tree = try tree([
             "source": "none", "rules": .array([["paths": "**", "tags": ["a"]]] + rules),
@@ -245,6 +249,14 @@ import VaultSite
                 [["paths": "t/en", "traits": ["language": "en"]]]) == [
                     "game/a": ["t/en/y"], "game/a/language-de": ["t/de/x"], "game/a/language-en": ["t/en/x"],
                 ])
+    }
+
+    /// Rules of a folder map paths below it, whatever the folder's own path is.
+    @Test func rulesOfAFolder() throws {
+        #expect(
+            try packs(["t@9x/.assetvault.json", "t@9x/u/x@9x", "t@9x/y"], []) == [
+                "game/a": ["t@9x/u/big-x", "t@9x/y"]
+            ])
     }
 
     /// Two rules map different parts of a path, in any order.

@@ -6,7 +6,7 @@ import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
-/// Which source has each path first. Within a source a path is in one pack; of several sources an app that reads all packs as one
+/// Which source has each path first. Of one source a device has a path once; of several sources an app that reads all packs as one
 /// tree sees only one file of each path.
 struct PathClaims {
     struct Claim {
