@@ -242,6 +242,12 @@ import VaultSite
             ])
         #expect(try packs(["1/a1", "2/a2"], rules { "\($0)/a\($0)" }) == ["game/a": ["1/a1", "2/a2"]])
         #expect(try packs(["a11", "a12"], rules { "a1\($0)" }) == ["game/a": ["a11", "a12"]])
+        // A single file with another value changes no names of packs.
+        let third: JSONValue = ["paths": "*@4x", "traits": ["scale": 4]]
+        #expect(
+            try packs(scales + ["c@4x"], rules { "*@\($0)x" } + [third]) == [
+                "game/a": ["b@2x", "c@4x"], "game/a/scale-1": ["a@1x"], "game/a/scale-2": ["a@2x"],
+            ])
         // A folder's own labels, with the folder's name.
         #expect(
             try packs(

@@ -127,6 +127,21 @@ import VaultSite
         #expect(throws: VaultError.self) { try result.get() }
     }
 
+    /// The same of as many values as a condition may have.
+    @Test(.timeLimit(.minutes(1))) func longConditionsAreDecidedQuickly() throws {
+        let long = (0..<32).map { number in "\(number)" + String(repeating: "-z", count: 31) }
+        let values = (0..<127).map { "q\($0)" + String(repeating: "-y", count: 30) }
+        let packs = try (0..<100).map { number -> Pack in
+            let value = "v-\(number)"
+            var pack = try pack("p\(number)", ["language": .string(value)], [:])
+            pack.offer.devices = [
+                "language": .value(value, among: values + [value], .language(fallback: long))
+            ]
+            return pack
+        }
+        #expect(try chosen(packs, ["language": long]).isEmpty)
+    }
+
     /// A family is what one signer made with one content key: by its name alone, and tags that do not count, nobody replaces
     /// the packs of others.
     @Test(arguments: [(2, 1, false), (1, 2, false), (1, 1, true)] as [(Int, UInt8, Bool)])

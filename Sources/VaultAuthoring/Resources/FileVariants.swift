@@ -73,38 +73,49 @@ struct FileVariants {
     /// would choose among more values than clients take.
     func divide(_ source: borrowing SourceFolder, into packs: inout ResourcePacks) throws(VaultError) {
         packs.traitValues = values(of: kinds)
-        let tagged = Dictionary(grouping: kinds, by: \.labels.tags).mapValues { values(of: $0) }
-        var paths = SharedPaths()
-        var alone: Set<String> = []
-        var joined: Set<String> = []
         let sorted = files.sorted { $0.key.lexicographicallyPrecedes($1.key) }
-        var rest = sorted[...]
-        while let first = rest.first {
-            let one = rest.prefix { $0.key == first.key }
-            rest = rest.dropFirst(one.count)
-            for variants in try divided(one, of: source) {
-                if variants.contains(where: { $0.path != nil }) {
-                    try paths.add(variants.map { ($0.entry, $0.path ?? source.entries[$0.entry].path) })
-                }
-                for file in variants {
-                    let tags = labels(of: file).tags
-                    let pack = try packLabels(of: file, among: variants, tagged[tags] ?? [:], source)
-                    try packs.add(file.entry, pack, at: file.path)
-                    let positions = kinds[file.kind].positions
-                    if variants.count > 1 {
-                        joined.formUnion(positions)
-                    } else {
-                        let traits = labels(of: file).traits.keys
-                        if traits.contains(where: { packs.traitValues[$0]?.count ?? 0 > 1 }) {
-                            alone.formUnion(positions)
-                        }
-                    }
+        var deciding: Set<Int> = []
+        try forEachFile(among: sorted, of: source) { variants in
+            if variants.count > 1 { deciding.formUnion(variants.map(\.kind)) }
+        }
+        let compared = Dictionary(grouping: deciding.map { kinds[$0] }, by: \.labels.tags)
+            .mapValues { values(of: $0) }
+        var paths = SharedPaths()
+        var (alone, joined): (Set<String>, Set<String>) = ([], [])
+        try forEachFile(among: sorted, of: source) { (variants) throws(VaultError) in
+            if variants.contains(where: { $0.path != nil }) {
+                try paths.add(variants.map { ($0.entry, $0.path ?? source.entries[$0.entry].path) })
+            }
+            for file in variants {
+                let kind = kinds[file.kind]
+                let values = compared[kind.labels.tags] ?? [:]
+                try packs.add(
+                    file.entry, packLabels(of: file, among: variants, values, source), at: file.path)
+                if variants.count > 1 {
+                    joined.formUnion(kind.positions)
+                } else if kind.labels.traits.keys.contains(where: { packs.traitValues[$0]?.count ?? 0 > 1 }) {
+                    alone.formUnion(kind.positions)
                 }
             }
         }
         try paths.requireFree(in: source, besides: packs)
         packs.rulesWithoutVariants = alone.subtracting(joined).sorted { $0.bytesPrecede($1) }
         packs.sortEntries(of: source)
+    }
+
+    /// Passes the variants of each file.
+    ///
+    /// - Parameter files: sorted by their keys.
+    private func forEachFile(
+        among files: [File], of source: borrowing SourceFolder,
+        _ take: ([File]) throws(VaultError) -> Void
+    ) throws(VaultError) {
+        var rest = files[...]
+        while let first = rest.first {
+            let one = rest.prefix { $0.key == first.key }
+            rest = rest.dropFirst(one.count)
+            for variants in try divided(one, of: source) { try take(variants) }
+        }
     }
 
     /// The values of each trait.

@@ -6,7 +6,7 @@ import VaultErrors
 extension PackID {
     /// The ID of the pack for one set of tags and one set of devices, such as `game/level1.level2/scale-2`.
     ///
-    /// It depends on these alone, and on which values files with the same tags have, so it stays when other tags come and go.
+    /// It depends on these alone, and on which values variants with the same tags have, so it stays when other tags come and go.
     init(family: PackID, _ labels: ResourceLabels) throws(VaultError) {
         let tags = JSONValue.array(labels.tags.map(JSONValue.string))
         var segments = [family.description, IDSegment(labels.tags.map(IDWord.init), of: tags).text]

@@ -183,7 +183,7 @@ struct ResourceLabels: Hashable, Sendable {
     private(set) var traits = JSONObject()
     /// Of a pack: which devices get it.
     private(set) var devices: [String: TraitCondition] = [:]
-    /// Of a pack: whether the traits alone say which devices get it, since all values are compared that files with its tags have.
+    /// Of a pack: whether the traits alone say which devices get it, since all values are compared that variants with its tags have.
     private(set) var isExact = true
 
     init(tags: [String] = []) { self.tags = tags }
@@ -192,7 +192,7 @@ struct ResourceLabels: Hashable, Sendable {
     ///
     /// - Parameters:
     ///   - value: the file's.
-    ///   - values: all that files with these tags have.
+    ///   - values: all that variants with these tags have.
     mutating func add(
         _ condition: TraitCondition, of trait: String, value: JSONValue, among values: Set<String>,
         by matching: TraitMatching
