@@ -193,7 +193,10 @@ let package = Package(
             ]),
         tests(
             "VaultAuthoring",
-            uses: ["VaultErrors", "StrictJSON", "VaultCrypto", "VaultContent", "SealedPack", "Sampling"]),
+            uses: [
+                "VaultErrors", "StrictJSON", "VaultCrypto", "VaultContent", "PackSources", "SealedPack",
+                "VaultSite", "Sampling", "TestFiles",
+            ], packages: [system]),
         tests(
             "DevelopmentServer", uses: ["VaultErrors"],
             packages: [

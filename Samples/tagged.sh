@@ -59,13 +59,17 @@ cat >play <<'END'
 set -eu
 level=$1
 cd "$ASSETVAULT_RESOURCES"
-# Only the files of this level and the shared ones are there, of one scale and one language.
-for file in "level$level/map.json" "level$level/tune.wav" shared/sky@2x.png shared/hero@2x.png "texts/de/level$level.json"; do
+# Only the files of this level and the shared ones are there, each once, of one scale and one language.
+for file in "level$level/map.json" "level$level/tune.wav" shared/sky.png shared/hero.png shared/boss.png "texts/level$level.json"; do
     test -s "$file"
 done
-test ! -e shared/sky@3x.png && test ! -e texts/en
+set -- shared/*
+test $# -eq 3 && test ! -e texts/en
+grep -q "Geschafft" "texts/level$level.json"
+# 192 pixels wide: the scale 2.
+test "$(wc -c <shared/sky.png)" -gt 100000 && test "$(wc -c <shared/sky.png)" -lt 150000
 row=$(cat "$JOURNAL/level$level" 2>/dev/null || echo 0)
-echo "level $level from row $row: $(head -c 40 "texts/de/level$level.json" | tr -d '\n')"
+echo "level $level from row $row: $(head -c 40 "texts/level$level.json" | tr -d '\n')"
 while [ "$row" -lt 20 ]; do
     row=$((row + 1))
     cksum <"level$level/map.json" >/dev/null
@@ -86,7 +90,8 @@ play() {
 }
 
 step "4. The installation: level 1 is there, and nothing else was waited for"
-fetch game/level1 game/level1.level2.level3.level4.level5/scale-2 game/level1.level2.level3.level4.level5/language-de
+fetch game/level1 game/level1.level2.level3.level4.level5 game/level1.level2.level3.level4.level5/scale-2 \
+    game/level1.level2.level3.level4.level5/language-de
 usage
 [ "$(report game/level1 form)" = opened ] || fail "level 1 was not installed"
 [ "$(report game/level2 form)" = absent ] || fail "level 2 came with the installation"

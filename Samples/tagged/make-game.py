@@ -3,11 +3,11 @@
 
     make-game.py OUTPUT
 
-OUTPUT must be new or empty. The bytes are the same every time, on every machine. Needs Python 3.9 and nothing else; 26
+OUTPUT must be new or empty. The bytes are the same every time, on every machine. Needs Python 3.9 and nothing else; 27
 files, under 1 MB, in a second.
 
     level1 ... level5   a map and a tune each: packs of their own
-    shared              sky and hero in three scales: for all levels, a device fetches one scale
+    shared              sky and hero in three scales, boss in one: for all levels, a device fetches each of them once
     texts               in two languages: for all levels, a device fetches one language
 """
 import argparse
@@ -67,6 +67,7 @@ def game(output):
         png(output / "shared" / f"sky@{scale}x.png", 96 * scale,
             levels.background(random.Random(7), 96 * scale, (150, 200, 250), (90, 180, 90)))
         png(output / "shared" / f"hero@{scale}x.png", 32 * scale, levels.sprite(random.Random(8), 32 * scale, [200, 80, 60]))
+    png(output / "shared" / "boss@3x.png", 72, levels.sprite(random.Random(9), 72, [90, 60, 160]))
     for language, lines in LINES.items():
         for number in range(1, 6):
             levels.text(output / "texts" / language / f"level{number}.json",

@@ -111,6 +111,7 @@ def rules():
             "rules": [
                 {"paths": "levels/1/**", "tags": ["level1"]}, {"paths": ["*@2x.png", "**a**b"], "traits": {"scale": 2}},
                 {"paths": "*", "tags": ["\u00e9", "all"]},
+                {"paths": "levels/*/sky@2x.png", "traits": {"language": "de"}, "as": "levels/*/sky.png"},
             ],
             "initial": ["level1"], "prefetch": ["all"], "preservation": {"level1": 90},
         }},

@@ -108,6 +108,40 @@ import VaultErrors
         expectRefusal(matching, ["a": ["match": "word", "fallback": [.string(text)]]])
     }
 
+    private static let conditions: JSONObject = [
+        "scale": ["match": "numberRange", "above": 1, "upTo": 2],
+        "language": ["match": "languageAmong", "among": ["de", "en"], "fallback": ["en"]],
+        "hdr": ["match": "wordAmong", "among": ["false", "true"]],
+    ]
+
+    @Test func conditions() throws {
+        var manifest = sealed.manifest
+        manifest.offer.traits = ["scale": 2, "language": "de", "hdr": true]
+        manifest.offer.devices = [
+            "scale": .number(above: 1, upTo: 2),
+            "language": .value("de", among: ["de", "en"], .language(fallback: ["en"])),
+            "hdr": .value("true", among: ["false", "true"], .word(fallback: [])),
+        ]
+        #expect(try PackManifest(parsing: manifest.json, place: "test") == manifest)
+        #expect(manifest.offer.json["matching"] == .object(Self.conditions))
+        // A client that does not know conditions would choose among whole packs: it finds that it needs a newer release.
+        for (_, value) in Self.conditions {
+            let error = #expect(throws: VaultError.self) {
+                try TraitMatching(parsing: value.asObject(at: "test"), place: "test")
+            }
+            #expect(error?.remedy.contains("release") == true, "\(error?.remedy ?? "")")
+        }
+        // Their values are those of the pack.
+        let many = (0..<129).map { JSONValue.string("v\($0)") }
+        for among: JSONValue in [["en", "fr"], [], .array(many + ["de"]), ["de", ""], "de"] {
+            expectRefusal("custom.assetvault.matching", ["language": ["match": "wordAmong", "among": among]])
+        }
+        for value: JSONValue in [1, "x", [:], true] {
+            let rule: JSONValue = ["scale": ["match": "numberRange", "above": value == 1 ? "1" : value]]
+            expectRefusal("custom.assetvault.matching", rule)
+        }
+    }
+
     @Test func traitsAreFew() {
         let texts = (0..<33).map { JSONValue.string("t\($0)") }
         expectRefusal("custom.assetvault.matching", ["a": ["match": "language", "fallback": .array(texts)]])

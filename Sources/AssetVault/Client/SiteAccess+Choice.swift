@@ -18,12 +18,15 @@ extension SiteAccess {
         return found
     }
 
-    /// Throws `.usage` for a trait that the configuration's device states, that it did not state before, and that no listed pack has: it
-    /// would choose nothing. Where a role can't be verified, or names are quiet and not known here, nothing is said.
-    func requireKnownTraits(of device: DeviceTraits?, in listing: Listing) async throws(VaultError) {
-        guard let device, !listing.chain.hasQuietNames || listing.names != nil else { return }
-        let stated = StoredListingChoice(of: store).newTraits(of: device)
-        guard !stated.isEmpty else { return }
+    /// The traits that a device states and did not state before: only for these a site is asked.
+    func newTraits(of device: DeviceTraits?) -> [String] {
+        device.map { StoredListingChoice(of: store).newTraits(of: $0) } ?? []
+    }
+
+    /// Throws `.usage` for one of these traits that no listed pack has: it would choose nothing. Where a role can't be verified, or names are
+    /// quiet and not known here, nothing is said.
+    func requireKnown(_ stated: [String], in listing: Listing) async throws(VaultError) {
+        guard !listing.chain.hasQuietNames || listing.names != nil else { return }
         let tree = try await lookup(in: listing).tree(of: listing.chain)
         guard tree.refusals.isEmpty else { return }
         var known: Set<String> = []
@@ -41,15 +44,16 @@ extension SiteAccess {
 }
 
 extension VaultClient {
-    /// For a caller who names a device by hand: refreshes the metadata, and throws `.usage` for a trait that no listed pack has. Nothing is
-    /// recorded. An app may state traits that its site does not use yet.
+    /// For a caller who names a device by hand: where it states a trait for the first time, refreshes the metadata, and throws `.usage` for one
+    /// that no listed pack has. Nothing is recorded. An app may state traits that its site does not use yet.
     ///
     /// - Parameter time: how long it may take; then `.busy` is thrown.
     package func requireKnownTraits(within time: Duration? = nil) async throws(VaultError) {
-        guard let device = configuration.device, !device.names.isEmpty else { return }
+        let stated = access.newTraits(of: configuration.device)
+        guard !stated.isEmpty else { return }
         try await withTimeLimit(time, at: "device") { () throws(VaultError) in
             let listing = try await self.updateListing()
-            try await self.access.requireKnownTraits(of: device, in: listing)
+            try await self.access.requireKnown(stated, in: listing)
         }
     }
 }
@@ -57,10 +61,11 @@ extension VaultClient {
 extension PackDownloader {
     /// See ``VaultClient/requireKnownTraits(within:)``.
     package func requireKnownTraits(within time: Duration? = nil) async throws(VaultError) {
-        guard let device = configuration.device, !device.names.isEmpty else { return }
+        let stated = access.newTraits(of: configuration.device)
+        guard !stated.isEmpty else { return }
         try await withTimeLimit(time, at: "device") { () throws(VaultError) in
             let listing = try await access.refresh(now: .now)
-            try await access.requireKnownTraits(of: device, in: listing)
+            try await access.requireKnown(stated, in: listing)
         }
     }
 }

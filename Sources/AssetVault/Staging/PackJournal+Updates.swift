@@ -43,14 +43,16 @@ extension PackJournal {
         }
     }
 
-    /// Packs that another variant of them replaced on this device: they may go when disk space is needed.
+    /// Packs in whose place others serve on this device, all of which are loaded: they may go when disk space is needed.
     func recordReplacedVariants(
         _ choice: VariantChoice, among candidates: Set<PackID>
     ) async throws(VaultError) {
         for id in try store.records.ids() where candidates.contains(id) {
             guard let record = try? store.records.record(of: id) else { continue }
-            let replacement = choice.replaced[id].flatMap { other in try? store.records.record(of: other) }
-            let isReplaced = replacement?.loaded != nil
+            let others = choice.replaced[id] ?? []
+            let isReplaced =
+                !others.isEmpty
+                && others.allSatisfy { other in (try? store.records.record(of: other))?.loaded != nil }
             guard record.isReplacedVariant != isReplaced else { continue }
             try await updateRecord(of: id) { $0.isReplacedVariant = isReplaced }
         }

@@ -7,7 +7,7 @@ public import VaultErrors
 /// matches a folder matches everything in it.
 public struct PathPattern: Sendable, Hashable {
     /// What may stand before a literal byte, or at the end.
-    private enum Gap: UInt8 {
+    enum Gap: UInt8 {
         case none
         /// Bytes of one name.
         case name
@@ -29,12 +29,13 @@ public struct PathPattern: Sendable, Hashable {
     private let literals: [UInt8]
     /// What each literal byte may follow; then what may follow the last one.
     private let gaps: [Gap]
-    private let isName: Bool
+    private let parts: [Part]
+    let isName: Bool
 
     /// Matches every path.
     public static let all = PathPattern()
 
-    private init() { (literals, gaps, isName) = ([], [.any], false) }
+    private init() { (literals, gaps, parts, isName) = ([], [.any], [.star(.any)], false) }
 
     /// Throws `.usage` for an empty or unsupported pattern.
     public init(_ text: String) throws(VaultError) {
@@ -51,12 +52,14 @@ public struct PathPattern: Sendable, Hashable {
         isName = !isAnchored && !bytes.contains(slash)
         var literals: [UInt8] = []
         var gaps: [Gap] = []
+        var parts: [Part] = []
         var gap = Gap.none
         while let byte = bytes.first {
             let stars = bytes.prefix { $0 == star }.count
             bytes.removeFirst(max(stars, 1))
             if stars == 0 {
                 literals.append(byte)
+                parts.append(.literal(byte))
                 gaps.append(gap)
                 gap = .none
                 continue
@@ -64,13 +67,15 @@ public struct PathPattern: Sendable, Hashable {
             let beginsName = gap == .folders || gap == .none && literals.last ?? slash == slash
             if stars > 1, beginsName, bytes.first == slash {
                 bytes.removeFirst()
+                parts.append(.star(.folders))
                 gap = .folders
             } else {
+                parts.append(.star(stars > 1 ? .any : .name))
                 // Folders and then a part of a name are anything.
                 gap = stars > 1 || gap == .folders ? .any : .name
             }
         }
-        (self.literals, self.gaps) = (literals, gaps + [gap])
+        (self.literals, self.gaps, self.parts) = (literals, gaps + [gap], parts)
     }
 
     /// Whether the path or one of its folders matches.
@@ -111,6 +116,79 @@ public struct PathPattern: Sendable, Hashable {
     /// The literal bytes after the last star.
     private var end: ArraySlice<UInt8> {
         literals.dropFirst(gaps.lastIndex { $0 != .none } ?? 0)
+    }
+}
+
+/// The literal bytes between its stars are its *runs*: one more than there are stars, some of them empty.
+extension PathPattern {
+    /// What it is made of, in the order in which it is written.
+    enum Part: Hashable, Sendable {
+        case literal(UInt8)
+        case star(Gap)
+    }
+
+    var stars: [Part] { parts.filter { if case .star = $0 { true } else { false } } }
+
+    var runs: [[UInt8]] {
+        var runs: [[UInt8]] = [[]]
+        for part in parts {
+            switch part {
+            case .literal(let byte): runs[runs.count - 1].append(byte)
+            case .star: runs.append([])
+            }
+        }
+        return runs
+    }
+
+    /// Where a path has the runs: each star stands for as little as possible, the first ones first. Of several names that match
+    /// the last one counts, of several folders the longest path. Nil for a path that does not match.
+    func ranges(ofRunsIn path: [UInt8]) -> [Range<Int>]? {
+        if isName {
+            return path.split(separator: slash).reversed().lazy.compactMap { ranges(ofRunsIn: $0) }.first
+        }
+        let ends = [path.count] + path.indices.reversed().filter { path[$0] == slash }
+        return ends.lazy.compactMap { ranges(ofRunsIn: path[..<$0]) }.first
+    }
+
+    private func ranges(ofRunsIn text: ArraySlice<UInt8>) -> [Range<Int>]? {
+        // Whether the rest of the parts, from each on, matches the rest of the text, from each byte on.
+        let width = text.count + 1
+        var matches = [Bool](repeating: false, count: (parts.count + 1) * width)
+        matches[parts.count * width + text.count] = true
+        for position in parts.indices.reversed() {
+            for index in (0...text.count).reversed() {
+                let byte = index < text.count ? text[text.startIndex + index] : nil
+                matches[position * width + index] =
+                    switch parts[position] {
+                    case .literal(let literal): byte == literal && matches[(position + 1) * width + index + 1]
+                    case .star(let gap):
+                        ends(gap, at: index, of: text) && matches[(position + 1) * width + index]
+                            || byte.map(gap.admits) ?? false && matches[position * width + index + 1]
+                    }
+            }
+        }
+        guard matches[0] else { return nil }
+        var found: [Range<Int>] = []
+        var (start, index) = (0, 0)
+        for (position, part) in parts.enumerated() {
+            if case .star(let gap) = part {
+                found.append(text.startIndex + start..<text.startIndex + index)
+                while index < text.count,
+                    !(ends(gap, at: index, of: text) && matches[(position + 1) * width + index])
+                {
+                    index += 1
+                }
+                start = index
+            } else {
+                index += 1
+            }
+        }
+        return found + [text.startIndex + start..<text.startIndex + index]
+    }
+
+    /// Whether a star may end before a byte: folders end where a name begins.
+    private func ends(_ gap: Gap, at index: Int, of text: ArraySlice<UInt8>) -> Bool {
+        gap != .folders || index == 0 || text[text.startIndex + index - 1] == slash
     }
 }
 

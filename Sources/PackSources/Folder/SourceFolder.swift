@@ -47,9 +47,21 @@ public struct SourceFolder: ~Copyable, Sendable {
 
     /// The same folder with only some of its entries.
     ///
-    /// - Parameter positions: among the entries, ascending.
+    /// - Parameter positions: among the entries, ascending by path.
     public func part(_ positions: [Int]) throws(VaultError) -> SourceFolder {
         SourceFolder(root: try root.reopened(), entries: entries.part(positions), followLinks: followLinks)
+    }
+
+    /// The same folder, with other paths for some of its entries; several may have one path. Entries keep their positions.
+    ///
+    /// - Parameter paths: by position.
+    /// - Throws: `.corrupt` for different paths that collide on a file system that ignores letter case or normalisation.
+    public func renamed(_ paths: [Int: EntryPath]) throws(VaultError) -> SourceFolder {
+        let renamed = entries.renamed(paths)
+        if !paths.isEmpty {
+            try CollisionSearch.check(renamed.sortedWithoutDuplicates, of: root.path.string)
+        }
+        return SourceFolder(root: try root.reopened(), entries: renamed, followLinks: followLinks)
     }
 }
 
@@ -63,7 +75,10 @@ extension SourceFolder {
             case emptyFolder
         }
 
+        /// By which it is packed.
         public let path: EntryPath
+        /// Where it is in the folder.
+        public let source: EntryPath
         public let kind: Kind
         /// Bytes, 0 for a folder.
         public let size: UInt64
@@ -78,6 +93,8 @@ extension SourceFolder {
             var pathStart: Int
             var size: UInt64
             var pathLength: UInt16
+            /// Of the path in the folder, which precedes the other one; 0 where it is the same.
+            var sourceLength: UInt16 = 0
             var kind: Entry.Kind
         }
 
@@ -86,8 +103,12 @@ extension SourceFolder {
 
         public subscript(index: Int) -> Entry {
             let record = records[index]
-            let path = paths[record.pathStart..<record.pathStart + Int(record.pathLength)]
-            return Entry(path: EntryPath(checked: Array(path)), kind: record.kind, size: record.size)
+            let start = record.pathStart
+            let path = EntryPath(checked: Array(paths[start..<start + Int(record.pathLength)]))
+            let source =
+                record.sourceLength == 0
+                ? path : EntryPath(checked: Array(paths[start - Int(record.sourceLength)..<start]))
+            return Entry(path: path, source: source, kind: record.kind, size: record.size)
         }
     }
 }
@@ -109,6 +130,34 @@ extension SourceFolder.Entries {
         part.paths = paths
         part.records = positions.map { records[$0] }
         return part
+    }
+
+    func renamed(_ names: [Int: EntryPath]) -> SourceFolder.Entries {
+        var renamed = self
+        for (position, path) in names {
+            let source = self[position].source
+            guard source != path else { continue }
+            renamed.paths += source.utf8Bytes
+            renamed.records[position].pathStart = renamed.paths.count
+            renamed.records[position].pathLength = UInt16(path.utf8Bytes.count)
+            renamed.records[position].sourceLength = UInt16(source.utf8Bytes.count)
+            renamed.paths += path.utf8Bytes
+        }
+        return renamed
+    }
+
+    /// Sorted by path, and one entry of each path.
+    var sortedWithoutDuplicates: SourceFolder.Entries {
+        var sorted = self
+        sorted.sort()
+        let paths = sorted.paths
+        var last: ArraySlice<UInt8>?
+        sorted.records.removeAll { record in
+            let path = paths[record.pathStart..<record.pathStart + Int(record.pathLength)]
+            defer { last = path }
+            return path == last
+        }
+        return sorted
     }
 
     mutating func sort() {

@@ -20,7 +20,8 @@ public struct SourceReader: ~Copyable, Sendable {
     /// - Throws: `.io` if the file's size has changed since the scan, `.corrupt` if it is not a file any more,
     ///   `.missing` if it was removed.
     public mutating func open(_ entry: SourceFolder.Entry) throws(VaultError) -> OpenFile {
-        let file = try followLinks ? OpenFile(reading: root.appending(entry.path.string)) : find(entry.path)
+        let file =
+            try followLinks ? OpenFile(reading: root.appending(entry.source.string)) : find(entry.source)
         guard try file.status().size == entry.size else {
             throw VaultError(
                 .io, "the file changed its size while it was packed", at: file.path.string,

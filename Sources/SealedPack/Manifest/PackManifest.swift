@@ -73,7 +73,10 @@ public struct PackOffer: Sendable, Hashable {
     public var family: PackID?
     /// Packs of one policy are fetched in ascending order.
     public var order: Int64
-    /// How a device chooses among the family's packs with the same tags and other values of these traits.
+    /// Which devices it is for, by their traits: those that meet all conditions, all without any.
+    public var devices: [String: TraitCondition]
+    /// Of packs of earlier releases, which have no conditions: how a device chooses among the family's packs with the same tags and
+    /// other values of these traits.
     public var matching: [String: TraitMatching]
     /// The versions of the app that it is for.
     public var apps: AppVersionRange
@@ -105,14 +108,16 @@ public struct PackOffer: Sendable, Hashable {
 
     public init(
         policy: PackPolicy = .prefetch, tags: [String] = [], traits: JSONObject = JSONObject(),
-        family: PackID? = nil, order: Int64 = 0, matching: [String: TraitMatching] = [:],
-        apps: AppVersionRange = .all, preservation: Int64 = standardPreservation
+        family: PackID? = nil, order: Int64 = 0, devices: [String: TraitCondition] = [:],
+        matching: [String: TraitMatching] = [:], apps: AppVersionRange = .all,
+        preservation: Int64 = standardPreservation
     ) {
         self.policy = policy
         self.tags = tags
         self.traits = traits
         self.family = family
         self.order = order
+        self.devices = devices
         self.matching = matching
         self.apps = apps
         self.preservation = preservation

@@ -11,9 +11,9 @@ extension PackOffer {
         if !withheldTags.isEmpty { json[Self.withheldMember] = .array(withheldTags.map(JSONValue.string)) }
         json["family"] = family.map { .string($0.description) }
         if order != 0 { json["order"] = .integer(order) }
-        if !matching.isEmpty {
-            json["matching"] = .object(
-                JSONObject(lastWins: matching.map { ($0.key, JSONValue.object($0.value.json)) }))
+        let rules = matching.mapValues(\.json).merging(devices.mapValues(\.json)) { $1 }
+        if !rules.isEmpty {
+            json["matching"] = .object(JSONObject(lastWins: rules.map { ($0.key, .object($0.value)) }))
         }
         if preservation != Self.standardPreservation { json["preservation"] = .integer(preservation) }
         if apps != .all { json["apps"] = .object(apps.json) }
@@ -42,12 +42,19 @@ extension PackOffer {
         let rules = try vault.optionalObject("matching", at: place) ?? [:]
         try Self.requireTraitNames(of: rules, place)
         var matching: [String: TraitMatching] = [:]
+        var devices: [String: TraitCondition] = [:]
         for (trait, value) in rules {
-            matching[trait] = try TraitMatching(parsing: value.asObject(at: place), place: place)
+            let rule = try value.asObject(at: place)
+            if let condition = try TraitCondition(parsing: rule, of: traits[trait], place: place) {
+                devices[trait] = condition
+            } else {
+                matching[trait] = try TraitMatching(parsing: rule, place: place)
+            }
         }
         self.init(
             policy: policy, tags: tags, traits: traits, family: family,
-            order: try vault.optionalInteger("order", at: place) ?? 0, matching: matching,
+            order: try vault.optionalInteger("order", at: place) ?? 0, devices: devices,
+            matching: matching,
             apps: try vault.optionalObject("apps", at: place).map { json throws(VaultError) in
                 try AppVersionRange(parsing: json, place: place)
             } ?? .all,

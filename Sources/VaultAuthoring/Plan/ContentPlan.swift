@@ -39,6 +39,8 @@ public struct ContentPlan: Sendable {
     /// Where the rules of resource trees stand whose patterns match no file.
     public private(set) var unusedRules: [String] = []
     public private(set) var unusedFallbacks: [UnusedFallback] = []
+    /// Where the rules of resource trees stand that give traits to files without variants.
+    public private(set) var rulesWithoutVariants: [String] = []
     /// Of several sources, and of packs of teams that the keys open; sorted by path.
     public private(set) var conflicts: [Conflict] = []
     /// Resource trees all of whose tags have the highest preservation.
@@ -76,15 +78,17 @@ public struct ContentPlan: Sendable {
         for (number, tree) in settings.resources.enumerated() {
             let source = try sources.open(settings.packs.count + number)
             let found = try tree.packs(of: source.folder)
+            let files = try found.files(of: source.folder)
             for pack in found.packs {
                 try add(
-                    pack.id, tree.offer(of: pack.labels), for: tree.audiences, source.folder, pack.entries,
+                    pack.id, tree.offer(of: pack.labels), for: tree.audiences, files, pack.entries,
                     settings.packs.count + number, &claims,
                     published: published.version(of: pack.id, family: tree.family))
             }
             let paths = found.untagged.map { source.folder.entries[$0].path }
             if !paths.isEmpty { untagged[tree.family] = paths }
-            unusedFallbacks += tree.unusedFallbacks(among: found.packs)
+            unusedFallbacks += tree.unusedFallbacks(among: found)
+            rulesWithoutVariants += found.rulesWithoutVariants.map { "\($0) of '\(tree.family)'" }
             unusedRules += tree.places(ofRules: found.unusedRules)
             if tree.preservation.isFull(for: found.tags) { fullyPreserved.append(tree.family) }
         }
@@ -117,7 +121,8 @@ public struct ContentPlan: Sendable {
             size += min(entry.size, .max - size)
             guard case .file = entry.kind else { continue }
             let claim = PathClaims.Claim(
-                source: number, pack: id, order: offer.order, traits: offer.traits, size: entry.size)
+                source: number, file: entry.source, pack: id, order: offer.order, traits: offer.traits,
+                size: entry.size)
             try claims.add(entry.path, claim) { () throws(VaultError) in try reader.open(entry).sha256() }
             guard entry.size >= ExecutableFormat.minimumSize else { continue }
             if let format = try ExecutableFormat(of: reader.open(entry)) {
@@ -136,7 +141,7 @@ public struct ContentPlan: Sendable {
         for (number, paths) in undecided.sorted(by: { $0.key < $1.key }) {
             let source = try sources.open(number)
             var reader = try SourceReader(of: source.folder)
-            let byPath = Dictionary(grouping: paths, by: \.path)
+            let byPath = Dictionary(grouping: paths, by: \.first.file)
             for entry in source.folder.entries {
                 guard let claimed = byPath[entry.path] else { continue }
                 let digest = try reader.open(entry).sha256()

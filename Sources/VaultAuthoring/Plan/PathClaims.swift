@@ -6,12 +6,14 @@ import VaultCrypto
 import VaultErrors
 import VaultFileSystem
 
-/// Which source has each path first. Within a source a path is in one pack; of several sources an app that reads all packs as one
+/// Which source has each path first. Of one source a device has a path once; of several sources an app that reads all packs as one
 /// tree sees only one file of each path.
 struct PathClaims {
     struct Claim {
         /// The position of the source among all.
         let source: Int
+        /// Where the file is in the source.
+        let file: EntryPath
         let pack: PackID
         let order: Int64
         let traits: JSONObject

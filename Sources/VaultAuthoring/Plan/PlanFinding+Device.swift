@@ -17,7 +17,7 @@ extension ContentPlan {
                     } ?? remedy)
             }
             let needsNumber = packs.contains {
-                $0.offer.traits[name] != nil && $0.offer.matching[name] == .nearest
+                if case .number? = $0.offer.devices[name] { true } else { false }
             }
             guard needsNumber, !device[name].contains(where: { Int64($0) != nil }) else { return nil }
             return .warning(

@@ -55,6 +55,7 @@ struct PackPublisher {
             vault.path.pushing(tree.source), taking: tree.filter, unpackingBeside: vault.site,
             followLinks: tree.followsLinks, limit: unpackingLimit)
         let found = try tree.packs(of: source.folder)
+        let named = try found.files(of: source.folder)
         let choice = try await contentKey(
             following: earlier.member(of: names.listedFamily(tree.family)),
             for: tree.audiences)
@@ -73,7 +74,7 @@ struct PackPublisher {
                 id: id, versioning: .exactly(1), key: choice.key, slots: choice.slots, offer: offer,
                 compression: compression ?? tree.compression ?? .standard)
             let result = try await seal(
-                order, try source.folder.part(pack.entries),
+                order, try named.part(pack.entries),
                 after: try files.firstAvailable(earlier.candidates(for: id)), above: taken[id] ?? 0
             ) { onPack(pack.id, $0) }
             try await deliver(result)

@@ -31,7 +31,9 @@ struct FolderLabels: Sendable {
             try ResourceRule(parsing: element, declaring: declared)
         }
         if !tags.isEmpty || !traits.isEmpty {
-            rules.append(ResourceRule(tags: tags, traits: traits, place: json.place))
+            rules.append(
+                ResourceRule(
+                    tags: tags, traits: traits, in: folder, declaring: declared, place: json.place))
         }
         self.rules = ResourceRules(rules)
     }
@@ -40,7 +42,7 @@ struct FolderLabels: Sendable {
     func rules(for path: EntryPath) throws(VaultError) -> [AppliedRule] {
         let rest = Array(path.utf8Bytes.dropFirst(folder.count))
         return try rules.matches(rest).map { number throws(VaultError) in
-            try AppliedRule(rules.rules[number], to: rest)
+            try AppliedRule(rules.rules[number], to: rest, from: folder.count)
         }
     }
 }

@@ -4,15 +4,18 @@ import VaultCrypto
 import VaultErrors
 
 extension PackID {
-    /// The ID of the pack for one set of tags and one set of traits, such as `game/level1.level2/scale-2`.
+    /// The ID of the pack for one set of tags and one set of devices, such as `game/level1.level2/scale-2`.
     ///
-    /// It depends on nothing else, so it stays when other sets come and go.
+    /// It depends on these alone, and on which values variants with the same tags have, so it stays when other tags come and go.
     init(family: PackID, _ labels: ResourceLabels) throws(VaultError) {
         let tags = JSONValue.array(labels.tags.map(JSONValue.string))
         var segments = [family.description, IDSegment(labels.tags.map(IDWord.init), of: tags).text]
         if !labels.traits.isEmpty {
             let words = labels.traits.map { IDWord(trait: $0.key, $0.value) }
-            segments.append(IDSegment(words, of: .object(labels.traits)).text)
+            let set =
+                labels.isExact
+                ? labels.traits : PackOffer(traits: labels.traits, devices: labels.devices).json
+            segments.append(IDSegment(words, of: .object(set), isExact: labels.isExact).text)
         }
         try self.init(segments.joined(separator: "/"))
     }
@@ -23,10 +26,12 @@ extension PackID {
 private struct IDSegment {
     let text: String
 
-    /// - Parameter set: what the words stand for.
-    init(_ words: [IDWord], of set: JSONValue) {
+    /// - Parameters:
+    ///   - set: what the words stand for.
+    ///   - isExact: whether the words can stand for it alone.
+    init(_ words: [IDWord], of set: JSONValue, isExact: Bool = true) {
         let joined = words.map(\.text).joined(separator: ".")
-        guard !words.allSatisfy(\.isExact) || joined.utf8.count > 48 || joined == "current" else {
+        guard !isExact || !words.allSatisfy(\.isExact) || joined.utf8.count > 48 || joined == "current" else {
             text = joined
             return
         }

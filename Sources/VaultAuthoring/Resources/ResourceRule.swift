@@ -4,6 +4,7 @@ import StrictJSON
 import VaultBytes
 import VaultContent
 import VaultErrors
+import VaultSite
 
 /// Tags and traits for the files that match its patterns.
 struct ResourceRule: Sendable {
@@ -12,19 +13,30 @@ struct ResourceRule: Sendable {
     private let tagFolder: [UInt8]?
     private let tags: [String]
     let traits: JSONObject
+    /// For each pattern: where devices see its files by `as`, or with marks for the values of the rule's traits.
+    private let mappings: [PathMapping]
+    private let mapsByAs: Bool
+    /// Marks for the values in the path of the folder whose labels they are.
+    private let folderMarks: [PathEdit]
     /// For errors: the rule's file, line and column, and its tree.
     let place: String
     /// The same without the tree.
     let position: String
 
     /// `{"paths": "levels/1/**", "tags": ["level1"], "traits": {"scale": 2}}`; `paths` may be an array. Instead of `paths` the
-    /// member `"tagByFolder": "levels/*"` gives everything in `levels/1` the tag `1`, and so on.
+    /// member `"tagByFolder": "levels/*"` gives everything in `levels/1` the tag `1`, and so on. By `"as": "*.png"` devices see the
+    /// files of `"paths": "*@2x.png"` at other paths.
     init(parsing json: LocatedJSON, declaring declared: TraitDeclarations) throws(VaultError) {
-        try json.requireMembers(among: ["paths", "tagByFolder", "tags", "traits"])
+        try json.requireMembers(among: ["paths", "tagByFolder", "tags", "traits", "as"])
         if let folder = try json["tagByFolder"] {
             if let paths = try json["paths"] {
                 throw paths.error(
                     .usage, "a rule has both \"paths\" and \"tagByFolder\"", remedy: "make two rules of it")
+            }
+            if let target = try json["as"] {
+                throw target.error(
+                    .usage, "a rule has both \"tagByFolder\" and \"as\"",
+                    remedy: "make two rules of it, one with \"paths\" and \"as\"")
             }
             tagFolder = try Self.tagFolder(parsing: folder)
             patterns = [try folder.map { () throws(VaultError) in try PathPattern("/\(folder.string())/**") }]
@@ -42,18 +54,48 @@ struct ResourceRule: Sendable {
         tags = try PackOffer.tags(declaredIn: json)
         traits = try declared.traits(givenBy: json)
         (place, position) = (json.place, json.labelled("").place)
-        guard !tags.isEmpty || !traits.isEmpty || tagFolder != nil else {
+        let target = try json["as"]
+        guard !tags.isEmpty || !traits.isEmpty || tagFolder != nil || target != nil else {
             throw json.error(
                 .usage, "a rule gives neither tags nor traits", remedy: "add \"tags\" or \"traits\"")
+        }
+        (mapsByAs, folderMarks) = (target != nil, [])
+        let marks = declared.marks(of: traits)
+        mappings = try patterns.map { pattern throws(VaultError) in
+            guard let target else { return PathMapping(of: pattern, marking: marks) }
+            let text = try target.string()
+            return try target.map { () throws(VaultError) in try PathMapping(from: pattern, to: text) }
         }
     }
 
     /// Applies to everything in one folder.
-    init(tags: [String], traits: JSONObject, place: String) {
+    ///
+    /// - Parameter folder: relative to the tree, with a final slash.
+    init(
+        tags: [String], traits: JSONObject, in folder: [UInt8], declaring declared: TraitDeclarations,
+        place: String
+    ) {
         (patterns, tagFolder, self.tags, self.traits, self.place, position) = (
             [.all], nil, tags, traits, place, place
         )
+        (mappings, mapsByAs) = ([], false)
+        folderMarks = PathEdit.marking(declared.marks(of: traits), in: folder)
     }
+
+    /// What it changes in the path of a file that matches, so that variants of one file have one path.
+    ///
+    /// - Parameters:
+    ///   - rest: the file's path from where the patterns begin.
+    ///   - start: the length of what precedes it.
+    func edits(of rest: [UInt8], from start: Int) -> VariantEdits {
+        let edits = mappings.lazy.compactMap { $0.edits(of: rest) }.first ?? []
+        let shifted = edits.map { $0.shifted(by: start) }
+        return mapsByAs
+            ? VariantEdits(shown: shifted, marks: []) : VariantEdits(shown: [], marks: shifted + folderMarks)
+    }
+
+    /// Whether it gives traits to files and leaves it to their paths which other ones are their variants.
+    var findsVariants: Bool { !traits.isEmpty && !mapsByAs }
 
     /// What stands before the final `*`, which stands for a whole name.
     private static func tagFolder(parsing json: LocatedJSON) throws(VaultError) -> [UInt8] {
@@ -113,22 +155,59 @@ struct ResourceRules: Sendable {
 struct AppliedRule: Sendable {
     let tags: [String]
     let traits: JSONObject
+    let edits: VariantEdits
     /// See ``ResourceRule/place``.
     let place: String
+    /// Where the rule stands if it finds variants by their paths.
+    let variantPosition: String?
 
-    /// - Parameter rest: the file's path from where the rule's patterns begin.
-    init(_ rule: ResourceRule, to rest: some Collection<UInt8>) throws(VaultError) {
+    /// - Parameters:
+    ///   - rest: the file's path from where the rule's patterns begin.
+    ///   - start: the length of what precedes it.
+    init(_ rule: ResourceRule, to rest: [UInt8], from start: Int = 0) throws(VaultError) {
         (tags, traits, place) = (try rule.tags(of: rest), rule.traits, rule.place)
+        edits = rule.edits(of: rest, from: start)
+        variantPosition = rule.findsVariants ? rule.position : nil
     }
 
-    init(tags: [String], place: String) { (self.tags, traits, self.place) = (tags, [:], place) }
+    init(tags: [String], place: String) {
+        (self.tags, traits, edits, self.place, variantPosition) = (tags, [:], VariantEdits(), place, nil)
+    }
 }
 
-/// The tags and traits of one file.
+/// The tags and traits of one file, or of a pack.
 struct ResourceLabels: Hashable, Sendable {
     /// Sorted by bytes, each once.
     private(set) var tags: [String] = []
+    /// Of a file its own; of a pack those by which devices get it.
     private(set) var traits = JSONObject()
+    /// Of a pack: which devices get it.
+    private(set) var devices: [String: TraitCondition] = [:]
+    /// Of a pack: whether the traits alone say which devices get it, since all values are compared that variants with its tags have.
+    private(set) var isExact = true
+
+    init(tags: [String] = []) { self.tags = tags }
+
+    /// Of a pack.
+    ///
+    /// - Parameters:
+    ///   - value: the file's.
+    ///   - values: all that variants with these tags have.
+    mutating func add(
+        _ condition: TraitCondition, of trait: String, value: JSONValue, among values: Set<String>,
+        by matching: TraitMatching
+    ) {
+        devices[trait] = condition
+        traits[trait] = value
+        // Files with several greatest values may serve the same devices: the least of these names them.
+        if case .number(let above, nil) = condition {
+            let least = values.compactMap { Int64($0) }.filter { number in above.map { number > $0 } ?? true }
+                .min()
+            traits[trait] = least.map { .integer($0) } ?? value
+        }
+        let text = traits[trait]?.traitText ?? ""
+        isExact = isExact && TraitCondition(choosing: text, among: values, by: matching) == condition
+    }
 
     /// Throws `.usage` where a trait has another value already, as rules have no order of their own, and beyond the number of tags
     /// that a pack may have.

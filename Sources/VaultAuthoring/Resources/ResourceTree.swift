@@ -55,19 +55,21 @@ public struct ResourceTree: Sendable {
         defaultRule = defaultTags.isEmpty ? nil : AppliedRule(tags: defaultTags, place: place)
     }
 
-    /// The packs that the files of a scanned source make: one for each distinct set of tags and traits, sorted by ID.
+    /// The packs that the files of a scanned source make: one for each distinct set of tags and of devices that files serve,
+    /// sorted by ID.
     func packs(of source: borrowing SourceFolder) throws(VaultError) -> ResourcePacks {
         let folders = try FolderLabelTable(of: source, declaring: traits)
         var packs = ResourcePacks(family: family, rules: rules.rules.indices)
+        var variants = FileVariants(declaring: traits)
         for (index, entry) in source.entries.enumerated() where entry.path.name != FolderLabels.fileName {
             let numbers = rules.matches(entry.path.utf8Bytes)
             packs.unusedRules.subtract(numbers)
             var labels = ResourceLabels()
-            for rule in try applied(numbers, folders, to: entry.path) {
-                try labels.add(rule, for: entry.path)
-            }
-            try packs.add(index, labels)
+            let applied = try applied(numbers, folders, to: entry.path)
+            for rule in applied { try labels.add(rule, for: entry.path) }
+            if try !variants.take(index, entry.path, labels, applied) { try packs.add(index, labels) }
         }
+        try variants.divide(source, into: &packs)
         try requireUsedTags(packs)
         return packs
     }
@@ -92,8 +94,8 @@ public struct ResourceTree: Sendable {
     }
 
     /// The fallbacks of its traits that no file of these packs has.
-    func unusedFallbacks(among packs: [ResourcePacks.Pack]) -> [UnusedFallback] {
-        traits.unusedFallbacks(among: packs.map(\.labels.traits))
+    func unusedFallbacks(among packs: ResourcePacks) -> [UnusedFallback] {
+        traits.unusedFallbacks(among: packs.traitValues)
     }
 
     /// What the listing says of the pack with these labels.
@@ -101,7 +103,7 @@ public struct ResourceTree: Sendable {
         let (policy, order) = categories.category(of: labels.tags)
         return PackOffer(
             policy: policy, tags: labels.tags, traits: labels.traits, family: family, order: order,
-            matching: traits.matching(of: labels.traits), apps: apps,
+            devices: labels.devices, apps: apps,
             preservation: preservation.priority(of: labels.tags))
     }
 
@@ -123,7 +125,7 @@ struct ResourcePacks: Sendable {
     struct Pack: Sendable {
         let id: PackID
         let labels: ResourceLabels
-        /// Positions among the entries of the source, ascending.
+        /// Positions among the entries of the source, ascending by path.
         fileprivate(set) var entries: [Int] = []
     }
 
@@ -133,6 +135,12 @@ struct ResourcePacks: Sendable {
     private var labelsByID: [PackID: ResourceLabels] = [:]
     /// Positions of files without any tag: they are in no pack.
     private(set) var untagged: [Int] = []
+    /// Where devices see files, by position, where that is elsewhere.
+    private(set) var paths: [Int: EntryPath] = [:]
+    /// The values of each trait that files have.
+    var traitValues: [String: Set<String>] = [:]
+    /// Where rules stand that give traits to files of which none is a variant of another one.
+    var rulesWithoutVariants: [String] = []
     /// Positions of rules whose patterns match no file.
     fileprivate(set) var unusedRules: Set<Int>
 
@@ -141,8 +149,10 @@ struct ResourcePacks: Sendable {
         unusedRules = Set(rules)
     }
 
-    mutating func add(_ entry: Int, _ labels: ResourceLabels) throws(VaultError) {
+    /// - Parameter path: where devices see it, if that is elsewhere.
+    mutating func add(_ entry: Int, _ labels: ResourceLabels, at path: EntryPath? = nil) throws(VaultError) {
         guard !labels.tags.isEmpty else { return untagged.append(entry) }
+        paths[entry] = path
         if byLabels[labels] == nil {
             let id = try PackID(family: family, labels)
             if let other = labelsByID.updateValue(labels, forKey: id) {
@@ -153,6 +163,24 @@ struct ResourcePacks: Sendable {
             byLabels[labels] = Pack(id: id, labels: labels)
         }
         byLabels[labels]?.entries.append(entry)
+    }
+
+    /// The source as devices see it, with which the positions of the packs go. Throws `.corrupt` for paths that collide.
+    func files(of source: borrowing SourceFolder) throws(VaultError) -> SourceFolder {
+        try source.renamed(paths)
+    }
+
+    /// Files were added in another order than that of their paths.
+    mutating func sortEntries(of source: borrowing SourceFolder) {
+        for labels in byLabels.keys {
+            byLabels[labels]?.entries.sort()
+            guard !paths.isEmpty, let entries = byLabels[labels]?.entries,
+                entries.contains(where: { paths[$0] != nil })
+            else { continue }
+            byLabels[labels]?.entries =
+                entries.map { (entry: $0, path: paths[$0] ?? source.entries[$0].path) }
+                .sorted { $0.path < $1.path }.map(\.entry)
+        }
     }
 
     var packs: [Pack] { byLabels.values.sorted { $0.id < $1.id } }

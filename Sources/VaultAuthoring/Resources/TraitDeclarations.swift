@@ -1,5 +1,6 @@
 import SealedPack
 import StrictJSON
+import VaultBytes
 import VaultErrors
 import VaultSite
 
@@ -42,17 +43,29 @@ struct TraitDeclarations: Sendable {
         return try json.map { () throws(VaultError) in try TraitMatching(parsing: json.object(), place: "") }
     }
 
-    /// How devices choose among packs with these traits.
-    func matching(of traits: JSONObject) -> [String: TraitMatching] {
-        matching.filter { traits[$0.key] != nil }
+    /// How devices choose among the values of a trait.
+    func matching(of trait: String) -> TraitMatching { matching[trait] ?? .word(fallback: []) }
+
+    /// Whether a device chooses by a trait before it does by another one.
+    func precedes(_ trait: String, _ other: String) -> Bool {
+        let (rank, otherRank) = (matching(of: trait).rank, matching(of: other).rank)
+        return rank == otherRank ? trait.bytesPrecede(other) : rank < otherRank
     }
 
-    /// The fallbacks that no value of the packs serves, with the nearest value.
+    /// The values of traits, each with a mark for the trait that no path holds.
+    func marks(of traits: JSONObject) -> [(text: String, mark: [UInt8])] {
+        let names = matching.keys.sorted { $0.bytesPrecede($1) }
+        return names.enumerated().compactMap { number, name in
+            traits[name]?.traitText.map { ($0, [1, UInt8(truncatingIfNeeded: number), 1]) }
+        }
+    }
+
+    /// The fallbacks that no value of the files serves, with the nearest value.
     ///
-    /// - Parameter packs: the traits of each pack.
-    func unusedFallbacks(among packs: [JSONObject]) -> [UnusedFallback] {
+    /// - Parameter known: the values of each trait.
+    func unusedFallbacks(among known: [String: Set<String>]) -> [UnusedFallback] {
         matching.sorted { $0.key < $1.key }.flatMap { name, matching in
-            let values = Set(packs.compactMap { $0[name]?.traitText }).sorted()
+            let values = (known[name] ?? []).sorted()
             return matching.fallback.filter { matching.match(for: $0, among: values) == nil }.map {
                 UnusedFallback(trait: name, value: $0, nearest: Suggestion.nearest(to: $0, among: values))
             }

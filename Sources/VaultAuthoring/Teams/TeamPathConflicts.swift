@@ -118,8 +118,10 @@ struct TeamPathConflicts {
         }
         for (number, tree) in settings.resources.enumerated() {
             let source = try sources.open(settings.packs.count + number)
-            for pack in try tree.packs(of: source.folder).packs {
-                try compare(pack.id, tree.offer(of: pack.labels), source.folder, pack.entries)
+            let found = try tree.packs(of: source.folder)
+            let files = try found.files(of: source.folder)
+            for pack in found.packs {
+                try compare(pack.id, tree.offer(of: pack.labels), files, pack.entries)
             }
         }
     }

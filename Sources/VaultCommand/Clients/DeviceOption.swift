@@ -7,7 +7,7 @@ struct DeviceOption: ParsableArguments {
     @Option(
         name: .customLong("device"),
         help: ArgumentHelp(
-            "What the device states, such as scale=2 or language=de-AT,en: of packs that are variants of each other only the one that fits is taken; repeatable, and 'all' takes all variants. A store goes on with what was named last and worked, at first with a device that states nothing and gets the fallbacks.",
+            "What the device states, such as scale=2 or language=de-AT,en: of the variants of each file only the one that fits is taken; repeatable, and 'all' takes all variants. A store goes on with what was named last and worked, at first with a device that states nothing and gets the fallbacks.",
             valueName: "trait=value"))
     private var texts: [String] = []
 

@@ -1,5 +1,5 @@
 import SealedPack
-package import StrictJSON
+import StrictJSON
 import VaultBytes
 public import VaultErrors
 
@@ -72,17 +72,5 @@ extension DeviceTraits: CustomStringConvertible {
         takesAllVariants
             ? Self.allVariantsText
             : names.map { "\($0)=\(self[$0].joined(separator: ","))" }.joined(separator: " ")
-    }
-}
-
-extension JSONValue {
-    /// A trait's value as devices state it; nil for what can't be one.
-    package var traitText: String? {
-        switch self {
-        case .string(let text): text
-        case .integer(let number): "\(number)"
-        case .bool(let flag): "\(flag)"
-        case .array, .object, .null: nil
-        }
     }
 }

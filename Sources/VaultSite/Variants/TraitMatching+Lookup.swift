@@ -1,8 +1,46 @@
-import SealedPack
+package import SealedPack
 import StrictJSON
 import VaultBytes
 
+extension TraitCondition {
+    /// The condition for one of several values; nil where there is no other one, which serves all devices.
+    package init?(choosing value: String, among values: Set<String>, by matching: TraitMatching) {
+        guard values.count > 1 else { return nil }
+        guard matching == .nearest, let number = Int64(value) else {
+            self = .value(value, among: values.sorted { $0.bytesPrecede($1) }, matching)
+            return
+        }
+        let numbers = values.compactMap { Int64($0) }
+        self = .number(
+            above: numbers.filter { $0 < number }.max(), upTo: numbers.contains { $0 > number } ? number : nil
+        )
+    }
+
+    /// Whether a device is served.
+    ///
+    /// - Parameter wanted: the device's values, the preferred one first.
+    func isMet(by wanted: [String]) -> Bool {
+        switch self {
+        case .number(let above, let upTo):
+            guard let number = wanted.lazy.compactMap({ Int64($0) }).first else { return upTo == nil }
+            return above.map { number > $0 } ?? true && upTo.map { number <= $0 } ?? true
+        case .value(let value, let values, let matching):
+            return matching.best(of: values, for: wanted)?.hasSameBytes(as: value) ?? false
+        }
+    }
+}
+
 extension TraitMatching {
+    /// Where not every combination exists, the trait that matters more is chosen first: what a person reads, what a device can
+    /// show at all, and then what it shows best.
+    package var rank: Int {
+        switch self {
+        case .language: 0
+        case .word: 1
+        case .nearest: 2
+        }
+    }
+
     /// The value that serves a device best. Some value always does: after the fallback the first one by its bytes, of numbers
     /// the greatest. Nil only without any value.
     ///

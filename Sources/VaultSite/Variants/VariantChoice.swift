@@ -3,10 +3,10 @@ import StrictJSON
 import VaultBytes
 public import VaultErrors
 
-/// Chooses the variants that fit a device.
+/// Chooses the packs that are for a device: those whose conditions it meets. A pack without conditions is for every device.
 ///
-/// The packs of a family with the same signer, tags and content key, and values for the same traits, are variants of each
-/// other: a device gets one of them. Packs without traits, or of no family, are for every device.
+/// Packs of earlier releases have no conditions. Those of a family with the same signer, tags and content key, and values for the
+/// same traits, are variants of each other: a device gets one of them.
 public struct VariantChoice {
     /// A pack, and what distinguishes its family from others that claim the same name.
     public struct Candidate {
@@ -32,20 +32,26 @@ public struct VariantChoice {
     }
 
     private let chosen: Set<PackID>
-    /// The variants that were not chosen, and the one that serves in their place.
-    public private(set) var replaced: [PackID: PackID] = [:]
+    /// The packs that the device does not get, and those that serve in their place.
+    public private(set) var replaced: [PackID: [PackID]] = [:]
 
     /// Throws `.cancelled`.
     public init(among packs: [Candidate], for device: DeviceTraits) throws(VaultError) {
+        guard !device.takesAllVariants else {
+            chosen = Set(packs.map(\.id))
+            return
+        }
         var chosen: Set<PackID> = []
+        var conditions = MetConditions(of: device)
         for variants in Dictionary(grouping: packs, by: Group.init).values {
-            if Task.isCancelled { throw .cancelled("variants") }
-            guard let best = Self.best(of: variants, for: device) else {
-                chosen.formUnion(variants.map(\.id))
-                continue
+            var taken: [PackID] = []
+            for pack in variants {
+                if Task.isCancelled { throw .cancelled("variants") }
+                if conditions.areMet(of: pack.offer) { taken.append(pack.id) }
             }
-            chosen.insert(best.id)
-            for pack in variants where pack.id != best.id { replaced[pack.id] = best.id }
+            if let best = Self.best(of: variants, for: device) { taken = [best.id] }
+            chosen.formUnion(taken)
+            for pack in variants where !chosen.contains(pack.id) { replaced[pack.id] = taken }
         }
         self.chosen = chosen
     }
@@ -53,28 +59,31 @@ public struct VariantChoice {
     /// Whether the device gets the pack.
     public func takes(_ id: PackID) -> Bool { chosen.contains(id) }
 
-    /// What the variants of one set of files have in common.
+    /// What packs have in common of which some serve in place of others.
     private struct Group: Hashable {
+        let hasConditions: Bool
         let family: PackID?
         let rank: Int
         let contentKeyID: ContentKeyID?
         /// Also those that are withheld: they tell the packs of one signer apart.
         let tags: Set<String>
+        /// Empty where conditions decide.
         let traits: [String]
 
         init(_ pack: Candidate) {
             let offer = pack.offer
+            hasConditions = !offer.devices.isEmpty
             family = offer.family
             (rank, contentKeyID) = (pack.rank, pack.contentKeyID)
             tags = Set(offer.tags).union(offer.withheldTags)
-            traits = offer.traits.keys.sorted { $0.bytesPrecede($1) }
+            traits = hasConditions ? [] : offer.traits.keys.sorted { $0.bytesPrecede($1) }
         }
     }
 
-    /// Nil where all of them are for every device.
+    /// Of packs without conditions; nil where all of them are for every device.
     private static func best(of variants: [Candidate], for device: DeviceTraits) -> Candidate? {
         var left = variants.sorted { $0.id < $1.id }
-        guard !device.takesAllVariants, let offer = left.first?.offer, offer.family != nil,
+        guard let offer = left.first?.offer, offer.devices.isEmpty, offer.family != nil,
             !offer.traits.isEmpty
         else { return nil }
         let traits = offer.traits.keys.map { (name: $0, matching: offer.matching[$0] ?? .word(fallback: [])) }
@@ -88,14 +97,25 @@ public struct VariantChoice {
     }
 }
 
-extension TraitMatching {
-    /// Where not every combination exists, the trait that matters more is chosen first: what a person reads, what a device can
-    /// show at all, and then what it shows best.
-    fileprivate var rank: Int {
-        switch self {
-        case .language: 0
-        case .word: 1
-        case .nearest: 2
+/// Which conditions a device meets. Many packs have the same ones.
+private struct MetConditions {
+    private struct Condition: Hashable {
+        let trait: String
+        let condition: TraitCondition
+    }
+
+    private let device: DeviceTraits
+    private var answers: [Condition: Bool] = [:]
+
+    init(of device: DeviceTraits) { self.device = device }
+
+    mutating func areMet(of offer: PackOffer) -> Bool {
+        for (trait, condition) in offer.devices {
+            let key = Condition(trait: trait, condition: condition)
+            let answer = answers[key] ?? condition.isMet(by: device[trait])
+            answers[key] = answer
+            if !answer { return false }
         }
+        return true
     }
 }

@@ -9,7 +9,8 @@ import Testing
 
     init() async throws { testSite = try await TestSite() }
 
-    /// A tree of sparse files: the size in bytes, the tags and the traits of each.
+    /// A tree of sparse files: the size in bytes, the tags and the traits of each. Those with traits and the same tags are variants of one
+    /// file.
     private func declare(
         _ files: [(size: UInt64, tags: [String], traits: JSONObject)], initial: [String] = [],
         prefetch: [String] = [], limits: JSONValue? = nil
@@ -24,7 +25,10 @@ import Testing
             var rule: JSONObject = [
                 "paths": .string("\(number)"), "tags": .array(file.tags.map(JSONValue.string)),
             ]
-            if !file.traits.isEmpty { rule["traits"] = .object(file.traits) }
+            if !file.traits.isEmpty {
+                rule["traits"] = .object(file.traits)
+                rule["as"] = .string("file-\(file.tags.joined(separator: "-"))")
+            }
             rules.append(.object(rule))
         }
         let tree: JSONObject = [
@@ -253,22 +257,6 @@ import Testing
     private func problems(_ arguments: String...) async throws -> [String] {
         let answer = try await Command.run(["plan", testSite.vault, "--json"] + arguments).json()
         return try #require(answer["findings"]?.elements).compactMap { $0["problem"]?.text }
-    }
-
-    /// A variant is chosen whole, so a device with the scale 2 would never get what is there for 3 only.
-    @Test func variantsWithDifferentFiles() async throws {
-        let sky = (1...3).map { (UInt64(1000), ["menu"], ["scale": .integer(Int64($0))] as JSONObject) }
-        try declare(sky)
-        #expect(try await problems() == [])
-        try declare(sky + [(1000, ["menu"], ["scale": 3]), (1000, ["menu"], [:]), (1000, ["menu"], [:])])
-        #expect(
-            try await problems() == [
-                "the variants of 'game/menu' have 1, 1 and 2 files: a device gets those of one"
-            ])
-        // Files of their own have a tag of their own.
-        for number in [4, 5] { try await Tool.run("rm", folder["game/\(number)"]) }
-        try declare(sky + [(1000, ["menu", "boss"], ["scale": 3])])
-        #expect(try await problems() == [])
     }
 
     @Test func aFallbackThatNoFileHas() async throws {

@@ -70,6 +70,11 @@ import Testing
         // Another one for this access only: it is not loaded.
         try await accessed("level2", "--device", "scale=1").failed(66, naming: "not all packs")
         #expect(try await accessed("level2").exitCode == 0)
+        // A site is asked only for traits that are stated for the first time.
+        let away = try await Command.run(
+            ["access", "level2", "--site", "http://127.0.0.1:1", "--device", "scale=2"]
+                + ["--device", "language=de", "--store", testSite.store] + testSite.keys + ["--", "true"])
+        #expect(away.exitCode == 0, "\(away.errorText)")
         // Also without any device, a site that can't be reached takes nothing away.
         try await fetch("--tag", "level2", from: "\(folder["nowhere"])").failed(66)
         #expect(try await accessed("level2").exitCode == 0)

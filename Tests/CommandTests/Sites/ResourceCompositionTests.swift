@@ -3,20 +3,17 @@ import Sampling
 import StrictJSON
 import Testing
 
-/// Files that move, are tagged anew or renamed: the packs follow a model, and no content is downloaded twice.
+/// Files that move, are tagged anew, renamed, or get other variants: the packs follow a model, and no content is downloaded twice.
 @Suite(.timeLimit(.minutes(30))) struct ResourceCompositionTests {
     /// A file of the tree, as the model has it.
     private struct File {
         var name: String
         var tags: Set<String>
+        /// Of one that has a small variant, too, for devices of the scale 0.
         var scale: Int?
         let bytes: [UInt8]
 
-        /// The pack that it belongs to; nil without tags.
-        var pack: String? {
-            guard !tags.isEmpty else { return nil }
-            return "game/" + tags.sorted().joined(separator: ".") + (scale.map { "/scale-\($0)" } ?? "")
-        }
+        var small: [UInt8] { Array("small \(name)".utf8) }
     }
 
     private static let size = 1_500_000
@@ -28,13 +25,25 @@ import Testing
 
     private func publish(_ files: [File]) async throws {
         try? FileManager.default.removeItem(atPath: folder["game"])
-        for file in files { try folder.write("game/\(file.name)", file.bytes) }
-        let rules = files.filter { !$0.tags.isEmpty }.map { file -> JSONValue in
-            var rule: JSONObject = [
-                "paths": .string("/\(file.name)"), "tags": .array(file.tags.sorted().map(JSONValue.string)),
-            ]
-            if let scale = file.scale { rule["traits"] = ["scale": .integer(Int64(scale))] }
-            return .object(rule)
+        var rules: [JSONValue] = []
+        for file in files {
+            try folder.write("game/\(file.name)", file.bytes)
+            guard !file.tags.isEmpty else { continue }
+            var variants: [(name: String, scale: Int?)] = [(file.name, file.scale)]
+            if file.scale != nil {
+                try folder.write("game/\(file.name)-small", file.small)
+                variants.append(("\(file.name)-small", 0))
+            }
+            for (name, scale) in variants {
+                var rule: JSONObject = [
+                    "paths": .string("/\(name)"), "tags": .array(file.tags.sorted().map(JSONValue.string)),
+                ]
+                if let scale {
+                    rule["traits"] = ["scale": .integer(Int64(scale))]
+                    rule["as"] = .string(file.name)
+                }
+                rules.append(.object(rule))
+            }
         }
         try testSite.settings {
             $0["resources"] = [
@@ -47,24 +56,40 @@ import Testing
         try await testSite.publish()
     }
 
+    /// The files of each pack, with their content: those with the same tags, without variants, and for each set of devices.
+    private func packs(of files: [File]) -> Set<[String: [UInt8]]> {
+        var packs: Set<[String: [UInt8]]> = []
+        for tagged in Dictionary(grouping: files.filter { !$0.tags.isEmpty }, by: \.tags).values {
+            let (plain, scaled) = (tagged.filter { $0.scale == nil }, tagged.filter { $0.scale != nil })
+            for pack in [
+                plain.map { ($0.name, $0.bytes) }, scaled.map { ($0.name, $0.bytes) },
+                scaled.map { ($0.name, $0.small) },
+            ] where !pack.isEmpty {
+                packs.insert(Dictionary(uniqueKeysWithValues: pack))
+            }
+        }
+        return packs
+    }
+
     private func expectPacks(of files: [File], _ change: String, _ form: String) async throws {
-        let expected = Dictionary(grouping: files.filter { $0.pack != nil }) { $0.pack ?? "" }
         let listed = try await Command.run("list", testSite.site, "--json").succeeded().json()
-        let ids = try #require(listed["packs"]?.elements).compactMap { $0["id"]?.text }
-        #expect(Set(ids) == Set(expected.keys), "\(change)")
-        for (id, files) in expected {
+        var found: [[String: [UInt8]]] = []
+        for id in try #require(listed["packs"]?.elements).compactMap({ $0["id"]?.text }) {
             let path = try await testSite.path(of: id)
             var tree = path
             if form == "--sealed" {
                 tree = folder["opened-\(UUID())"]
                 try await Command.run(["open", path, "-o", tree] + testSite.keys).succeeded()
             }
-            #expect(try Tree(tree).files == files.map(\.name).sorted(), "\(id) after \(change)")
-            for file in files {
-                #expect(FileManager.default.contents(atPath: "\(tree)/\(file.name)") == Data(file.bytes))
+            var pack: [String: [UInt8]] = [:]
+            for name in try Tree(tree).files {
+                pack[name] = try [UInt8](Data(contentsOf: URL(filePath: "\(tree)/\(name)")))
             }
+            found.append(pack)
             if form == "--sealed" { try FileManager.default.removeItem(atPath: tree) }
         }
+        let expected = packs(of: files)
+        #expect(Set(found) == expected && found.count == expected.count, "after \(change)")
     }
 
     @Test(arguments: ["--sealed", "--opened"]) func randomChangesMoveNoContent(form: String) async throws {
@@ -76,7 +101,7 @@ import Testing
                 bytes: Bytes.random(Self.size, seed: UInt64(number)))
         }
         try await publish(files)
-        try await testSite.fetch(nil, "--all", form).succeeded()
+        try await testSite.fetch(nil, "--all", "--device", "all", form).succeeded()
         for round in 0..<Sampling.rounds(5, whole: 40) {
             let number = Int.random(in: files.indices, using: &random)
             let change: String

@@ -1,0 +1,85 @@
+package import StrictJSON
+import VaultBytes
+import VaultErrors
+
+/// Which devices a variant serves, by one trait. The variants of a file are conditions of which every device meets exactly one, so a
+/// client decides on each pack by itself.
+public enum TraitCondition: Sendable, Hashable {
+    /// Of numbers: devices that state more than the first one and at most the second. Without the second also those that state no number.
+    case number(above: Int64?, upTo: Int64?)
+    /// Devices that the value serves best among some, by words or languages.
+    case value(String, among: [String], TraitMatching)
+
+    /// The maximum number of values that a device chooses among.
+    public static let valueLimit = 128
+
+    private static let numbers = "numberRange"
+    private static let words = "wordAmong"
+    private static let languages = "languageAmong"
+
+    /// A member of `matching` in a manifest. A value of words or languages is that of the pack's traits.
+    var json: JSONObject {
+        switch self {
+        case .number(let above, let upTo):
+            var json: JSONObject = ["match": .string(Self.numbers)]
+            json["above"] = above.map(JSONValue.integer)
+            json["upTo"] = upTo.map(JSONValue.integer)
+            return json
+        case .value(_, let values, let matching):
+            var json = matching.json
+            if case .language = matching {
+                json["match"] = .string(Self.languages)
+            } else {
+                json["match"] = .string(Self.words)
+            }
+            json["among"] = .array(values.map(JSONValue.string))
+            return json
+        }
+    }
+
+    /// Nil for a ``TraitMatching``. Throws `.corrupt`.
+    ///
+    /// - Parameter value: of the pack's trait.
+    init?(parsing json: JSONObject, of value: JSONValue?, place: String) throws(VaultError) {
+        var matching = json
+        switch try json.string("match", at: place) {
+        case Self.numbers:
+            self = .number(
+                above: try json.optionalInteger("above", at: place),
+                upTo: try json.optionalInteger("upTo", at: place))
+            return
+        case Self.words: matching["match"] = "word"
+        case Self.languages: matching["match"] = "language"
+        default: return nil
+        }
+        let values = try json.array("among", at: place)
+        guard values.count <= Self.valueLimit else {
+            throw PackOffer.traitRefusal(
+                "a trait has \(values.count) values, more than \(Self.valueLimit)", place)
+        }
+        var texts: [String] = []
+        for value in values {
+            let text = try value.asString(at: place)
+            guard PackOffer.isTraitText(text) else {
+                throw PackOffer.traitRefusal("'\(text.excerpt)' can't be a trait's value", place)
+            }
+            texts.append(text)
+        }
+        guard let text = value?.traitText, texts.contains(where: { $0.hasSameBytes(as: text) }) else {
+            throw PackOffer.traitRefusal("its value is not among those of a trait", place)
+        }
+        self = .value(text, among: texts, try TraitMatching(parsing: matching, place: place))
+    }
+}
+
+extension JSONValue {
+    /// A trait's value as devices state it; nil for what can't be one.
+    package var traitText: String? {
+        switch self {
+        case .string(let text): text
+        case .integer(let number): "\(number)"
+        case .bool(let flag): "\(flag)"
+        case .array, .object, .null: nil
+        }
+    }
+}
