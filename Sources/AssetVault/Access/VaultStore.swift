@@ -43,7 +43,7 @@ public final class VaultStore: Sendable {
         // Without a lock file nothing was ever staged; a look creates nothing.
         guard try hasStore else { return [] }
         var found: [PackStatus] = []
-        for (id, record) in try await storeAccess.journal.states() {
+        for (id, record) in try await brought.records() {
             do throws(VaultError) { found.append(try status(of: id, record)) } catch {
                 var failed = record
                 failed.failure = PackFailure(readingState: error)
@@ -66,8 +66,13 @@ public final class VaultStore: Sendable {
     /// The state of one pack; `.absent` for an unknown one.
     public func status(of id: PackID) async throws(VaultError) -> PackStatus {
         let id = listedID(of: id)
-        let record = try await hasStore ? storeAccess.journal.state(of: id) : PackRecord()
+        let record = try await hasStore ? brought.record(of: id) : PackRecord()
         return try status(of: id, record)
+    }
+
+    /// The records, with what downloaders brought.
+    var brought: BroughtPacks {
+        BroughtPacks(store: storeAccess, trustedRoot: trustedRoot, choice: choice)
     }
 
     /// Whether the store was ever locked.

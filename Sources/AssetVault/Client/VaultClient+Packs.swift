@@ -88,7 +88,7 @@ extension VaultClient {
         let digests = Dictionary(offered.map { ($0.id, $0.sha256) }, uniquingKeysWith: { first, _ in first })
         var updated: [PackID] = []
         var withdrawn: [PackID] = []
-        for (id, record) in try await storeAccess.journal.states() {
+        for (id, record) in try await store.brought.records() {
             guard let present = record.waiting ?? record.loaded?.pack else { continue }
             switch digests[id] {
             case nil: withdrawn.append(id)

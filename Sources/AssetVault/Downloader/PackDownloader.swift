@@ -52,7 +52,7 @@ public struct PackDownloader: Sendable {
         let plan = Plan(
             stored: stored, offered: selected.offers.map(\.pack), occasion: .downloader(request),
             policy: configuration.policy, replaced: selected.replacedIDs, sources: configuration.locations,
-            metadataBytes: try store.metadataBytes())
+            metadataBytes: try store.metadata.byteCount(of: listing.chain))
         let stager = PackStager(
             store: store, network: network, retries: configuration.retries, observer: observer)
         let run = StagingRun(

@@ -44,12 +44,12 @@ extension StoreAccess {
         try await metadata.adopt(metadata(of: .downloader), trusting: trustedRoot)
     }
 
-    /// Bytes of the metadata that are kept.
-    func metadataBytes() throws(VaultError) -> UInt64 {
-        let folder = try Folder(opening: metadata.folder)
-        var sum: UInt64 = 0
-        for name in try folder.names() { sum += try folder.status(of: name)?.size ?? 0 }
-        return sum
+    /// What a downloader's metadata say, as ``adoptPin()`` and ``adoptMetadata(trusting:)`` would take them; nothing is stored.
+    func broughtState(trusting trustedRoot: [UInt8]?) async throws(VaultError) -> EarlierState {
+        let brought = metadata(of: .downloader)
+        var root = trustedRoot
+        if root == nil, isOnlyOurs(layout.shared) { root = try brought.pinnedRoot { isOnlyOurs($0) } }
+        return try await metadata.state(of: brought, trusting: root)
     }
 
     /// Whether nobody but this user can have written there.
